@@ -1,6 +1,8 @@
 """Ours, ours before and the best published, question by question: `python -m bench.utility [part ...] [--draws 400]`.
 
-Prints the table; `--write` also writes it to bench/results-utility.md. A part is a module of this folder with `rows`.
+Prints the tables; with `--write` every part is written to its own section of bench/results-utility.md as soon as it is
+done, and the other sections stay. A part is a module of this folder with `rows`. Ends with 1 if ours is behind
+somewhere and `reasons.py` does not say why.
 """
 
 from __future__ import annotations
@@ -9,18 +11,22 @@ import argparse
 import sys
 import time
 from importlib import import_module
+from typing import Any
 
 from opendp.mod import enable_features
 
 from bench.tasks import ROOT
-from bench.utility.frame import DRAWS, table_of
+from bench.utility.frame import DRAWS, behind, table_of
+from bench.utility.reasons import why
 
 PARTS = ("percentiles", "curves", "choices", "several", "sessions", "numbers", "models")
+RESULTS = ROOT / "bench" / "results-utility.md"
 _LEAD = """# How good an answer is for its allowance
 
-Columns made like those of a census (`bench/utility/columns.py`), {draws} draws each, mean ± standard error; less is
-better unless the case says a chance. “Ours : best” is ours divided by the best other at equal guarantee and relation: 1
-or less means at least as good. Written by `python -m bench.utility --write`.
+Columns made like those of a census (`bench/utility/columns.py`): a look-alike, not one. Mean ± standard error; less is
+better unless the case says a chance or a share. “Ours : best” is ours divided by the best other at equal guarantee and
+relation: 1 or less means at least as good, and what three standard errors leave open says so. Written part by part by
+`python -m bench.utility [part ...] --write`.
 """
 
 
@@ -30,31 +36,42 @@ def main() -> int:
     )
     parser.add_argument("parts", nargs="*", default=PARTS, help=f"of {', '.join(PARTS)}; all of them if none is named")
     parser.add_argument("--draws", type=int, default=DRAWS)
-    parser.add_argument("--write", action="store_true", help="write bench/results-utility.md")
+    parser.add_argument("--write", action="store_true", help="write bench/results-utility.md, part by part")
     given = parser.parse_args()
     enable_features("contrib")
-    told = [_LEAD.format(draws=given.draws)]
+    unsaid = 0
     for part in given.parts or PARTS:
-        began = time.perf_counter()
-        lines = []
+        began, lines = time.perf_counter(), []
         for one in import_module(f"bench.utility.{part}").rows(given.draws):
             lines.append(one)
-            print(
-                one["case"],
-                one["guarantee"],
-                one["who"],
-                f"{one['mean']:.4g}",
-                one["note"],
-                file=sys.stderr,
-                flush=True,
-            )
-        print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
-        told.append(f"## {part.capitalize()}\n\n{table_of(lines)}\n")
-    text = "\n".join(told)
-    print(text)
-    if given.write:
-        (ROOT / "bench" / "results-utility.md").write_text(text)
-    return 0
+            told = (one["case"], one["guarantee"], one["who"], f"{one['mean']:.4g}", one["note"])
+            print(*told, file=sys.stderr, flush=True)
+        section, missing = section_of(part, lines, given.draws)
+        unsaid += missing
+        print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        print(section, flush=True)
+        if given.write:
+            keep(part, section)
+    return int(unsaid > 0)
+
+
+def section_of(part: str, lines: list[dict[str, Any]], draws: int) -> tuple[str, int]:
+    """A part as it is written, and in how many rows ours is behind without a reason."""
+    late = behind(lines)
+    known = {case: why(part, case) for case in late}
+    said = dict.fromkeys(reason for reason in known.values() if reason)
+    told = [f"{draws} draws of each.\n", table_of(lines)]
+    told += [f"\n{reason}" for reason in said]
+    told += [f"\nBehind, and not known why: {case}." for case, reason in known.items() if not reason]
+    return f"## {part.capitalize()}\n\n" + "\n".join(told) + "\n", sum(not reason for reason in known.values())
+
+
+def keep(part: str, section: str) -> None:
+    """Put a part in its place among the sections that are there."""
+    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    there = {one.partition("\n")[0].lower(): f"## {one.rstrip()}\n" for one in text.split("\n## ")[1:]}
+    there[part] = section
+    RESULTS.write_text("\n".join([_LEAD, *(there[one] for one in PARTS if one in there)]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -44,18 +44,43 @@ def pure(epsilon: str) -> str:
 
 def table_of(lines: list[dict[str, Any]]) -> str:
     """All lines as one table, a row for each case, relation and guarantee."""
+    return "\n".join([_HEAD, *(_row(place, told) for place, told in _cases(lines).items())])
+
+
+def _cases(lines: list[dict[str, Any]]) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
     cases: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for one in lines:
         cases.setdefault((one["case"], one["relation"], one["guarantee"]), []).append(one)
-    return "\n".join([_HEAD, *(_row(place, told) for place, told in cases.items())])
+    return cases
+
+
+def behind(lines: list[dict[str, Any]]) -> list[str]:
+    """The cases, with relation and guarantee, in which ours is worse than the best other beyond the runs' error."""
+    late = []
+    for place, told in _cases(lines).items():
+        ours, best, least = _beside(told)
+        if ours and best and not _open(ours, best) and (ours["mean"] > best["mean"]) == least:
+            late.append(", ".join(place))
+    return late
+
+
+def _beside(told: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, Any] | None, bool]:
+    """Ours, the best other, and whether less is better."""
+    ours = next((one for one in told if one["who"] == OURS), None)
+    others = [one for one in told if one["who"] not in (OURS, BEFORE)]
+    least = told[0]["better"] == LESS
+    return ours, min(others, key=lambda one: one["mean"] if least else -one["mean"], default=None), least
+
+
+def _open(ours: dict[str, Any], best: dict[str, Any]) -> bool:
+    """Does the runs' error, three standard errors, leave open which is better?"""
+    apart = abs(ours["mean"] - best["mean"])
+    return bool(apart <= 3 * (ours["error"] ** 2 + best["error"] ** 2) ** 0.5)
 
 
 def _row(place: tuple[str, str, str], told: list[dict[str, Any]]) -> str:
-    ours = next((one for one in told if one["who"] == OURS), None)
     before = next((one for one in told if one["who"] == BEFORE), None)
-    others = [one for one in told if one["who"] not in (OURS, BEFORE)]
-    least = told[0]["better"] == LESS
-    best = min(others, key=lambda one: one["mean"] if least else -one["mean"], default=None)
+    ours, best, least = _beside(told)
     named = "" if best is None else f"{_figure(best)} {best['who']}"
     notes = "; ".join(dict.fromkeys(one["note"] for one in told if one["note"]))
     cells = [*place, _figure(ours), _figure(before), named, _ratio(ours, best, least), notes]
@@ -67,10 +92,9 @@ def _figure(one: dict[str, Any] | None) -> str:
 
 
 def _ratio(ours: dict[str, Any] | None, best: dict[str, Any] | None, least: bool) -> str:
-    """By how much ours is better or worse, and a word where the runs' error (three standard errors) leaves it open."""
+    """By how much ours is better or worse, and a word where the runs leave it open."""
     if ours is None or best is None:
         return ""
-    apart = abs(ours["mean"] - best["mean"]) <= 3 * (ours["error"] ** 2 + best["error"] ** 2) ** 0.5
     one, other = (ours, best) if least else (best, ours)
     ratio = "" if not other["mean"] else f"{one['mean'] / other['mean']:.2f}"
-    return f"{ratio} (within error)".strip() if apart else ratio or "∞"
+    return f"{ratio} (within error)".strip() if _open(ours, best) else ratio or "∞"

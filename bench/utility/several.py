@@ -175,9 +175,7 @@ def _by_group(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[
 
     yield line(case, relation, pure(epsilon), OURS, again(draws, ours), note=together.noise)
     yield line(case, relation, pure(epsilon), BEFORE, again(draws, before))
-    if table.rows > PEOPLE[0]:  # it takes rows as a Python list each time
-        return
-    lists = [part.codes.tolist() for part in parts]
+    lists = [part.codes for part in parts]
     made_for = [opendp(table, share, relation, float(each)) for share in shares]
 
     def theirs() -> float:

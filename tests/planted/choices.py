@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -19,9 +19,10 @@ from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
+from dpengine.mechanisms.choices.tree_cuts import TreeCuts
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.noise.laws import max_divergence
+from dpengine.noise.laws import Finite, max_divergence
 from tests.planted.registry import Planted
 from tests.planted.wrong_questions import OneStepEach, made
 
@@ -94,6 +95,26 @@ class RootsOfOneGroup(Quantile):
         return replace(super().way, grouped=False)  # type: ignore[type-var]
 
 
+@dataclass(frozen=True)
+class SeesAllRows(TreeCuts):
+    """Least squares over a tree is told how many rows there are, where nobody may know it."""
+
+    def draw(self, value: Any, coins: Any) -> Any:
+        return *super().draw(value, coins), int(value.counts.sum())
+
+    def law(self, value: Any) -> Any:
+        return *super().law(value), Finite({int(value.counts.sum()): Decimal(1)})
+
+    def over(self, drawn: Any, share: Fraction, beta: Fraction) -> Any:
+        return super(SeesAllRows, replace(self, rows=drawn[-1])).over(drawn[:-1], share, beta)
+
+
+class FitsToAllRows(Quantile):
+    @property
+    def way(self) -> Any:
+        return SeesAllRows(**vars(super().way))
+
+
 class TwiceTheChoice(AdaptiveSession):
     """In a Gaussian session a choice of range 4ε₀ costs four times the ρ of an answer."""
 
@@ -106,6 +127,7 @@ class TwiceTheChoice(AdaptiveSession):
 TWO_AT_ONCE: dict[str, Any] = {"column": "t", "how_many": 2, "ordered": False, "noise": "joint_set"}
 SOME: dict[str, Any] = {"column": "x", "share": ["0.25", "0.75"], "by": "c"}
 JOINTLY, ROOTED = SOME | {"with_range": False, "noise": "joint"}, SOME | {"noise": "gaussian_root"}
+FROM_A_TREE = {"column": "x", "share": ["0.25", "0.75"], "noise": "tree"}
 GROUPS: dict[str, Any] = {"options": [[["c", "in", ["a"]]], [["c", "in", ["b"]]]]}
 FLIPPED = GROUPS | {"noise": "permute_and_flip"}
 LARGEST = made(AdaptiveSession, {"calibration": "gaussian", "questions": 1, "ask": {"largest": GROUPS["options"]}})
@@ -135,6 +157,14 @@ PLANTED = [
         "moves it by",
         made(Quantile, ROOTED),
         made(RootsOfOneGroup, ROOTED),
+    ),
+    Planted(
+        "percentiles fitted to the true number of rows",
+        "Least squares for ranges of percentiles uses how many rows there are, which is not public.",
+        check_law_against_loss,
+        "exceeds",
+        made(Quantile, FROM_A_TREE, "add_remove"),
+        made(FitsToAllRows, FROM_A_TREE, "add_remove"),
     ),
     Planted(
         "groups at the rate for one way",

@@ -1,8 +1,9 @@
-"""Which percentiles are asked for, and what they are called; by group, every one of each group."""
+"""Which percentiles are asked for, in which order they are told, and what they are called; by group, every one of each
+group."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
@@ -23,6 +24,14 @@ def read_shares(given: Json) -> tuple[Fraction, ...]:
     if any((share * FINEST_SHARE).denominator != 1 for share in shares) or sorted(set(shares)) != list(shares):
         raise AllowanceError("share.range")
     return shares
+
+
+def in_order(told: list[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
+    """Points, lower and upper ends of each group's percentiles, each of the three sorted. All that held still does: the
+    j-th smallest is at most the largest of the first j and at least the smallest from the j-th on; true percentiles and
+    what is within a distance of them rise; so a lower end is still at most its percentile, an upper end at least."""
+    for first in range(0, len(told), several):
+        yield from zip(*map(sorted, zip(*told[first : first + several], strict=True)), strict=True)
 
 
 def percents(shares: Sequence[Fraction]) -> list[str]:

@@ -14,6 +14,7 @@ Range       bought with the point, a third of ε each: quantiles at the ranks α
 Several     k shares of one column cost ε/k each. By group each group may spend all of ε under add/remove and half of it
             under replace-one, where a person can leave one group and enter another: groups are disjoint, so of m rows
             m₁ are in one and m₂ in another, and what they change adds up to m. All promises then hold at once.
+            What is told of several percentiles of a group is put in order, which keeps all of it true.
 Other ways  “joint”: several shares, or one with its range, in one draw (`joint_cuts`). “tree”, “gaussian_root”: several
             with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone (McKenna and Sheldon 2020,
             Thm 2), ε-DP and no more, by the score without its cap at 0: as sensitive, and the depth in a value's rows
@@ -25,7 +26,7 @@ Cost        one grouped scan; draws linear in a public bound on the distinct val
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -39,9 +40,9 @@ from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.choices.equal_scores import Blocks
+from dpengine.mechanisms.choices.equal_scores import Blocks, Ranked
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
-from dpengine.mechanisms.choices.percentile_names import near_middle, of_groups, percents, read_shares
+from dpengine.mechanisms.choices.percentile_names import in_order, near_middle, of_groups, percents, read_shares
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -147,7 +148,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             return JointCuts(cuts, self.for_each(self.epsilon), self.beta / self.groups)
         kind = TreeCuts if self.noise == TREE else RootCuts
         if self.by is not None:
-            return kind(cuts, self.epsilon, self.beta, None, grouped=True)
+            return kind(cuts, self.epsilon, self.beta / self.groups, None, grouped=True)
         return kind(cuts, self.epsilon, self.beta, self.facts.countable(self.where, self.column))
 
     @property
@@ -253,30 +254,19 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         """All candidates; side −1 or +1 aims `shift` ranks lower or higher and adds the sentinel there."""
         size = self.facts.schema[self.column].size
-        codes, counts, points = value.codes, value.counts, self.points(share)
-        k, n = len(codes), int(counts.sum())
-        before = np.concatenate(([0], np.cumsum(counts)))  # rows below the j-th distinct value
-        firsts = np.empty(2 * k + 1, dtype=np.int64)
-        lengths, below, at = np.empty_like(firsts), np.empty_like(firsts), np.zeros_like(firsts)
-        edges = np.concatenate(([-1], codes, [size]))
-        firsts[0::2], lengths[0::2], below[0::2] = edges[:-1] + 1, np.diff(edges) - 1, before
-        firsts[1::2], lengths[1::2], below[1::2], at[1::2] = codes, 1, before[:-1], counts
+        n, points, ranked = int(value.counts.sum()), self.points(share), Ranked.of(value, size)
         shift = self.shift(share) if side else 0
         if side:
-            extra = (-1, 1, -shift, shift) if side < 0 else (size, 1, n, shift)
-            where = 0 if side < 0 else len(firsts)
-            firsts, lengths, below, at = (
-                np.insert(array, where, item) for array, item in zip((firsts, lengths, below, at), extra, strict=True)
-            )
+            ranked = ranked.with_sentinel(side, size, shift, n)
         if self.facts.relation == "replace":
             low = share.numerator * n // share.denominator
             high = -(-share.numerator * n // share.denominator)
         else:
             low = high = share.numerator * n
         aim = side * shift * points
-        over, under = points * below - low - aim, high + aim - points * (below + at)
+        over, under = points * ranked.below - low - aim, high + aim - points * (ranked.below + ranked.at)
         gaps = np.maximum(over, under)
-        found = Blocks(firsts, lengths, gaps if self.noise == FLIP else np.maximum(0, gaps))
+        found = Blocks(ranked.firsts, ranked.sizes, gaps if self.noise == FLIP else np.maximum(0, gaps))
         return found.padded(2 * self._values + 2)
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
@@ -320,6 +310,14 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
+
+    def promised_before(self) -> list[JsonObject]:
+        """From a tree, as stored when every count was a sum of nodes, and of groups when β was that of each."""
+        if not isinstance(self.way, TreeCuts):
+            return []
+        now, each = self.promise(), replace(self.way, beta=self.beta)
+        rows = (self.way.rows_off_before, each.rows_off, each.rows_off_before)
+        return [vars(replace(now, rows=one, share=one * self.groups / self.facts.about)) for one in rows]
 
     def mute(self, interval: Json, part: str = "") -> bool:
         """Does the range cover nearly the whole grid, or are both its ends drawn at ranks beyond all people? Without a
@@ -386,13 +384,14 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     def finish(self, raw: Drawn) -> Released:
         """A range is widened to contain all three draws, which keeps its promise; a sentinel becomes the declared
-        bound."""
+        bound. Of several what is told rises."""
         column = self.facts.schema.ordered(self.column)
+        held = ([min(max(code, 0), column.size - 1) for code in codes] for codes in self._by_share(raw))
+        told = [(codes[0], min(codes), max(codes)) for codes in held]
         answers: list[Ends] = []
-        for codes in self._by_share(raw):
-            held = [min(max(code, 0), column.size - 1) for code in codes]
-            ends = (column.value(min(held)), column.value(max(held))) if self.with_range else None
-            answers.append((column.value(held[0]), ends))
+        for codes in in_order(told, len(self.shares)):
+            point, low, high = map(column.value, codes)
+            answers.append((point, (low, high) if self.with_range else None))
         if len(answers) == 1:
             return Released(*answers[0])
         released = self.by_label(answers)

@@ -5,16 +5,19 @@ Theorem     hierarchical counts, as in `curves.cdf_tree`: every grid point is a 
             changes L·m in L1 on each side, a = 2 sides under replace-one and 1 under add/remove.
 Draw        every node's count + discrete Laplace noise of scale a·L·m/ε.
 Range       let S(c) = (rows at or below cell c) − α·(all rows). A cell with S(c−1) ≤ 0 ≤ S(c) holds a true percentile.
-            Let S̃ be S from the nodes, and t(c) what its noise stays within but for chance β/k on both sides together.
+            Let S̃ be S from the nodes, and t(c) what its noise stays within but for chance β/k on both sides together: S̃
+            is told by least squares over all nodes (`curves.tree_fit`) or as a short sum of them (`curves.count_tree`),
+            for each cell by whichever has the lesser t, a choice of public facts.
             The range goes from the first cell with S̃(c) ≥ −t(c) to the last with S̃(c−1) ≤ t(c−1). It misses c only if
             S̃(c) < −t(c) or S̃(c−1) > t(c−1): two one-sided chances of β/(2k) for each of k shares. So all ranges hold
             at once with probability ≥ 1−β, on every table.
 Point       halfway between the first cell with S̃ ≥ 0 and the last with S̃(c−1) ≤ 0.
 Accuracy    if every S̃(c) is within T of S(c), the rank of the point is off by T at most, since S never falls: T is what
-            the noise of the longest sum stays within but for β/|R|.
-Noise       of S̃: as many nodes as the sum has, where the number of rows is public. Else α times the sum of the last
-            level is taken off too: no node then counts more than once, and Chernoff's bound for so many whole noises
-            holds, because a cumulant of symmetric noise rises with the size of its factor.
+            the noise of the farthest cell stays within but for β/|R|.
+Noise       of S̃ as a sum: as many nodes as the sum has, where the number of rows is public. Else α times the sum of the
+            last level is taken off too: no node then counts more than once, and Chernoff's bound for so many whole
+            noises holds, because a cumulant of symmetric noise rises with the size of its factor. By least squares: the
+            weights of the nodes, α times all rows among them, by Chernoff's bound.
 Cost        one grouped scan; one draw for each node.
 Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums from the left (`curves.prefix_root`) in
             place of the tree, ρ-zCDP with ρ = ε²/(2a). Range, point and accuracy are the same, with the reach of its
@@ -28,17 +31,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil
 from typing import ClassVar
 
+import numpy as np
+
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
+from dpengine.core.arrays import Floats
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts
-from dpengine.mechanisms.curves import count_tree, prefix_root
+from dpengine.mechanisms.curves import count_tree, prefix_root, tree_fit
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Laplace, Law, Normal
-from dpengine.noise.tails import gaussian_mix_reach, sum_reach, total_reach
+from dpengine.noise.tails import gaussian_mix_reach, sum_reach, total_reach, weighted_reaches
 from dpengine.statistics.need import Spread
 
 MOST_CELLS = 1_000
@@ -108,7 +114,7 @@ class TreeCuts:
 
     @property
     def _lengths(self) -> list[int]:
-        """How many noises S̃ of each cell has at most."""
+        """How many noises S̃ of each cell has at most, as a sum."""
         if self.rows is not None:
             return list(count_tree.lengths(self.asked.size, True))
         whole, top = self.width - self._top, self._top
@@ -121,27 +127,50 @@ class TreeCuts:
         exact = self.rows is not None and noises <= EXACT_SUMS
         return (sum_reach if exact else total_reach)(self.scale, noises, beta)
 
-    def reaches(self, beta: Fraction) -> list[float]:
-        """What the noise of each S̃ stays within but for chance β."""
+    def _plain(self, beta: Fraction) -> Floats:
+        """What the noise of each S̃ stays within as a sum, but for chance β."""
         by_length = {noises: self._reach(noises, beta) for noises in set(self._lengths)}
-        return [by_length[noises] for noises in self._lengths]
+        return np.array([by_length[noises] for noises in self._lengths], dtype=np.float64)
+
+    def _fitted(self, beta: Fraction, share: Fraction) -> Floats:
+        """The same by least squares."""
+        root = share if self.rows is None else Fraction(0)
+        return _fit_reaches(self.asked.size, self.rows is not None, root, self.scale, beta)
+
+    def reaches(self, beta: Fraction, share: Fraction) -> Floats:
+        """What the noise of each S̃ stays within but for chance β."""
+        return np.minimum(self._plain(beta), self._fitted(beta, share))
 
     def farthest(self, beta: Fraction) -> int:
         """The largest of them, rounded up."""
-        return self._reach(max(self._lengths), beta)
+        return ceil(max(float(self.reaches(beta, share).max()) for share in self.asked.shares) + ROUNDED)
 
     @property
     def rows_off(self) -> Fraction:
         return Fraction(self.farthest(self.beta / self.asked.size))
 
     @property
+    def rows_off_before(self) -> Fraction:
+        """As it was promised when S̃ was a sum of nodes for every cell."""
+        return Fraction(self._reach(max(self._lengths), self.beta / self.asked.size))
+
+    @property
     def shift(self) -> int:
         """What the ends of a range are off by at most, in ranks."""
         return self.farthest(self.beta / len(self.asked.shares))
 
-    def below(self, drawn: Codes) -> tuple[list[float], float]:
-        """How many are at or below each cell, and how many in all, as drawn."""
-        found: list[float] = []
+    def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
+        """S̃ of every cell, told as is best where its noise is bounded but for chance β."""
+        by_sums, all_of_sums = self._sums(drawn)
+        fit = [float(one) for one in tree_fit.fitted(drawn, self.asked.size, self.rows)]
+        all_of_fit = fit[-1] if self.rows is None else self.rows
+        sums = np.array(by_sums, dtype=np.float64) - float(share) * all_of_sums
+        least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
+        return np.where(self._plain(beta) <= self._fitted(beta, share), sums, least)
+
+    def _sums(self, drawn: Codes) -> tuple[list[int], int]:
+        """How many are at or below each cell, and how many in all, as sums of nodes."""
+        found: list[int] = []
         for parts, from_all in count_tree.sums(self.asked.size, self.rows is not None):
             count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
             found.append(count + (self.rows or 0) if from_all else count)
@@ -149,21 +178,24 @@ class TreeCuts:
 
     def triples(self, drawn: Codes) -> list[Codes]:
         """Of every share the point and the two ends."""
-        below, everyone = self.below(drawn)
-        reaches = self.reaches(self.beta / len(self.asked.shares))
+        one, everywhere = self.beta / len(self.asked.shares), self.beta / self.asked.size
         answers: list[Codes] = []
         for share in self.asked.shares:
-            over = [count - float(share) * everyone for count in below]
-            first, end = self._between(over, [0.0] * len(over))
-            answers.append(((first + end) // 2, *self._between(over, [reach + ROUNDED for reach in reaches])))
+            first, end = self._between(self.over(drawn, share, everywhere), np.zeros(self.asked.size))
+            ends = self._between(self.over(drawn, share, one), self.reaches(one, share) + ROUNDED)
+            answers.append(((first + end) // 2, *ends))
         return answers
 
-    def _between(self, over: list[float], reaches: list[float]) -> tuple[int, int]:
+    def _between(self, over: Floats, reaches: Floats) -> tuple[int, int]:
         """The first cell with S̃ ≥ −t, and the last with S̃ of the one before ≤ t."""
-        last = self.asked.size - 1
-        first = next((cell for cell, (s, t) in enumerate(zip(over, reaches, strict=True)) if s >= -t), last)
-        end = next((cell for cell in range(last, 0, -1) if over[cell - 1] <= reaches[cell - 1]), 0)
-        return first, end
+        from_below, from_above = np.flatnonzero(over >= -reaches), np.flatnonzero(over[:-1] <= reaches[:-1])
+        first = int(from_below[0]) if len(from_below) else self.asked.size - 1
+        return first, int(from_above[-1]) + 1 if len(from_above) else 0
+
+
+@lru_cache(maxsize=256)
+def _fit_reaches(cells: int, known: bool, root: Fraction, scale: Fraction, beta: Fraction) -> Floats:
+    return weighted_reaches(scale, *tree_fit.arrays(cells, known, root), beta)
 
 
 @dataclass(frozen=True)
@@ -200,16 +232,21 @@ class RootCuts(TreeCuts):
     def law(self, value: Spread) -> tuple[Law, ...]:
         return tuple(Normal(count, self.variance) for count in self.measured(value))
 
-    def reaches(self, beta: Fraction) -> list[float]:
+    def reaches(self, beta: Fraction, share: Fraction) -> Floats:
         """Where the number of rows is not public, α < 1 times the last sum is taken off: at most its length more."""
         lengths, sums = prefix_root.lengths(self.asked.size)
         more = 0 if self.rows is not None else 1
         pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
-        return [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
+        found = [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
+        return np.array(found, dtype=np.float64)
 
     def farthest(self, beta: Fraction) -> int:
-        return ceil(self.reaches(beta)[-1] + ROUNDED)
+        return ceil(float(self.reaches(beta, self.asked.shares[0])[-1]) + ROUNDED)
 
-    def below(self, drawn: Codes) -> tuple[list[float], float]:
-        found = prefix_root.sums(list(drawn)).tolist()
-        return found, found[-1] if self.rows is None else self.rows
+    @property
+    def rows_off_before(self) -> Fraction:
+        return self.rows_off
+
+    def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
+        found = prefix_root.sums(list(drawn))
+        return np.asarray(found - float(share) * (found[-1] if self.rows is None else self.rows), dtype=np.float64)

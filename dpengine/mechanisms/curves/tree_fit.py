@@ -22,25 +22,29 @@ Weights     what is at or below a cell is Σ w·y over all nodes, by the same tw
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.mechanisms.curves.count_tree import shape
 
-Weights = dict[Fraction, int]  # a size, and how many nodes have it
+Number = TypeVar("Number", Fraction, float)
+Weights = dict[Number, int]  # a size, and how many nodes have it
 
 
 @dataclass(frozen=True)
-class _Tree:
-    """The nodes' places, and their variances from below, level by level."""
+class _Tree(Generic[Number]):
+    """The nodes' places, and their variances from below, level by level; `number` makes one of a fraction."""
 
     branches: int
     widths: tuple[int, ...]
-    variances: tuple[tuple[Fraction, ...], ...]
+    variances: tuple[tuple[Number, ...], ...]
+    number: Callable[[Fraction | int], Number]
 
     def block(self, level: int, parent: int) -> range:
         """The children of a node, in the level below it; at the last level all are the root's."""
@@ -51,7 +55,7 @@ class _Tree:
 
 
 @lru_cache(maxsize=64)
-def _tree(leaves: int) -> _Tree:
+def _tree(leaves: int) -> _Tree[Fraction]:
     branches, levels = shape(leaves)
     widths, variances = [leaves], [(Fraction(1),) * leaves]
     for _ in range(levels - 1):
@@ -59,7 +63,15 @@ def _tree(leaves: int) -> _Tree:
         totals = [sum(below[place : place + branches], Fraction(0)) for place in range(0, len(below), branches)]
         variances.append(tuple(total / (total + 1) for total in totals))
         widths.append(len(totals))
-    return _Tree(branches, tuple(widths), tuple(variances))
+    return _Tree(branches, tuple(widths), tuple(variances), Fraction)
+
+
+@lru_cache(maxsize=64)
+def _rough(leaves: int) -> _Tree[float]:
+    """The same in floats, which are off by far less than `arrays` rounds up."""
+    exact = _tree(leaves)
+    levels = tuple(tuple(map(float, level)) for level in exact.variances)
+    return _Tree(exact.branches, exact.widths, levels, float)
 
 
 @lru_cache(maxsize=64)
@@ -93,30 +105,31 @@ def fitted(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | None)
 
 
 @lru_cache(maxsize=64)
-def weights(leaves: int, known: bool, root: Fraction) -> tuple[Weights, ...]:
+def weights(leaves: int, known: bool, root: Fraction) -> tuple[Weights[Fraction], ...]:
     """For every cell how its sum is made up; `known`: the number of all rows is public."""
     return tuple(_weights_of(_tree(leaves), cells, known, root) for cells in range(1, leaves + 1))
 
 
-def _weights_of(tree: _Tree, cells: int, known: bool, root: Fraction) -> Weights:
+def _weights_of(tree: _Tree[Number], cells: int, known: bool, root: Fraction) -> Weights[Number]:
+    number, none = tree.number, tree.number(0)
     top = len(tree.widths) - 1
     places = [cells // tree.branches**level for level in range(top + 1)]  # whole nodes before the end of the sum
-    taken: list[Fraction] = []  # m of the parent of each level's block
-    held = Fraction(0)  # of the node that holds the end
+    taken: list[Number] = []  # m of the parent of each level's block
+    held = none  # of the node that holds the end
     for level in range(top + 1):
         block, own = tree.block(level, places[level] // tree.branches), tree.variances[level]
-        before = sum((own[child] for child in block if child < places[level]), Fraction(0))
+        before = sum((own[child] for child in block if child < places[level]), none)
         if places[level] in block:
             before += held * own[places[level]]
-        held = before / sum((own[child] for child in block), Fraction(0)) if block else Fraction(0)
+        held = before / sum((own[child] for child in block), none) if block else none
         taken.append(held)
     if not known:
-        taken[top] = root
-    found: Weights = Counter()
-    handed = Fraction(0)  # what the node above hands on to each child
+        taken[top] = number(root)
+    found: Counter[Number] = Counter()
+    handed = none  # what the node above hands on to each child
     for level in reversed(range(top + 1)):
         less, place = handed - taken[level], places[level]
-        handed = Fraction(0)
+        handed = none
         whole: Counter[tuple[bool, int]] = Counter()  # children that do not hold the end: before it, how wide
         for child in tree.block(level, place // tree.branches):
             if child == place and level:
@@ -126,13 +139,13 @@ def _weights_of(tree: _Tree, cells: int, known: bool, root: Fraction) -> Weights
             else:
                 whole[child < place, _held(tree, level, child)] += 1
         for (before_it, wide), many in whole.items():
-            weight = abs(less + before_it)
+            weight = abs(less + number(before_it))
             for size, times in _below(tree.branches, level, wide):
-                found[weight * size] += times * many
+                found[weight * number(size)] += times * many
     return {size: times for size, times in found.items() if size}
 
 
-def _held(tree: _Tree, level: int, node: int) -> int:
+def _held(tree: _Tree[Number], level: int, node: int) -> int:
     """How many cells are below a node."""
     wide: int = tree.branches**level
     return min(wide, tree.widths[0] - node * wide)
@@ -146,7 +159,7 @@ def _below(branches: int, level: int, cells: int) -> tuple[tuple[Fraction, int],
     wide = branches ** (level - 1)
     children = [min(wide, cells - first) for first in range(0, cells, wide)]
     total = sum((_variance(branches, level - 1, held) for held in children), Fraction(0))
-    found: Weights = Counter({total / (total + 1): 1})
+    found: Counter[Fraction] = Counter({total / (total + 1): 1})
     for held in children:
         for size, times in _below(branches, level - 1, held):
             found[size / (total + 1)] += times
@@ -165,10 +178,10 @@ def _variance(branches: int, level: int, cells: int) -> Fraction:
 @lru_cache(maxsize=64)
 def arrays(leaves: int, known: bool, root: Fraction) -> tuple[Floats, Floats]:
     """The weights as sizes and how often each occurs, a row for each cell, filled up with 0. Sizes are rounded up."""
-    rows = weights(leaves, known, root)
+    rows = [_weights_of(_rough(leaves), cells, known, root) for cells in range(1, leaves + 1)]
     most = max(1, *(len(row) for row in rows))
     sizes, times = np.zeros((leaves, most)), np.zeros((leaves, most))
     for place, row in enumerate(rows):
-        sizes[place, : len(row)] = [float(size) for size in row]
+        sizes[place, : len(row)] = list(row)
         times[place, : len(row)] = list(row.values())
     return sizes * (1 + 1e-12), times

@@ -51,7 +51,7 @@ class Sensitivity:
 
     norm: str  # "l1", "linf", or "l2sq": then the bound is on the squared ℓ2 norm
     bound: int
-    attained: bool = True  # False: the bound is for all steps, and the first statistic need not attain it
+    attained: bool = True  # False: a bound for all steps, or all tables, which the first or a small one need not attain
 
 
 @dataclass(frozen=True)

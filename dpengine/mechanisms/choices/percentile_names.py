@@ -26,7 +26,7 @@ def read_shares(given: Json) -> tuple[Fraction, ...]:
     return shares
 
 
-def in_order(told: list[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
+def in_order(told: Sequence[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
     """Points, lower and upper ends of each group's percentiles, each of the three sorted. All that held still does: the
     j-th smallest is at most the largest of the first j and at least the smallest from the j-th on; true percentiles and
     what is within a distance of them rise; so a lower end is still at most its percentile, an upper end at least."""

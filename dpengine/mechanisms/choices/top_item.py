@@ -174,7 +174,9 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return 2 if self.facts.relation == "replace" else 1
 
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity("linf", self.each * self._moves if self.noise == SET else self.each)
+        if self.noise == SET:  # with several rows each it takes others who have as many
+            return Sensitivity("linf", self.each * self._moves, attained=self.each == 1)
+        return Sensitivity("linf", self.each)
 
     @property
     def rate(self) -> Fraction:

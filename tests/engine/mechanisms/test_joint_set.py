@@ -113,3 +113,22 @@ def test_names_come_without_an_order() -> None:
     assert set(told) == {"v0", "v2", "v4"} and set(told.values()) == {1}
     assert "left out" in query.promise().words(query) and "left out" in query.promise().drawn(query)
     assert ask(6, 1).ordered and "ordered" not in ask(6, 3, ordered=True).parameters()
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_person_of_two_rows_moves_a_score_by_as_much_as_is_claimed(relation: str) -> None:
+    """Among tables in which others have several rows too: all counts of three values up to 4, two rows more, or two
+    rows elsewhere."""
+    schema = dp.Schema({"t": dp.Category(["a", "b", "c"], "a", "a"), "who": dp.Number(1, 9)})
+    facts = Facts("t", schema, dp.Unit.column("who", 2), relation, 9)  # type: ignore[arg-type]
+    given = {"column": "t", "how_many": 2, "ordered": False, "noise": "joint_set", "epsilon": "1"}
+    query = dp.catalogue["top_item"].build(facts, given)
+    rows = [np.bincount(held, minlength=3) for held in product(range(3), repeat=2)]
+    worst = 0
+    for others in product(range(5), repeat=3):
+        tables = [tuple((np.array(others) + own).tolist()) for own in rows]
+        before = [tuple(others)] if relation == "add_remove" else tables
+        for one, other in product(before, tables):
+            pairs = zip(query.measured(one), query.measured(other), strict=True)
+            worst = max(worst, *(abs(a - b) for a, b in pairs))
+    assert worst == query.sensitivity().bound

@@ -16,6 +16,7 @@ from streamlit.proto.ClientState_pb2 import ClientState, ContextInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
 
 PATIENCE = 120.0
 _DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
@@ -52,10 +53,11 @@ class Visitor:
             ping_interval=None,
         )
         self._listening = asyncio.create_task(self._listen())
+        self._listening.add_done_callback(lambda _: self._ended.set())  # nobody waits for what cannot come
 
     async def leave(self) -> None:
         self._listening.cancel()
-        with suppress(asyncio.CancelledError):
+        with suppress(asyncio.CancelledError, WebSocketException):
             await self._listening
         await self._socket.close()
 
@@ -72,6 +74,12 @@ class Visitor:
         state = WidgetState(id=name)
         state.string_array_value.data.append(value)
         self.states[name] = state
+        return await self._run(self._state(widget.fragment))
+
+    async def choose(self, part: str, place: int) -> float:
+        """One of the options of the list whose key has this part."""
+        name, widget = self.find("selectbox", part)
+        self.states[name] = WidgetState(id=name, string_value=widget.proto.options[place])
         return await self._run(self._state(widget.fragment))
 
     async def type(self, part: str, value: str) -> None:
@@ -102,6 +110,11 @@ class Visitor:
             query_string=self._query, page_script_hash=self._page, fragment_id=fragment, widget_states=states
         )
 
+    @property
+    def query(self) -> str:
+        """What the address says beside the page."""
+        return self._query
+
     async def _run(self, state: ClientState) -> float:
         state.context_info.CopyFrom(
             ContextInfo(timezone="UTC", timezone_offset=0, locale="en-GB", url=self.base, color_scheme="light")
@@ -113,6 +126,8 @@ class Visitor:
         begun = time.perf_counter()
         await self._socket.send(BackMsg(rerun_script=state).SerializeToString())
         await asyncio.wait_for(self._ended.wait(), PATIENCE)
+        if self._listening.done():
+            raise ConnectionError("the server has closed the connection")
         return time.perf_counter() - begun
 
     async def _listen(self) -> None:

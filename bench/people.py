@@ -220,7 +220,7 @@ def _report(
     verdict = "met" if within <= TARGET else "missed"
     facts = (
         f"{given.people} people, {given.seconds:g} s, {given.think:g} s between two clicks; {len(office.seen)} "
-        f"requests; {office.dropped} connections broken. {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}. "
+        f"requests; {office.dropped} connections broken. {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}. "
         f"Target: 95 of 100 reruns within {TARGET:g} s: {verdict}."
     )
     if not killed:

@@ -197,7 +197,8 @@ class Table:
         restart. With `seen`, the last ledger row that the person has seen, it is refused if somebody asked the same
         since."""
         request = request_id or new_request()
-        self._workspace.jobs.submit(request, self._asker.carry(query, request, seen))
+        carry = self._asker.carry(query, request, seen)
+        self._workspace.jobs.submit(request, carry, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 
     def cancel(self, request_id: str) -> bool:
@@ -218,7 +219,8 @@ class Table:
         self, queries: Sequence[AnyQuery], run: str, keep: Fraction = Fraction(0), seen: int | None = None
     ) -> None:
         """All of them in a background thread: charged together or not at all, then drawn one after the other."""
-        self._workspace.jobs.submit(run, self._asker.carry_all(queries, run, keep, seen))
+        carry, long = self._asker.carry_all(queries, run, keep, seen), any(query.takes_long for query in queries)
+        self._workspace.jobs.submit(run, carry, turn=self.actor, long=long)
 
     def run(self, run: str) -> PlanRun:
         """The state of a plan, whether it runs in this process or another, or was stored before a restart."""

@@ -249,7 +249,8 @@ class Workspace(DeclaredTables):
             if answer is None:
                 return Job(request_id, "unknown")
         done, total = (1, 1) if state.state == "done" else self.jobs.progress(request_id, actor)
-        return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error)
+        ahead = self.jobs.ahead(request_id, actor) if state.state == "queued" else 0
+        return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error, ahead=ahead)
 
     def published_file(self, request_id: str) -> Path:
         """The file of the table that a request published."""

@@ -65,6 +65,7 @@ class Job:
     total: int = 1
     answer: Answer | None = None
     error: Exception | None = None
+    ahead: int = 0  # while it is queued: how many are run before it
 
     @property
     def over(self) -> bool:

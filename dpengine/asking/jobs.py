@@ -14,13 +14,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dpengine.asking.lanes import Lanes
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.ledger import Entry, Ledger
@@ -32,7 +33,6 @@ Statistic = TypeVar("Statistic")
 
 PATIENCE = 30.0  # seconds that a second asker waits for the answer that another is drawing
 _LOOK_AGAIN = 0.02
-_THREADS = 2
 _ENDED_BADLY = {"failed": "release.failed", "interrupted": "release.interrupted"}
 _REMEMBERED = 1000  # refusals kept in memory: the only outcomes that are not in the ledger
 
@@ -163,16 +163,19 @@ class Jobs:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._jobs: OrderedDict[str, _Job] = OrderedDict()
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="release")
+        self._lanes = Lanes()
 
     @property
     def worker(self) -> str:
         """The name this process charges under."""
         return self._worker.name
 
-    def submit(self, request: str, carry: Callable[[], object], actor: str = "") -> None:
+    def submit(
+        self, request: str, carry: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
+    ) -> None:
         """Queue a release. While the same request is queued or running this does nothing. With `actor`, here and below,
-        only what this person asked is known."""
+        only what this person asked is known. Whoever has a `turn` of their own takes turns with the others, and what
+        takes long does not delay the rest (lanes.py)."""
         read_request(request)
         if self._pid != os.getpid():
             self._begin()  # threads do not survive a fork
@@ -182,7 +185,12 @@ class Jobs:
                 return
             job = self._jobs[_key(request, actor)] = _Job()
             self._jobs.move_to_end(_key(request, actor))
-            self._pool.submit(self._run, _key(request, actor), job, in_words_of_caller(carry))
+            run = partial(self._run, _key(request, actor), job, in_words_of_caller(carry))
+            self._lanes.put(turn or actor, _key(request, actor), run, long)
+
+    def ahead(self, request: str, actor: str = "") -> int:
+        """How many other questions are run before this one; 0 once it runs, or where this process has none of it."""
+        return max(self._lanes.ahead(_key(request, actor)) - 1, 0)
 
     def state(self, request: str, actor: str = "") -> JobState:
         """From this process's memory, else from the ledger; so it is found after a reload or restart too."""
@@ -241,7 +249,7 @@ class Jobs:
 
     def close(self) -> None:
         """Finish what runs, drop what is queued (nothing was charged for it), release the lock."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._lanes.close()
         with self._lock:
             for job in self._jobs.values():
                 job.ended.set()

@@ -107,7 +107,7 @@ class Session:
 
     def submit(self, ask: Json, step: str) -> None:
         """The same in a background thread; `job` finds it by its step id."""
-        self.jobs.submit(self._name(step), self._carry(ask, step))
+        self.jobs.submit(self._name(step), self._carry(ask, step), turn=self.entry.charge.actor)
 
     def job(self, step: str) -> JobState:
         """The state of a step, whether it runs in this process or another, or was stored before a restart."""

@@ -95,8 +95,13 @@ class OwnJobs(Jobs):
     def worker(self) -> str:
         return self._all.worker
 
-    def submit(self, request: str, carry: Callable[[], object], actor: str = "") -> None:
-        self._all.submit(request, carry, self._person)
+    def submit(
+        self, request: str, carry: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
+    ) -> None:
+        self._all.submit(request, carry, self._person, turn, long)
+
+    def ahead(self, request: str, actor: str = "") -> int:
+        return self._all.ahead(request, self._person)
 
     def state(self, request: str, actor: str = "") -> JobState:
         return self._all.state(request, self._person)

@@ -119,7 +119,8 @@ def wait(request: str) -> None:
     asked = workspace().job(request)
     if asked.over:
         st.rerun()
-    st.html(f'<p class="muted" role="status">{html_lines(say("job.waiting"))}</p>')
+    words = say("job.queued", ahead=asked.ahead) if asked.ahead else say("job.waiting")
+    st.html(f'<p class="muted" role="status">{html_lines(words)}</p>')
     if asked.total > 1:
         st.progress(min(asked.done / asked.total, 1.0))
 

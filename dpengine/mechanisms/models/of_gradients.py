@@ -81,6 +81,7 @@ SHARED = (
 
 @dataclass(frozen=True, kw_only=True)
 class OfGradients(Stepwise[Json, tuple[int, ...]]):
+    takes_long: ClassVar[bool] = True
     smooth: ClassVar[Fraction | None]  # β: the most second derivative of a row's loss in the margin; None: a corner
     usual_iterate: ClassVar[str] = TAIL
     regions: ClassVar[tuple[str, ...]] = REGIONS

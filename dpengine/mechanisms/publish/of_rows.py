@@ -67,6 +67,7 @@ PARAMETERS = (
 @dataclass(frozen=True, kw_only=True)
 class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     kinds: ClassVar[tuple[type[Column], ...]] = (Number, Date, Category, ItemSet)
+    takes_long: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True  # thesis, Thm 4.7
 
     columns: tuple[str, ...]

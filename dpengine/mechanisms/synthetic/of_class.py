@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
 from math import isqrt, prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,8 @@ class Block:
 @dataclass(frozen=True, kw_only=True)
 class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     """A synthetic table that answers all queries of a class at once."""
+
+    takes_long: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     queries: tuple[Predicate, ...] = ()  # none: all one-way and two-way marginals

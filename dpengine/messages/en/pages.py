@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "answer.end.upper": "upper",
     "percent.tiny": "below 0.1 %",
     "job.waiting": "On its way…",
+    "job.queued": "On its way, after {ahead} other {ahead|question|questions}…",
     "job.refused": "Not answered.",
     "job.unknown": "This answer is not in the ledger of this workspace. Ask the question again.",
     "promise.within": "within ±{alpha}, {chance} times in 100",

@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "answer.end.upper": "zgornja",
     "percent.tiny": "manj kot 0,1 %",
     "job.waiting": "Na poti …",
+    "job.queued": "Na poti, pred njim {ahead|čaka|čakata|čakajo|čaka} še {ahead} {ahead|vprašanje|vprašanji|vprašanja|vprašanj} …",
     "job.refused": "Brez odgovora.",
     "job.unknown": "Tega odgovora ni v knjigi tega delovnega prostora. Postavite vprašanje znova.",
     "promise.within": "znotraj ±{alpha}, v {chance} od 100 primerov",

@@ -16,6 +16,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 checksum = $(firstword $(shell cksum < $(1) 2>/dev/null))
 RUN_STAMP := $(VENV)/.installed-run-$(call checksum,requirements.txt)
 TEST_STAMP := $(VENV)/.installed-test-$(call checksum,requirements.txt)-$(call checksum,requirements-dev.txt)
+SERVE_STAMP := $(VENV)/.installed-serve-$(call checksum,requirements.txt)-$(call checksum,requirements-serve.txt)
 PEERS_VENV := build/bench-venv
 PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers.txt)
 
@@ -23,7 +24,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run workshop test audit shots lint lock clean samples new-question browser bench
+.PHONY: help venv run serve workshop test audit shots lint lock clean samples new-question browser bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +33,10 @@ venv: $(TEST_STAMP) ## build .venv with everything that run, test and lint need
 
 run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RUN_ARGS= for Streamlit's options)
 	@$(PY) -m streamlit run app.py $(if $(CI),--server.headless=true) $(RUN_ARGS)
+
+serve: $(SERVE_STAMP) ## for an organisation: people sign in, as ALLOWANCE_SERVE=/etc/allowance/serve.toml says (docs/serving.md)
+	@test -n "$$ALLOWANCE_SERVE" || { echo "Name the configuration: ALLOWANCE_SERVE=/etc/allowance/serve.toml make serve" >&2; exit 1; }
+	@FORWARDED_ALLOW_IPS= $(PY) -m streamlit run app.py --server.headless=true $(RUN_ARGS)
 
 workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, with an address, a QR code and a class wall
 	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS)
@@ -113,6 +118,12 @@ $(RUN_STAMP):
 	@rm -rf $(VENV)
 	@$(call new_venv,$(VENV))
 	@$(PIP) install -q --require-hashes -r requirements.txt
+	@touch $@
+
+$(SERVE_STAMP): $(RUN_STAMP)
+	@echo "Adding what signing in needs to $(VENV)."
+	@$(PIP) install -q --require-hashes -r requirements-serve.txt
+	@rm -f $(VENV)/.installed-serve-*
 	@touch $@
 
 $(TEST_STAMP): $(RUN_STAMP)

@@ -3,7 +3,7 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui.shell import incoming, quiet
+from ui.shell import ending, incoming, quiet, reception
 from ui.shell.state import home
 from ui.shell.web import FrontDoor
 from ui.shell.widget_words import Words
@@ -11,5 +11,5 @@ from ui.workshop import workshop
 
 quiet.keep(home() / "tmp")
 workshop.warm()
-middleware = [Middleware(FrontDoor), Middleware(Words)]
-app = App("ui/main.py", middleware=middleware, lifespan=incoming.here.serving(home() / "tmp"))
+middleware = [*reception.porter(), Middleware(FrontDoor), Middleware(Words)]
+app = App("ui/main.py", middleware=middleware, lifespan=ending.finishing(incoming.here.serving(home() / "tmp")))

@@ -63,6 +63,12 @@ def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Wo
         return _opened[path]
 
 
+def finish_releases() -> None:
+    """Before a server ends: what is being answered is answered and stored, in every workspace that is open here."""
+    for opened in list(_opened.values()):
+        opened.jobs.close()
+
+
 def _mark_samples_only(path: Path) -> None:
     """An empty folder becomes one for samples alone; an existing workspace stays as it is."""
     if not (path / "registry.sqlite").exists():

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from browser.steps import LIMIT, TEST_LIMIT
+from browser.steps import LIMIT, TEST_LIMIT, not_ours
 from waiting import waits
 
 if TYPE_CHECKING:
@@ -190,9 +190,9 @@ def server_log() -> Path:
 
 
 @contextmanager
-def serving(home: Path, log: Path, *options: str, **variables: str) -> Iterator[Server]:
+def serving(home: Path, log: Path, *options: str, port: int = 0, **variables: str) -> Iterator[Server]:
     """The app over a workspace, as a person would start it; what it says goes to `log`."""
-    port = _free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
     env = {**os.environ, "ALLOWANCE_HOME": str(home), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", **variables}
     with log.open("ab") as said:
@@ -225,7 +225,7 @@ def own_server() -> Callable[..., Any]:
     return serving
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -321,6 +321,8 @@ def open_page(browser: Any, server: Server, request: pytest.FixtureRequest) -> I
     elsewhere: list[str] = []
 
     def note(asked: Any) -> None:
+        if asked.frame.url.startswith(tuple(not_ours)):
+            return
         parts = urlsplit(asked.url)
         if parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname not in {"127.0.0.1", "localhost"}:
             elsewhere.append(asked.url)

@@ -23,15 +23,18 @@ class Known:
     """Two people; a right can be withdrawn."""
 
     def __init__(self) -> None:
-        self.right = True
+        self.right = self.admitted = True
         self.told: list[tuple[str, ...]] = []
 
     def known(self, *told: str) -> str:
         self.told.append(told)
         return ANA if told[1] == "ana" else BOR
 
+    def welcome(self, who: str) -> bool:
+        return self.admitted
+
     def has_right(self, who: str) -> bool:
-        return self.right
+        return self.right and self.admitted
 
 
 class Abroad:
@@ -69,7 +72,8 @@ class Door:
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
         self.reached.append(scope)
         if scope["type"] == "http":
-            await send({"type": "http.response.start", "status": 200, "headers": []})
+            cookie = (b"Set-Cookie", b"_streamlit_xsrf=1; Path=/; SameSite=Lax")
+            await send({"type": "http.response.start", "status": 200, "headers": [cookie]})
             await send({"type": "http.response.body", "body": b"the app"})
             return
         while True:

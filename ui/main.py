@@ -13,12 +13,14 @@ import streamlit as st  # noqa: E402
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
 from ui.parts import job  # noqa: E402
+from ui.people import who  # noqa: E402
 from ui.shell import (  # noqa: E402
     about,
     frame,
     incoming,
     language,
     nav,
+    person,
     speed,
     style,
     tour,
@@ -47,13 +49,14 @@ nav.head(name, own)
 with st.container(key="head", horizontal=True, width="content"):
     about.show(name)
     language.pick()
+    who.show()
 nav.inside(name, table)
 workshop.banner()
 frame.draw(table)
 with st.container():  # a place of its own: what stands below does not move to another
     tour.show(name, table)
 try:
-    with incoming.here.run(visitor_of(st.context.cookies)):
+    with incoming.here.run(person.person() or visitor_of(st.context.cookies)):
         page.run()
 except dp.AllowanceError as complaint:
     frame.complain(str(complaint))

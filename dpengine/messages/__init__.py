@@ -71,6 +71,7 @@ AREAS = (
     "board",
     "serving",
     "people",
+    "people_page",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "lessons_linkage", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

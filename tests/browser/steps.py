@@ -12,6 +12,8 @@ from typing import Any
 LIMIT = 120_000
 TEST_LIMIT = 900  # seconds, of one journey
 
+not_ours: set[str] = set()  # addresses of pages that a journey passes and that are not this app's
+
 SHOTS = Path(__file__).resolve().parents[2] / "build" / "shots"
 
 _AT_REST = """(quiet) => {

@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import views
 from browser.steps import LIMIT, go, settled
-from conftest import _free_port, _wait_until_healthy
+from conftest import _wait_until_healthy, free_port
 
 
 class Theirs(NamedTuple):
@@ -92,7 +92,7 @@ def test_no_page_has_anything_to_mend(look: str, lang: str, open_page: Callable[
 def test_an_app_with_nothing_else_has_the_same(theirs: Theirs, open_page: Callable[..., Any], tmp_path: Path) -> None:
     bare, log = tmp_path / "bare.py", tmp_path / "bare.log"
     bare.write_text(f"import streamlit as st\n{theirs.made_by}\n", encoding="utf-8")
-    port = _free_port()
+    port = free_port()
     options = (f"--server.port={port}", "--server.headless=true", "--browser.gatherUsageStats=false")
     command = [sys.executable, "-m", "streamlit", "run", str(bare), *options]
     with log.open("wb") as said:

@@ -111,6 +111,11 @@ def test_who_it_is_is_told_to_the_app_and_cannot_be_written_by_a_browser(door: D
     assert all(name.lower() != person.HEADER.encode() for name, _ in reached[0]["headers"])
 
 
+def test_every_cookie_is_for_encrypted_connections(door: Door) -> None:
+    _, sent = door.ask("/", door.signed_in())
+    assert dict(sent[0]["headers"])[b"Set-Cookie"].endswith(b"; Secure")
+
+
 # --- forged, expired and copied passes
 
 
@@ -212,7 +217,7 @@ def talk(door: Door, cookie: str, then: Callable[[], None]) -> list[dict[str, An
     return sent
 
 
-@pytest.mark.parametrize("why", ["signed out", "expired", "right withdrawn"])
+@pytest.mark.parametrize("why", ["signed out", "expired", "right withdrawn", "barred"])
 def test_an_open_socket_hears_and_says_nothing_more(door: Door, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     cookie, now = door.signed_in(), time.time()
     door.says = [{"type": "websocket.send", "bytes": b"an answer"}]
@@ -222,6 +227,8 @@ def test_an_open_socket_hears_and_says_nothing_more(door: Door, monkeypatch: pyt
             door.passes.take_back(ANA)
         elif why == "expired":
             monkeypatch.setattr(passes.time, "time", lambda: now + 9 * 3600)
+        elif why == "barred":
+            door.people.admitted = False
         else:
             door.people.right = False
 
@@ -249,6 +256,15 @@ def test_a_silent_socket_is_closed_too(door: Door, monkeypatch: pytest.MonkeyPat
 def test_whoever_never_had_a_right_may_practise(door: Door) -> None:
     door.people.right = False
     assert door.ask("/_stcore/stream", door.signed_in(), kind="websocket")[0]
+
+
+def test_whoever_is_barred_is_shown_out(door: Door) -> None:
+    cookie = door.signed_in()
+    door.people.admitted = False
+    answer = door.ask("/ask", cookie)
+    assert not answer[0] and status(answer) == 403
+    door.ask("/_stcore/stream", cookie, kind="websocket")
+    assert [one["type"] for one in door.heard] == ["websocket.disconnect"]
 
 
 # --- what is another person's

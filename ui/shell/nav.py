@@ -27,7 +27,14 @@ PLACES: dict[str, tuple[str, ...]] = {
     "learn": ("lessons", "whatif", "trust", "audit", "glossary", "thesis"),
 }
 # Pages that no row lists, and under which of those that are listed they stand.
-WITHIN = {"publish": "more", "synthetic": "more", "train": "more", "overfitting": "lessons"}
+WITHIN = {
+    "publish": "more",
+    "synthetic": "more",
+    "train": "more",
+    "overfitting": "lessons",
+    "people": "tables",
+    "accounts": "ledger",
+}
 START = "start"
 NAMES = (START, *(name for pages in PLACES.values() for name in pages), *WITHIN)
 _OF_A_TABLE = {*PLACES["ask"], *PLACES["answers"], "whatif", "trust"}  # their links name the open table

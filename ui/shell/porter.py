@@ -49,7 +49,12 @@ class People(Protocol):
     """What the porter asks the workspace. It may read files: it is asked on a thread of its own."""
 
     def known(self, issuer: str, subject: str, name: str, email: str) -> str: ...
-    def has_right(self, person: str) -> bool: ...
+
+    def welcome(self, who: str) -> bool:
+        """Has nobody barred them?"""
+
+    def has_right(self, who: str) -> bool:
+        """Have they a role, or a grant on some table?"""
 
 
 class Porter:
@@ -91,10 +96,12 @@ class Porter:
                 await self._ways[inner](self, found, scope, send)
             elif found is None:
                 await self._away(inner, scope, send)
+            elif not inner.startswith("static/") and not await asyncio.to_thread(self._people.welcome, found.person):
+                await self._no(scope, send, 403, "porter.barred")
             elif not self._theirs(found.person, inner):
                 await self._no(scope, send, 403, "porter.not_yours")
             else:
-                await self.app(_as(found.person, scope), receive, send)
+                await self.app(_as(found.person, scope), receive, self._securing(send))
         except AllowanceError as complaint:
             status = {"porter.proxy": 403, "porter.group": 403, "porter.provider_gone": 502}.get(complaint.code, 400)
             await self._no(scope, send, status, complaint.code)
@@ -190,6 +197,18 @@ class Porter:
             again = [] if self._way is None or status in (401, 404) else [(say("porter.again"), self._own(SIGN_IN))]
             await porter_page.show(send, status, say(code, **facts), again)
 
+    def _securing(self, send: Send) -> Send:
+        """Every cookie of the app too is for encrypted connections alone, where ours are encrypted."""
+        if self._served.origin.scheme != "https":
+            return send
+
+        async def secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [_secure(one) for one in message.get("headers", ())]}
+            await send(message)
+
+        return secured
+
     # --- sockets
 
     async def _socket(self, found: Pass | None, scope: Scope, receive: Receive, send: Send) -> None:
@@ -198,15 +217,14 @@ class Porter:
             return
         scope = _resuming_own(found.person, _as(found.person, scope))
         had_right = await asyncio.to_thread(self._people.has_right, found.person)
+        still = self._people.has_right if had_right else self._people.welcome  # who had none may go on practising
         shut = False
         next_one: asyncio.Task[Message] | None = None
 
         async def may_go_on() -> bool:
             nonlocal shut
-            if not shut and not (
-                self._passes.stands(found)
-                and (not had_right or await asyncio.to_thread(self._people.has_right, found.person))
-            ):
+            good = self._passes.stands(found) and await asyncio.to_thread(still, found.person)
+            if not shut and not good:
                 shut = True
                 _log.warning("socket closed: %s", found.person)
                 await send({"type": "websocket.close", "code": _NOT_THEIRS})
@@ -249,6 +267,12 @@ class Porter:
 
 _STROKES = "/\\"
 _IN_QUERY = "=&%+!$'()*,;:@/?~"
+
+
+def _secure(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    name, value = header
+    plain = name.lower() == b"set-cookie" and b"; secure" not in value.lower()
+    return (name, value + b"; Secure") if plain else header
 
 
 def _as(who: str, scope: Scope) -> Scope:

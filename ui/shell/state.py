@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.people.face import Face
 from dpengine.storage.samples import SAMPLES
-from ui.shell import room
+from ui.shell import person, room
 from ui.shell.language import address
 from ui.shell.web import visitor_of
 
@@ -26,7 +28,25 @@ def home() -> Path:
 
 
 def workspace() -> dp.Workspace:
-    return dp.open_workspace(home(), samples_only=room.on())
+    """The workspace on a laptop; where people sign in, only what the person may do who is signed in."""
+    who = person.person()
+    if who is None:
+        return dp.open_workspace(home(), samples_only=room.on())
+    return cast(dp.Workspace, dp.open_workspace(home()).as_person(who))
+
+
+def face() -> Face:
+    """What the person may do who is signed in; refuses where nobody signs in."""
+    who = person.person()
+    if who is None:
+        raise dp.AllowanceError("porter.nobody")
+    return dp.open_workspace(home()).as_person(who)
+
+
+def may(verb: str, table: str | None = None) -> bool:
+    """For what a page shows: may whoever is here do this? On a laptop everything."""
+    who = person.person()
+    return who is None or dp.open_workspace(home()).as_person(who).may(verb, table)
 
 
 def browser() -> str:
@@ -38,7 +58,10 @@ def browser() -> str:
 
 
 def visitor() -> str:
-    """Whose practice budgets they are; in a workshop, the participant of this round."""
+    """Whose practice budgets they are: the person's who is signed in; in a workshop, the participant's of this
+    round."""
+    if (who := person.person()) is not None:
+        return who
     here = room.room()
     return browser() if here is None else here.name(browser())
 

@@ -77,11 +77,20 @@
     const link = event.target instanceof Element && event.target.closest('[data-testid="stHtml"] a[href]');
     const otherwise = event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
     if (!link || otherwise || event.defaultPrevented || link.origin !== location.origin) return;
-    if (link.target === "_blank" || link.hash || link.hasAttribute("download")) return;
+    if (link.target === "_blank" || link.hash || link.hasAttribute("download") || link.rel === "external") return;
     event.preventDefault();
     history.pushState({}, "", link.href);
     dispatchEvent(new PopStateEvent("popstate"));
     scrollTo(0, 0);
     document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
   });
+
+  /* Where people sign in: a page whose connection was closed, because its reader signed out in another window or was
+     signed in for too long, says so by leading to the way in. Elsewhere nothing ever answers 401. */
+  setInterval(async () => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    if (!app || app.dataset.testConnectionState === "CONNECTED") return;
+    const asked = await fetch("_stcore/host-config", { cache: "no-store" }).catch(() => null);
+    if (asked?.status === 401) location.reload();
+  }, 3000);
 })();

@@ -1,0 +1,7 @@
+"""Accounts: every account and every act, for an auditor."""
+
+from __future__ import annotations
+
+from ui.people import accounts
+
+accounts.show()

@@ -1,0 +1,25 @@
+"""What people are called. The ledger knows ids alone; names stand in the registry, and some were forgotten there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import dpengine as dp
+from dpengine.storage.people_names import KnownPerson
+from ui.shell.state import home
+
+
+def of(who: str) -> KnownPerson:
+    """One person by their id; whoever is not known is shown by it."""
+    found = (one for one in dp.open_workspace(home()).people() if one.id == who)
+    return next(found, KnownPerson(who, "", "", ""))
+
+
+def called(people: Iterable[KnownPerson]) -> dict[str, str]:
+    """Names for a list to choose from: where two share one, the address tells them apart, else their id."""
+    listed = list(people)
+    shown = [one.shown for one in listed]
+    return {
+        one.id: one.shown if shown.count(one.shown) == 1 else f"{one.shown} ({one.email or one.id[2:8]})"
+        for one in listed
+    }

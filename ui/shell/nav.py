@@ -6,6 +6,7 @@ place too, before all others, and nobody brings a table.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from html import escape
 from typing import Any
@@ -41,15 +42,14 @@ _OF_A_TABLE = {*PLACES["ask"], *PLACES["answers"], "whatif", "trust"}  # their l
 
 
 @cache
-def _path(name: str) -> str:
-    return str(ROOT / "pages" / f"{name}.py")
+def _page(name: str, title: str) -> Any:
+    return st.Page(str(ROOT / "pages" / f"{name}.py"), title=title, url_path=name, default=name == START)
 
 
 def pages() -> dict[str, Any]:
-    """Made anew on each run: Streamlit ties a Page to the run that made it."""
-    made = {
-        name: st.Page(_path(name), title=say(f"page.{name}"), url_path=name, default=name == START) for name in NAMES
-    }
+    """New ones on each run: Streamlit ties a Page to the run that uses it. To look its file up takes the longest, and
+    is done once."""
+    made = {name: copy(_page(name, say(f"page.{name}"))) for name in NAMES}
     st.session_state["pages"] = made
     return made
 

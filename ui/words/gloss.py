@@ -65,8 +65,7 @@ def html(safe: str) -> str:
     """The same for what is HTML already: the first time each word stands in it, outside of tags, links and headings."""
     if "glossary" not in MEANT[current()]:
         return safe
-    seen = tuple((word, CATALOGUES[current()][f"gloss.{word}.seen"]) for word in WORDS if known(f"gloss.{word}.seen"))
-    pattern, names = _pattern(seen)
+    pattern, names = _pattern(current())
     told: set[str] = set()
 
     def mark(found: re.Match[str]) -> str:
@@ -86,8 +85,9 @@ def word(name: str, shown: str, escaped: bool = False) -> str:
 
 
 @cache
-def _pattern(seen: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+def _pattern(lang: str) -> tuple[re.Pattern[str], dict[str, str]]:
     """One pattern for all: tags and what must stay as it is first, then longer ways to say a word before shorter."""
+    seen = [(word, CATALOGUES[lang][f"gloss.{word}.seen"]) for word in WORDS if known(f"gloss.{word}.seen")]
     ways = sorted(((way, name) for name, several in seen for way in several.split("|")), key=lambda one: -len(one[0]))
     names = {f"w{place}": name for place, (_, name) in enumerate(ways)}
     parts = [f"(?P<w{place}>{_way(way)})" for place, (way, _) in enumerate(ways)]

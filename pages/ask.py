@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -16,6 +17,7 @@ from ui.parts import (
     form,
     history,
     job,
+    missing,
     noise,
     owner,
     preview,
@@ -57,8 +59,7 @@ if table.closed:
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
-if key != kept["q"]:
-    spend.start_anew(table, key, given)
+spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
 if found is not None:
     folded.show(above, table, found, workshop.truth_beside, [key, given])
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
@@ -81,9 +82,8 @@ with left, st.container(key="card-spend"):
         if query.counts_rows:
             st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')
         spend.describe(table, query, price)
-        noise.tell(query, usual)
         rival.tell(table, usual)
-        spend.exactly(table, usual)
+        spend.exactly(table, usual, beside=partial(noise.tell, query, usual))
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
         if paid and not just_answered:
@@ -93,7 +93,7 @@ with left, st.container(key="card-spend"):
             job.elsewhere(running)
         again = bool(paid or running)
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key="in-view"):
             job.ask_button(label, table, query, "ask-go", disabled=not price.admissible, again=again)
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
@@ -109,6 +109,7 @@ with right, st.container(key="card-preview"):
         preview.show(query)
     if query is not None and usual is not None:
         several.tell(table, usual, query)
+missing.remind(table)
 if asked is None:
     suggest.show(table)
     first_look.link(table)

@@ -65,9 +65,10 @@ class Page:
         return self.run()
 
     def press(self, label: str) -> Page:
-        """A button by its label; the one to go on also says how many columns wait."""
-        also = f"{label} (" if label == "Go on" else label
-        next(one for one in self.app.button if one.label == label or one.label.startswith(also)).click()
+        """A button by its label; the one to go on also says how many columns wait, or that all guesses are right."""
+        if label == "Go on":
+            return self.click(f"declare-next-{self.draft.step}")
+        next(one for one in self.app.button if one.label == label or one.label.startswith(label)).click()
         return self.run()
 
     def set(self, key: str, value: Any) -> Page:
@@ -93,11 +94,12 @@ class Page:
         return self.run()
 
     def agree(self) -> Page:
-        """Say yes to every guess, as the first of its readings has it."""
+        """Say yes to every guess that has a button of its own, as the first of its readings has it; going on says yes
+        to the others."""
         for name in self.draft.waiting:
-            key = f"{self.draft.mark}-{self.draft.names.index(name)}"
-            if self.draft.state(name) == "guess" and self.draft.card(name).candidates:
-                self.click(f"{key}-like-0")
+            key = f"{self.draft.mark}-{self.draft.names.index(name)}-like-0"
+            if any(button.key == key for button in self.app.button):
+                self.click(key)
         return self
 
     def to(self, step: str) -> Page:
@@ -110,7 +112,7 @@ class Page:
                 )
             elif now == "cards":
                 self.agree()
-            self.press("Yes, go on" if now == "names" else "Go on")
+            self.press("Go on")
             assert self.draft.step != now, self.refusals
         return self
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.asking.answers import Answer
+from dpengine.asking.answers import Answer, round_up_two
 from dpengine.core.printed import chance
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
@@ -34,6 +34,11 @@ class PeopleTold:
     def far(self) -> bool:
         """Is the declared number surely far off?"""
         return self.low > (1 + FAR) * self.declared or (self.high is not None and self.high < (1 - FAR) * self.declared)
+
+    @property
+    def about(self) -> int:
+        """A round number to plan with instead."""
+        return round_up_two(Fraction(self.low if self.high is None else (self.low + self.high) // 2))
 
     def words(self) -> str:
         """What an answer that shows it says."""

@@ -92,6 +92,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     row_wise: ClassVar[bool] = False  # True: every row is released by itself, so tables of one row decide about it
     takes_long: ClassVar[bool] = False  # True: its answer may take minutes, and others must not wait for it
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
+    typical: ClassVar[str] = ""  # the question that tells what is typical, where this one may be taken for it
     reads: ClassVar[tuple[int, ...]] = ()  # earlier versions of the same question, drawn in another way
 
     @classmethod

@@ -6,7 +6,8 @@ Shares      s = c/t, c a cell of a bought marginal and t a sum of its cells that
             within the reach of that sum, √(2·L·(A − 2·B·s + C·s²)): A is the variance of x, C of X, B their
             covariance. The range is every s between 0 and 1 for which it is; of no rows, or where X cannot be told from
             none, everything. It holds the true share whenever this one sum is within its reach, and each cell has at
-            most three such sums, which are in the family that `look` claims.
+            most three such sums, which are in the family that `look` claims. Of everyone, where the number of rows is
+            public, it is cut with the range of the cell over that number, which the same claim holds.
 Shown       the least ends of all bars but the largest, added up: at least so many rows are elsewhere, on the claim.
 Goes        two columns are independent only if each value of the second has the same share in every group of the first.
 together    clear: two groups have ranges for one value that do not meet, so on the claim the shares differ, and the
@@ -48,6 +49,12 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
     place = look.place(column)
     cells = look.marginals[(place,)]
     low, high = _ranges(look, (place,), cells, cells.sum(), (0,))
+    if look.query.layout.known:  # a share is then a number over a known one, and no less exact than its bar
+        reach = look.query.reach((place,))
+        low, high = (
+            np.maximum(low, np.clip((cells - reach) / look.rows, 0.0, 1.0)),
+            np.minimum(high, np.clip((cells + reach) / look.rows, 0.0, 1.0)),
+        )
     return _figures(look.query.cell_labels[place], cells, cells.sum(), low, high)
 
 

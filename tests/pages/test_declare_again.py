@@ -111,6 +111,8 @@ def test_days_sets_and_a_stand_in_are_declared_in_the_wizard() -> None:
     columns = table.schema.columns
     assert columns["age"] == dp.Number(0, 120, missing=40) and columns["likes"].at_most == 2  # type: ignore[union-attr]
     assert isinstance(columns["birth date"], dp.Date) and columns["birth date"].order == "dmy"
+    page.app.query_params["table"] = "all kinds"
+    page.run()
     assert "empty cells count as 40" in page.text and "several of: tea, coffee, milk" in page.text
 
 

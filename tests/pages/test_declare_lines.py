@@ -28,6 +28,7 @@ from ui.data.preset_lists import LISTS
 
 pytestmark = pytest.mark.usefixtures("shared")
 CENSUS = NAMES.split(",")
+ALL_RIGHT = say("data.lines.agree_on")
 
 
 def described(*names: str) -> Draft:
@@ -180,13 +181,12 @@ def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_never_cho
 def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table() -> None:
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
-    page.press("These 2 are right")
+    page.press(ALL_RIGHT).click("declare-back-care")
     assert "average ±9.6 at 1,000, ±0.90 at 10,000" in page.text
-    assert "each bar ±88 people" in page.text and "prices for 1,000 and 10,000 people" in page.text
+    assert "each bar ±88 people" in page.text
     page.click("declare-0-open")
     assert "For 1,000 people: " in page.text and "For 10,000 people: " in page.text
-    said = Page().upload("age\n33\n44\n").to("unit").set("declare-unit", "one").set("declare-relation", "replace")
-    said.set("declare-about", 30_000).press("Go on").press("Yes")
+    said = Page().upload("age\n33\n44\n").to("care").set("declare-about", 30_000).click("declare-back-care")
     assert "average ±0.3" in said.text and "10,000 people" not in said.text
 
 
@@ -198,8 +198,8 @@ def test_rows_are_called_rows_and_one_button_is_coloured() -> None:
     def coloured() -> list[str]:
         return [button.label for button in page.app.button if button.proto.type == "primary"]
 
-    assert coloured() == ["These 2 are right"]
-    page.press("These 2 are right")
+    assert coloured() == [ALL_RIGHT]
+    page.press(ALL_RIGHT).click("declare-back-care")
     assert coloured() == ["Go on"] and "each bar ±220 rows" in page.text and "Male, male, M, moški …" in page.text
     page.click("declare-1-open")
     assert coloured() == ["This is right"]
@@ -207,16 +207,15 @@ def test_rows_are_called_rows_and_one_button_is_coloured() -> None:
 
 def test_columns_without_a_hint_are_to_be_found_together_and_those_that_wait_left_for_later() -> None:
     page = Page().upload("oddelek,diagnoza,age,sex,salary\na,b,33,m,2500\nc,d,44,f,900\n").to("cards")
-    page.press("Have them found later")
-    assert page.draft.unknown == ["oddelek", "diagnoza"]
-    page.click("declare-0-undo")
-    assert page.draft.state("oddelek") == OUT and page.draft.unknown == ["diagnoza"]
+    assert say("data.cards.left_out", many=2, columns="oddelek, diagnoza") in page.text
     page.press("These 2 are right").press("Leave it out for now")
     assert page.draft.state("salary") == OUT and not page.draft.waiting
     page.click("declare-4-undo")
     assert page.draft.state("salary") == "guess"  # nothing was settled by leaving it
     table = page.press("Leave it out for now").finish("some of it")
     assert list(table.schema.columns) == ["age", "sex"]
+    links = [link.proto.label.replace("\\", "") for link in page.app.get("page_link")]
+    assert "Find what oddelek, diagnoza, salary hold" in links
 
 
 def test_every_declared_column_leads_to_its_first_question() -> None:
@@ -234,10 +233,9 @@ def test_a_census_like_file_is_settled_in_a_few_clicks() -> None:
     page = Page().upload(census(60), "census.csv").to("cards")
     states = {name: page.draft.state(name) for name in CENSUS}
     assert states.pop("fnlwgt") == OUT and set(states.values()) == {"guess"}
-    page.press("Go on (14 wait)")
-    assert say("data.cards.pending", waits=14) in page.refusals[0] and page.draft.step == "cards"
-    page.press("These 14 are right")
-    assert not page.draft.waiting and not page.refusals
+    assert not [button for button in page.app.button if button.label == say("data.line.yes")]
+    page.press(ALL_RIGHT)
+    assert not page.draft.waiting and not page.refusals and page.draft.step == "care"
     table = page.finish("census")
     assert len(table.schema.columns) == 14 and "fnlwgt" not in table.schema.columns
     told = table.schema.category("salary")

@@ -44,7 +44,7 @@ def test_only_how_careful_is_preselected_and_each_step_asks(page: Page) -> None:
     page.set("declare-0-kind", "out").press("Go on")
     assert say("data.cards.none") in page.refusals[0]
     page.set("declare-0-kind", "number").press("This is right").press("Go on")
-    assert page.draft.step == "care" and page.draft.care == "careful" and not page.refusals
+    assert page.draft.step == "care" and page.draft.care == "usual" and not page.refusals
     assert "2 people" not in page.text  # the number of rows is nowhere
 
 
@@ -234,9 +234,8 @@ def test_a_list_is_said_to_be_complete_with_one_click(page: Page) -> None:
 
 def test_epsilon_and_delta_can_be_typed(page: Page) -> None:
     page.upload("age\n33\n44\n").to("care").set("declare-care", "usual")
-    told = next(radio for radio in page.app.radio if radio.key == "declare-care").proto.captions
-    for most, one in zip(("15.5", "23.2", "69.1"), told, strict=True):
-        assert f"from 10 to at most {most} in 100" in one
+    for care, epsilon, most in (("Careful", "0.5", "15.5"), ("Usual", "1", "23.2"), ("Loose", "3", "69.1")):
+        assert f"{care} is ε = {epsilon}. A suspicion about a person can grow from 10 to at most {most}" in page.text
     assert "can be at most 23.2 % sure" in page.text
     for key, value, sentence in (
         ("epsilon", "lots", "ε must be a plain number"),
@@ -331,6 +330,10 @@ def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -
     assert say("data.cards.all_unknown") in page.refusals[0] and page.draft.step == "cards"
     table = page.set("declare-0-kind", "number").finish("half known")
     assert list(table.schema.columns) == ["age"]
+    (link,) = [link.proto for link in page.app.get("page_link") if link.proto.label == "Find what pay holds"]
+    assert "find=1" in link.query_string
+    page.app.query_params["table"], page.app.query_params["find"] = "half known", "1"
+    page.run()
     (offered,) = [
         box for kind in ("multiselect", "button_group") for box in page.app.get(kind) if box.key == "found-columns"
     ]
@@ -355,7 +358,7 @@ def test_the_meter_names_the_column_whose_rows_are_protected(page: Page) -> None
     assert page.draft.offered == ["age"]  # the id is no column to ask about
     page.finish("several rows")
     told = re.sub(r"<[^>]+>", "", page.text)  # words may be marked
-    assert told.count(say("meter.relation.replace_each", column="who")) == 2  # on the meter and among the facts
+    assert told.count(say("meter.relation.replace_each", column="who")) == 1  # on the meter
 
 
 def test_what_rows_beyond_the_limit_do_is_said_where_it_is_chosen(page: Page) -> None:

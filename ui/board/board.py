@@ -9,13 +9,14 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import chance, percent_left, two_figures
+from dpengine.core.printed import chance, percent_left
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
+from dpengine.messages import plain as plain_number
 from dpengine.messages import say
 from ui.board import board_gains, board_merge, board_result, board_state, board_words
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import addressed, history, job, owner, spend
+from ui.parts import addressed, first_look, history, job, owner, spend
 from ui.shell import frame
 from ui.words import prices
 
@@ -163,7 +164,7 @@ def _usual(table: dp.Table, query: dp.Query | None) -> str:
     """The ε that takes the usual share."""
     if query is None:
         return spend.STEPS[0]
-    return board_state.usual(table, query) or spend.STEPS[0]
+    return first_look.spend_of(table, query) or spend.STEPS[0]
 
 
 def _buy(table: dp.Table, query: Overview) -> None:
@@ -176,7 +177,8 @@ def _buy(table: dp.Table, query: Overview) -> None:
     spend.exactly(table, query, PLACE)
     label = say("board_page.button", share=prices.takes(table, price.share))
     paid = bool(table.recall(query))
-    job.ask_button(label, table, query, "board-go", disabled=not price.admissible, place="look", again=paid)
+    with st.container(key="in-view"):
+        job.ask_button(label, table, query, "board-go", disabled=not price.admissible, place="look", again=paid)
     if not price.admissible:
         left = table.meter().unused
         job.refused(say("board_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
@@ -188,7 +190,7 @@ def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
         f"board_page.worth.{query.counted}",
         share=prices.takes(table, price.share),
         columns=len(query.names),
-        reach=two_figures(price.promise.amount),
+        reach=plain_number(price.promise.amount),
         people=query.most,
         chance=chance(query.beta),
         few=price.people_needed,

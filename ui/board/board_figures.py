@@ -50,6 +50,11 @@ class Bar:
     def range(self) -> str:
         return "" if self.low is None or self.high is None else " – ".join(rounded_range(self.low, self.high))
 
+    @property
+    def told_range(self) -> str:
+        """The same with its sign, for a line."""
+        return self.range + (" %" if self.told.endswith("%") else "")
+
 
 @dataclass(frozen=True)
 class Picked:
@@ -264,7 +269,8 @@ def aside_of_list(bars: Sequence[Bar]) -> str:
         return say(code, values=len(first), names=names)
     if len(first) > 1:
         return say("board_page.alike", names=say("answer.or").join(bar.name for bar in bars if bar.label in first))
-    return say("board_page.most", name=next(bar.name for bar in bars if bar.label == first[0]))
+    most = next(bar for bar in bars if bar.label == first[0])
+    return say("board_page.most", name=most.name, range=most.told_range)
 
 
 def standing(found: dp.Answer) -> str:

@@ -12,7 +12,7 @@ from dpengine.core.canonical import canonical
 from dpengine.core.printed import two_figures
 from dpengine.declared.grouped import base
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from ui.board import board_state
 from ui.shell import nav
 from ui.words.markup import unmarked
@@ -56,7 +56,7 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
     for code, changed, facts in options:
         after = promised(table, query, now | changed)
         if after is not None and after < before and two_figures(after) != two_figures(before):
-            words = say(f"board_page.gain.{code}", now=two_figures(before), then=two_figures(after), **facts)
+            words = say(f"board_page.gain.{code}", now=plain(before), then=plain(after), **facts)
             found.append((after, words, changed))
     return [(words, changed) for _, words, changed in sorted(found, key=lambda one: one[0])]
 

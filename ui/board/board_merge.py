@@ -9,9 +9,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import two_figures
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.messages import called, say
+from dpengine.messages import called, plain, say
 from ui.board import board_gains, board_state
 from ui.board.board_state import PLACE
 from ui.parts import addressed
@@ -56,7 +55,7 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         if after is None:
             st.html(f'<p class="warn">{escape(_refusal(table, changed))}</p>')
         else:
-            words = {"values": groups[-1][1], "column": column, "now": two_figures(before), "then": two_figures(after)}
+            words = {"values": groups[-1][1], "column": column, "now": plain(before), "then": plain(after)}
             _link(table, say("board_page.merge_gain", **words), changed)
     for column, groups in now["merged"].items():
         for at, (name, values) in enumerate(groups):

@@ -13,6 +13,7 @@ from dpengine.messages.numbers import local
 from dpengine.released.look import Look
 from dpengine.released.look_fit import HeldBack
 from ui.board import board_state
+from ui.parts import first_look
 from ui.shell import nav
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -39,7 +40,7 @@ def show(table: dp.Table, look: Look, by: str) -> None:
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
     try:
         (share,) = table.prices([query := board_state.query_of(table, now)])
-        if share is None and (less := board_state.usual(table, query)):
+        if share is None and (less := first_look.spend_of(table, query)):
             now["epsilon"] = less
             (share,) = table.prices([board_state.query_of(table, now)])
     except dp.AllowanceError:

@@ -4,18 +4,16 @@ groups, what matters most."""
 from __future__ import annotations
 
 import json
-from decimal import ROUND_FLOOR, Decimal
-from fractions import Fraction
 from typing import Any, TypeGuard
 
 import dpengine as dp
-from dpengine.core.exact import decimal_of, text_of
+from dpengine.core.exact import text_of
 from dpengine.declared.grouped import MERGED, Grouped, base, ref_json
 from dpengine.mechanisms.marginals.bins import coarser, readable
 from dpengine.mechanisms.marginals.merging import MOST_MERGED, read_merged
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, tellable
-from ui.parts import addressed, first_look
+from ui.parts import addressed
 
 PLACE = "board"
 NAMES = ("without", "against", "every", "coarse", "merged", "most", "three", "epsilon")
@@ -94,15 +92,6 @@ def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]
     return {"table": table.name} | {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in told.items()
     }
-
-
-def usual(table: dp.Table, query: dp.Query) -> str | None:
-    """The ε at which it takes the usual share, to three figures and no more than that; None where nothing is left."""
-    found = table.at_share(query, first_look.usual_share(table))
-    if found is None:
-        return None
-    exact = decimal_of(found.epsilon)
-    return text_of(Fraction(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_FLOOR)))
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:

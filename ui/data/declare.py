@@ -7,7 +7,7 @@ show them: each takes its value from the draft when it appears and hands it back
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.messages import plain, say
+from dpengine.messages import say
 from ui.data import declare_draft as drafts
 from ui.data.declare_draft import STEPS, Draft
 from ui.data.declare_task import Task, Work
@@ -98,9 +98,7 @@ def show(screens: dict[str, Callable[[Draft], None]]) -> None:
         _settle(draft)
     on_the_way = draft.step not in ("file", "done")
     said = st.container()
-    if on_the_way:
-        frame.instead(say("meter.declaring"))
-    elif draft.step == "file":
+    if draft.step != "done":
         frame.nothing()  # the bar of an open table has nothing to do with a new one
     if draft.task is not None:
         if on_the_way:
@@ -144,22 +142,27 @@ def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
             draft.complaint = complaint
 
 
-def said_sizes(sizes: Sequence[int]) -> str:
-    """Several numbers of people as words: 1,000 and 10,000."""
-    return say("who.and").join(map(plain, sizes))
-
-
 def problem(sentence: str) -> None:
     st.html(f'<div class="refused" role="alert">{html_lines(sentence)}</div>')
 
 
-def onwards(draft: Draft, check: Callable[[], Any], label: str = "data.next", first: bool = True, **facts: Any) -> bool:
-    """The row of buttons. True when the person may go on: then `check` found nothing to complain about. `first`: going
-    on is what there is to do now; where something else on the screen is, that has the one coloured button."""
+def onwards(
+    draft: Draft,
+    check: Callable[[], Any],
+    label: str = "data.next",
+    first: bool = True,
+    before: Callable[[], None] | None = None,
+    **facts: Any,
+) -> bool:
+    """The row of buttons, always in view. True when the person may go on: then `check` found nothing to complain about.
+    `first`: going on is what there is to do now; where something else on the screen is, that has the one coloured
+    button, which may stand `before` this one."""
     with st.container(horizontal=True, key="declare-buttons"):
         if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
             draft.back()
             st.rerun()
+        if before is not None:
+            before()
         kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
         pressed = st.button(say(label, **facts), key=f"declare-next-{draft.step}", type=kind)
     if not pressed:
@@ -181,9 +184,8 @@ def _so_far(draft: Draft) -> None:
         told.append(say("data.so_far.one"))
     if draft.many == "more" and draft.who is not None and draft.each is not None:
         told.append(say("data.so_far.more", each=draft.each))
-    if draft.relation == "replace" and STEPS.index(draft.step) > STEPS.index("unit"):
-        code = "data.so_far.replace" if draft.about else "data.so_far.replace_sizes"
-        told.append(say(code, people=draft.about or said_sizes(draft.sizes)))
+    if draft.relation == "replace" and draft.about and STEPS.index(draft.step) > STEPS.index("unit"):
+        told.append(say("data.so_far.replace", people=draft.about))
     if draft.relation == "add_remove" and draft.about:
         told.append(say("data.so_far.add_remove", people=draft.about))
     if draft.chosen and draft.step != "unit":
@@ -192,7 +194,8 @@ def _so_far(draft: Draft) -> None:
         told.append(say(f"data.care.{draft.care}"))
     place = say("data.so_far.step", now=STEPS.index(draft.step), of=len(STEPS) - 1)
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
-        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(DOT.join(told))}</p>')
+        beside = "".join(f"<span>{escape(DOT + one)}</span>" for one in told[1:])  # a phone has no room for it
+        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(told[0])}{beside}</p>')
         if draft.task is None:
             st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
 
@@ -256,14 +259,22 @@ _RULES = """
 [data-testid="stHtml"] ul.names li { border: 1px solid var(--line); border-radius: 1rem; padding: 0.15rem 0.75rem;
   background: var(--paper); overflow-wrap: anywhere; white-space: pre-wrap; margin: 0; }
 .price { color: var(--muted); max-width: 44rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-declare-buttons) { position: sticky; bottom: 0; z-index: 5;
+  background: var(--paper); padding: 0.6rem 0;
+  border-top: 1px solid var(--line); }
 [data-testid="stHtml"] dl.fact { display: grid; grid-template-columns: minmax(7rem, 14rem) 1fr; gap: 0.35rem 1.2rem;
   margin: 0; padding: 0; }
 .fact dt { color: var(--muted); overflow-wrap: anywhere; }
 [data-testid="stHtml"] .fact dd { margin: 0; padding: 0; overflow-wrap: anywhere; }
+.columns-on { line-height: 2.1; }
+.columns-on a { border: 1px solid var(--line); border-radius: 1rem; padding: 0.1rem 0.7rem; background: var(--paper);
+  white-space: nowrap; text-decoration: none; }
 .st-key-declare-done > :first-child [data-testid="stPageLink-NavLink"] { background: var(--left);
   border-color: var(--left); }
 .st-key-declare-done > :first-child [data-testid="stPageLink-NavLink"] p { color: var(--paper); font-weight: 600; }
 [data-testid="stRadio"] [data-testid="stCaptionContainer"] { color: var(--muted); opacity: 1; }
-@media (max-width: 640px) { [data-testid="stHtml"] dl.fact { grid-template-columns: 1fr; gap: 0; }
+@media (max-width: 640px) { .so-far span { display: none; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-declare-buttons) { bottom: 3.5rem; }
+  [data-testid="stHtml"] dl.fact { grid-template-columns: 1fr; gap: 0; }
   [data-testid="stHtml"] .fact dd { margin-bottom: 0.5rem; } }
 """

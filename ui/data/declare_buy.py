@@ -23,7 +23,7 @@ from ui.data import declare_change as change
 from ui.data import declare_found as found
 from ui.data.declare_column import Card
 from ui.parts import job, spend
-from ui.shell import frame
+from ui.shell import frame, steer
 from ui.words import prices
 
 FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in ("range", "list"))
@@ -34,6 +34,8 @@ def unknown(table: dp.Table, first: Sequence[str] = ()) -> None:
     already."""
     with st.container(key="card-buy"):
         found.offer(table, first)
+        if first:
+            steer.bring(f"find-{table.name}")
         with st.expander(say("data.found.alone")):
             _alone(table)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -21,14 +23,26 @@ MOST_NAMED = 8  # columns in a sentence
 
 def describe(draft: Draft) -> None:
     heading("data.cards")
-    cards(draft)
+    shown = cards(draft)
     _unnamed(draft)
-    waits = len(draft.waiting)
-    code = "data.cards.next" if waits else "data.next"
-    if onwards(draft, lambda: settled(draft), code, first=not waits and draft.opened is None, waits=waits):
+    waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
+    if single and len(single) == len(waits):  # one yes for all, and on
+        gone = onwards(draft, lambda: _agree_on(draft, single), "data.lines.agree_on", first=closed)
+    else:
+        code = "data.cards.next" if waits else "data.next"
+        many = len(single) > 1
+        before = partial(_agree, draft, single) if many else None
+        first = not waits and closed
+        gone = onwards(draft, lambda: settled(draft), code, first, before, waits=len(waits))
+    if gone:
         draft.opened = None
         draft.forth()
         st.rerun()
+
+
+def _agree_on(draft: Draft, names: list[str]) -> None:
+    lines.agree(draft, names)
+    settled(draft)
 
 
 def _unnamed(draft: Draft) -> None:
@@ -37,11 +51,8 @@ def _unnamed(draft: Draft) -> None:
     waits = draft.waiting
     if out:
         told = say("data.cards.left_out", many=len(out), columns=some(out))
-        with st.container(key="lines-out", horizontal=True, vertical_alignment="center"):
-            st.html(f'<p class="muted">{escape(told)}</p>')
-            label = say("data.cards.find", many=len(out))
-            st.button(label, key=f"{draft.mark}-find", on_click=lines.find, args=(draft, out))
-    elif draft.unknown:
+        st.html(f'<p class="muted">{escape(told)}</p>')
+    if draft.unknown:
         st.html(f'<p class="muted">{escape(say("data.cards.to_find", many=len(draft.unknown)))}</p>')
     if waits and len(waits) < len(draft.chosen):
         with st.container(key="lines-wait", horizontal=True, vertical_alignment="center"):
@@ -73,21 +84,24 @@ def settled(draft: Draft) -> None:
         raise AllowanceError("data.cards.mend") from None
 
 
-def cards(draft: Draft) -> None:
+def cards(draft: Draft) -> list[str]:
+    """The columns on this screen."""
     st.html(f"<style>{lines.rules()}</style>")
     draft.choose()
     shown = _shown(draft)
-    _agree(draft, shown)
+    single = alike(draft, shown)
+    asked_below = draft.step == "cards" and (len(single) > 1 or len(single) == len(draft.waiting))
     with st.container(key="card-lines"):
         for name in shown:
             if name == draft.opened:
                 lines.card_of(draft, name)
             else:
-                lines.line(draft, name)
+                lines.line(draft, name, yes=not (asked_below and name in single))
     draft.choose()
     codebook.offer(draft)
     reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
     complain(draft)
+    return shown
 
 
 def _shown(draft: Draft) -> list[str]:
@@ -108,12 +122,12 @@ def _shown(draft: Draft) -> list[str]:
     return names[picked : picked + MOST_LINES]
 
 
-def _agree(draft: Draft, shown: list[str]) -> None:
-    """One yes for all guesses that have one reading only; their cells stand on their lines."""
-    single = [name for name in shown if draft.state(name) == "guess" and len(draft.card(name).candidates) == 1]
-    if len(single) < 2:
-        return
-    with st.container(key="lines-yes", horizontal=True, vertical_alignment="center"):
-        st.html(f'<p class="muted">{escape(say("data.lines.guesses", many=len(single)))}</p>')
-        label = say("data.lines.agree", many=len(single))
-        st.button(label, key=f"{draft.mark}-agree", type="primary", on_click=lines.agree, args=(draft, single))
+def alike(draft: Draft, shown: list[str]) -> list[str]:
+    """Guesses that have one reading only: one yes is enough for all of them, as their cells stand on their lines."""
+    return [name for name in shown if draft.state(name) == "guess" and len(draft.card(name).candidates) == 1]
+
+
+def _agree(draft: Draft, single: list[str]) -> None:
+    label = say("data.lines.agree", many=len(single))
+    kind: Literal["primary", "secondary"] = "primary" if draft.opened is None else "secondary"
+    st.button(label, key=f"{draft.mark}-agree", type=kind, on_click=lines.agree, args=(draft, single))

@@ -19,7 +19,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.data import declare_draft as drafts
 from ui.data import declare_price as price
-from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider, said_sizes
+from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider
 from ui.data.declare_draft import CARE, Draft
 from ui.data.declare_people import USUAL_EACH, about
 from ui.parts import number_field, odds
@@ -28,18 +28,18 @@ from ui.shell.state import table_names, workspace
 
 PRIOR = 10  # percent: a suspicion before any answer
 USUAL, CAREFUL = "usual", "careful"  # chosen until somebody chooses otherwise; careful where being in it is secret
-ENOUGH = 8  # good answers: a table that holds fewer says so
+ENOUGH = 10  # good answers: a table that holds fewer says so
 MOST_TOLD = 100  # a figure beyond this says no more
 
 
 def budget(draft: Draft) -> None:
     heading("data.care")
     _suggest(draft)
+    free = draft.relation == "replace"  # else it was said before: nobody goes on without
     with st.container(key="card-care"):
-        if draft.relation == "replace":  # else it was said before: nobody goes on without
-            about(draft)
-            st.html(f'<p class="muted">{escape(say("data.care.about_means"))}</p>')
-        asked, people = _typical(draft), draft.people
+        if free and "declare-about" in st.session_state:  # its field stands below what it tells
+            draft.about = st.session_state["declare-about"] or None
+        people = draft.people
         many = {care: _many(dp.Budget(epsilon, draft.usual_delta), draft) for care, epsilon in CARE.items()}
         draft.care = st.radio(
             say("data.care.title"),
@@ -48,18 +48,18 @@ def budget(draft: Draft) -> None:
             key=kept("declare-care", draft.care),
             format_func=lambda one: say(f"data.care.{one}_label"),
             label_visibility="collapsed",
-            captions=[
-                say(f"data.care.{care}_means", many=told, odds=_odds(draft, CARE[care])) for care, told in many.items()
-            ],
+            captions=[say(f"data.care.{care}_means", many=told) for care, told in many.items()],
         )
-        if draft.care == CAREFUL == draft.suggested:
-            st.html(f'<p class="price">{escape(say("data.care.secret"))}</p>')
-        if draft.about is not None:
-            st.html(f'<p class="price">{escape(price.of_good_question(asked, people))}</p>')
-        _scarce(draft, asked)
+        _trade(draft)
+        _scarce(draft)
         with st.expander(say("data.care.odds_title")):
             _explained(draft)
-        with st.expander(say("data.care.more"), expanded=bool(draft.epsilon or draft.delta)):
+        with st.expander(
+            say("data.care.about_title" if free else "data.care.more"), expanded=bool(draft.epsilon or draft.delta)
+        ):
+            if free:
+                about(draft)
+                st.html(f'<p class="muted">{escape(say("data.care.about_means"))}</p>')
             st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
             left, right = st.columns(2)
             usual = CARE.get(draft.care or "", "")
@@ -103,22 +103,54 @@ def budget(draft: Draft) -> None:
 
 
 def _suggest(draft: Draft) -> None:
-    """What is chosen already, as long as the person chose nothing else."""
-    suggested = CAREFUL if draft.relation == "add_remove" else USUAL
+    """What is chosen already, as long as the person chose nothing else: careful where being in it is secret and that
+    still holds enough good answers, else usual."""
+    suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL
     if draft.care is None or (draft.care == draft.suggested != suggested):
         draft.care = st.session_state["declare-care"] = suggested
     draft.suggested = suggested
 
 
-def _typical(draft: Draft, people: int | None = None) -> price.Typical:
+def _good(draft: Draft, allowance: dp.Budget, people: int | None = None) -> int:
+    """How many good answers an allowance holds."""
+    return price.good_questions(allowance, _typical(draft, allowance, people))
+
+
+def _held(draft: Draft, care: str) -> int:
+    return _good(draft, dp.Budget(CARE[care], draft.usual_delta))
+
+
+def _typical(draft: Draft, allowance: dp.Budget, people: int | None = None) -> price.Typical:
     return price.typical(
-        drafts.schema(draft), read_relation(draft.relation), people or draft.people, drafts.unit(draft)
+        drafts.schema(draft),
+        read_relation(draft.relation),
+        people or draft.people,
+        drafts.unit(draft),
+        allowance,
     )
+
+
+def _trade(draft: Draft) -> None:
+    """Why this is chosen, in one sentence; nothing where the person chose."""
+    if draft.care != draft.suggested or draft.relation != "add_remove":
+        return
+    told = say("data.care.secret")
+    if draft.care == USUAL:
+        told = say(
+            "data.care.chosen",
+            care=say("data.care.usual_label"),
+            tighter=say("data.care.careful_label"),
+            prior=PRIOR,
+            less=odds.after(PRIOR, Fraction(CARE[CAREFUL])),
+            most=odds.after(PRIOR, Fraction(CARE[USUAL])),
+            few=_held(draft, CAREFUL),
+        )
+    st.html(f'<p class="price">{escape(told)}</p>')
 
 
 def _many(allowance: dp.Budget, draft: Draft) -> str:
     """How many good answers an allowance holds; where nobody said how many people there are, for several sizes."""
-    found = {people: price.good_questions(allowance, _typical(draft, people)) for people in draft.sizes}
+    found = {people: _good(draft, allowance, people) for people in draft.sizes}
     if len(found) > 1:
         told = [
             say("data.care.size_most" if many > MOST_TOLD else "data.care.size", many=min(many, MOST_TOLD), people=one)
@@ -132,23 +164,21 @@ def _many(allowance: dp.Budget, draft: Draft) -> str:
     return say(code, many=many, people=people)
 
 
-def _scarce(draft: Draft, asked: price.Typical) -> None:
+def _scarce(draft: Draft) -> None:
     """A table that holds few answers says so before it is added, with what would make them more."""
     try:
         given = drafts.budget(draft)
     except AllowanceError:
         return  # told below
-    if draft.about is None:
-        st.html(f'<p class="price">{escape(say("data.care.usual_people", people=said_sizes(draft.sizes)))}</p>')
-        return
-    if price.good_questions(given, asked) >= ENOUGH:
+    st.html(f'<p class="price">{escape(say("data.care.usual_people"))}</p>')
+    if draft.about is None or _good(draft, given) >= ENOUGH:
         return
     told = [say("data.care.scarce", many=_many(given, draft))]
     if (each := draft.each if draft.many == "more" else None) is not None:
         told += _fewer_rows(draft, given, each)
     for care, epsilon in CARE.items():
         if Fraction(epsilon) > given.epsilon:
-            many = price.good_questions(dp.Budget(epsilon, given.delta), asked)
+            many = _good(draft, dp.Budget(epsilon, given.delta))
             told.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_TOLD)))
     st.html(f'<p class="warn" role="status">{escape(" ".join(told))}</p>')
 
@@ -157,7 +187,7 @@ def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
     """How many answers there would be if fewer rows of a person counted: the most rows that leave enough, else one."""
     for fewer in sorted({1, *USUAL_EACH}, reverse=True):
         if fewer < each:
-            many = price.good_questions(given, _typical(replace(draft, each=fewer)))
+            many = _good(replace(draft, each=fewer), given)
             if many >= ENOUGH or fewer == 1:
                 return [say("data.care.scarce_each", each=fewer, now=each, many=min(many, MOST_TOLD))]
     return []
@@ -168,7 +198,12 @@ def _odds(draft: Draft, epsilon: str) -> str:
 
 
 def _explained(draft: Draft) -> None:
-    """What the chosen allowance means for one person; before a choice, the usual one."""
+    """What the chosen allowance means for one person, before a choice the usual one; and what each would be."""
+    told = [
+        say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=_odds(draft, epsilon))
+        for care, epsilon in CARE.items()
+    ]
+    st.html("".join(f'<p class="muted">{escape(one)}</p>' for one in told))
     try:
         given = drafts.budget(draft)
     except AllowanceError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -20,18 +21,21 @@ from ui.data.declare_column import OUT, Card
 from ui.data.declare_draft import Draft
 from ui.shell import frame
 from ui.shell.language import address
-from ui.shell.state import current_table, workspace
+from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
 _TOLD = "declared-anew"
 BUYING = "buy-column"  # the column of which something is about to be bought
+# By visitor and table: a reload is a new session, and must not lose what was changed.
+_left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
+_MOST_LEFT = 200
 
 
 def draft_of(table: dp.Table) -> Draft:
     """What is declared now, as cards; kept while they are edited, made anew when the table was changed elsewhere."""
     record = next(one for one in workspace().tables() if one.name == table.name)
     held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
-    version, draft = held.get(table.name, (None, None))
+    version, draft = held.get(table.name) or _left.get((visitor(), table.name)) or (None, None)
     if draft is None or (version != record.version and draft.task is None):  # saving is such a change, too
         dialect = Dialect.from_json(record.dialect)
         unit = table.facts.unit
@@ -48,7 +52,12 @@ def draft_of(table: dp.Table) -> Draft:
             who=unit.id_column,
             each=unit.at_most,
         )
-        held[table.name] = (record.version, draft)
+        version = record.version
+    held[table.name] = (version or 0, draft)
+    if visitor() != NOBODY:  # without a cookie all would share one
+        _left[visitor(), table.name] = held[table.name]
+        while len(_left) > _MOST_LEFT:
+            _left.popitem(last=False)
     return draft
 
 
@@ -65,6 +74,7 @@ def open_for(name: str) -> None:
 
 def _leave(name: str) -> None:
     st.session_state[_KEY].pop(name, None)
+    _left.pop((visitor(), name), None)
     put_away()
     address({"table": name})
 

@@ -114,11 +114,12 @@ def names(draft: Draft) -> None:
             _sheet(draft)
         if not is_typed(draft.path):
             _spellings(draft)
-        if draft.names and not is_parquet(draft.path):
-            _numbers(draft)
-        if not is_typed(draft.path):
+        if not is_parquet(draft.path):
             with st.expander(say("data.names.wrong"), expanded=fault is not None or draft.complaint is not None):
-                _dialect(draft)
+                if draft.names:
+                    _numbers(draft)
+                if not is_typed(draft.path):
+                    _dialect(draft)
         if fault is not None:
             problem(str(fault))
         else:
@@ -163,6 +164,7 @@ def _listed(draft: Draft) -> None:
             "data.names.how",
             separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
             encoding=say(f"data.encoding.{draft.dialect.encoding}"),
+            example=_bare(_shown_number(draft)),
         )
     st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
 
@@ -203,7 +205,7 @@ def _spelled(draft: Draft) -> None:
 
 
 def _numbers(draft: Draft) -> None:
-    """Decimal and thousands signs at once; always in sight, as no cell is shown that would tell a wrong choice."""
+    """Decimal and thousands signs at once; what is chosen stands above, beside how the file is read."""
     picked = st.radio(
         say("data.names.numbers"),
         list(NUMBERS),
@@ -218,8 +220,17 @@ def _numbers(draft: Draft) -> None:
 
 def _number_words(example: str) -> str:
     """Most files write no sign between thousands; those stand beside the two usual ones."""
-    bare = {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example)
-    return unmarked(say("data.names.numbers_or", bare=bare, example=example) if bare else example)
+    bare = _bare(example)
+    return unmarked(say("data.names.numbers_or", bare=bare, example=example) if bare != example else example)
+
+
+def _bare(example: str) -> str:
+    return {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example, example)
+
+
+def _shown_number(draft: Draft) -> str:
+    """What is picked below, which is read after this is drawn."""
+    return str(st.session_state.get("declare-numbers") or numbers_of(draft.dialect))
 
 
 def _dialect(draft: Draft) -> None:

@@ -12,7 +12,6 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.answers import round_up_two
 from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.counts.fit_checks import FITS
@@ -62,9 +61,7 @@ def people(table: dp.Table) -> None:
         )
         if came:
             steer.bring(f"people-{table.name}")
-        now = table.facts.about
-        if told is not None:
-            now = round_up_two(Fraction(told.low if told.high is None else (told.low + told.high) // 2))
+        now = table.facts.about if told is None else told.about
         key = f"people-{table.name}-{table.facts.about}"
         st.number_input(say("data.people.field"), min_value=1, value=now, key=key, width=220)
         st.button(say("data.people.button"), key="people-correct", on_click=_correct, args=(table, key))

@@ -33,7 +33,8 @@ def offer(table: dp.Table, first: Sequence[str] = ()) -> None:
     declared = table.schema.columns
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     names.sort(key=lambda name: name in declared)
-    st.html(f'<h2>{escape(say("data.found.title"))}</h2><p class="muted">{escape(say("data.found.lead"))}</p>')
+    mark = ' class="arrived" tabindex="-1"' if first else ""
+    st.html(f'<h2{mark}>{escape(say("data.found.title"))}</h2><p class="muted">{escape(say("data.found.lead"))}</p>')
     chosen = st.multiselect(
         say("data.found.columns"),
         names,

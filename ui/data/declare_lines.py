@@ -82,14 +82,6 @@ def agree(draft: Draft, names: list[str]) -> None:
         fresh(draft, name)
 
 
-def find(draft: Draft, names: list[str]) -> None:
-    """Nobody knows what these hold: they are found together once the table is added."""
-    for name in names:
-        draft.remember(name)
-        draft.card(name).kind = UNKNOWN
-        fresh(draft, name)
-
-
 def leave(draft: Draft, names: list[str]) -> None:
     """These can wait: what was guessed of them stands ready for later."""
     for name in names:
@@ -116,14 +108,15 @@ def _settle(draft: Draft, name: str) -> None:
 # --- the line
 
 
-def line(draft: Draft, name: str) -> None:
+def line(draft: Draft, name: str, yes: bool = True) -> None:
+    """Without `yes` a guess with one reading has no button of its own: one for all of them stands below."""
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
     with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
         asks = state == "guess" and bool(card.candidates)
         st.html(_told(draft, name, state, asks))
         if asks:
             several = len(card.candidates) > 1
-            for place, one in enumerate(card.candidates):
+            for place, one in enumerate(card.candidates if several or yes else ()):
                 label = unmarked(cells(one, draft.dialect)[0]) if several else say("data.line.yes")
                 st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, one))
         if draft.can_undo(name) and not asks:
@@ -139,7 +132,8 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
         try:
             column = column_of(card, draft.dialect)
             words = price.short_words(column)
-            off = price.short(column, drafts.unit(draft), read_relation(draft.relation), draft.sizes)
+            if not asks:
+                off = price.short(column, drafts.unit(draft), read_relation(draft.relation), draft.sizes)
         except AllowanceError:
             pass
     shown = escape(words)
@@ -150,11 +144,14 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:
         shown = escape(say("data.line.which"))
+    if asks:  # what is asked is all there is to read
+        return f'<div class="line {state} asks"><b>{escape(name)}</b><span class="says">{shown}</span></div>'
     kind = say(f"data.kind.{card.kind}") if state in ("settled", "guess", "waits") else ""
     parts = f'<b>{escape(name)}</b><span class="what">{escape(kind)}</span><span class="says">{shown}</span>'
-    parts += "" if asks else f'<span class="off">{escape(off)}</span>'
     tag = escape(say(f"data.state.{state}"))
-    return f'<div class="line {state}{" asks" if asks else ""}">{parts}<span class="tag">{tag}</span></div>'
+    return (
+        f'<div class="line {state}">{parts}<span class="off">{escape(off)}</span><span class="tag">{tag}</span></div>'
+    )
 
 
 def _dated(card: Card) -> Card:

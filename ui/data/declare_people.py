@@ -12,7 +12,7 @@ from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
 from ui.data import presets
-from ui.data.declare import complain, heading, kept, onwards, reconsider, said_sizes
+from ui.data.declare import complain, heading, kept, onwards, reconsider
 from ui.data.declare_draft import Draft
 from ui.words import gloss
 from ui.words.markup import unmarked
@@ -127,11 +127,8 @@ def secret(draft: Draft) -> None:
             captions=[say(f"data.relation.{one}_means") for one in options],
             label_visibility="collapsed",
         )
-        if draft.relation is not None:
+        if draft.relation == "add_remove":
             about(draft)
-        if draft.relation == "replace":
-            told = say("data.relation.counted_later", people=said_sizes(drafts.USUAL_SIZES))
-            st.html(f'<p class="muted">{escape(told)}</p>')
         if draft.relation is not None:
             st.html(f'<p class="muted">{escape(say("data.relation.stays"))}</p>')
 

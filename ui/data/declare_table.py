@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.core.printed import measured, power_of_ten
+from dpengine.core.printed import chance, measured, power_of_ten
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from dpengine.storage.registry import Record
 from ui.data import declare_buy as buy
 from ui.data import declare_change as change
@@ -19,11 +20,11 @@ from ui.data import declare_fit as fit
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_of
-from ui.parts import answer, first_look, fitting, job, owner, preview
+from ui.parts import answer, first_look, fitting, job, missing, owner, preview
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, open_table, workspace
-from ui.words import gloss
+from ui.words import gloss, prices
 
 
 def done(draft: Draft) -> None:
@@ -41,23 +42,52 @@ def done(draft: Draft) -> None:
         meter = table.meter()
         told = say("data.done.joined", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
         st.html(f'<p class="warn" role="status">{escape(told)}</p>')
-    with st.container(key="card-done"):
-        facts(table, draft.dialect)
-    _ways(table, "data.done.ask")
+    if not table.closed:
+        _first(table)
     if refusal := st.session_state.pop("refusal", None):
         job.refused(refusal)
-    if table.closed:
-        return
-    if draft.unknown:  # what somebody waits for comes first
-        buy.unknown(table, draft.unknown)
-    fit.people(table)
-    fit.show(table)
-    if not draft.unknown:
-        buy.unknown(table)
+    _rest(table)
+
+
+def _first(table: dp.Table) -> None:
+    """The one thing to do now: all columns at once, where that is worth having; and a question about each column."""
+    look: Any = first_look.usual(table)
+    price = None if look is None else table.preview(look)
+    with st.container(key="card-first"):
+        if look is not None and price is not None and price.useful and price.admissible:
+            told = say(
+                "data.done.look_means",
+                columns=len(look.parameters()["columns"]),
+                reach=plain(price.promise.amount),
+                people=look.most,
+                unit=say(f"chart.{look.counted}"),
+                chance=chance(look.beta),
+            )
+            st.html(f"<p>{escape(told)}</p>")
+            label = say("board_page.button", share=prices.takes(table, price.share))
+            with st.container(horizontal=True, vertical_alignment="center"):
+                job.ask_button(label, table, look, "done-look", place="look", again=bool(table.recall(look)))
+        else:
+            with st.container(key="declare-done"):
+                st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
+        ways = [way for name in table.schema.columns if (way := _way(table, name, name))]
+        if ways:
+            st.html(f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>')
+
+
+def _rest(table: dp.Table) -> None:
+    """Everything else there is to do with it, a click away."""
+    with st.container(horizontal=True, key="done-rest"):
+        st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
+        if not table.closed and (left := missing.columns(table)):
+            st.page_link(nav.page("data"), label=missing.label(left), query_params=missing.where(table))
+        st.button(say("data.done.another"), key="declare-another", type="tertiary", on_click=_another)
 
 
 def show() -> None:
     """The page of one table, with the answer in the URL if there is one."""
+    if bought := st.query_params.get("look"):  # its board is read on a page of its own
+        st.switch_page(nav.page("board"), query_params={"table": st.query_params["table"], "look": bought})
     look()
     table = current_table()
     wanted = st.query_params["table"]
@@ -88,8 +118,11 @@ def show() -> None:
         st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
         return
     if not table.closed:
+        if find := missing.wanted(table):  # what somebody came for comes first
+            buy.unknown(table, find)
         fit.show(table)
-        buy.unknown(table)
+        if not find:
+            buy.unknown(table)
     owner.show(table)
 
 
@@ -131,14 +164,14 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     st.html(f'<dl class="fact">{"".join(lines)}</dl>')
 
 
-def _way(table: dp.Table, name: str) -> str:
+def _way(table: dp.Table, name: str, told: str = "") -> str:
     """To the question that a column is asked about first, filled in."""
     found = (table.suggested(key, column=name) for key in price.first_asked(table.schema[name]))
     query = next((one for one in found if one is not None), None)
     if query is None:
         return ""
     link = preview.link(table, query)
-    told = say("data.done.way", question=query.card.noun)
+    told = told or say("data.done.way", question=query.card.noun)
     return f' <a class="way" href="{nav.address("ask", **link)}" target="_self">{escape(told)}</a>'
 
 

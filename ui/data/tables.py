@@ -18,7 +18,7 @@ from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT, SOME_NOT
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import declare
-from ui.parts import first_look, fitting, history
+from ui.parts import first_look, fitting, history, missing
 from ui.shell import frame, nav, room
 from ui.shell.state import open_table, table_labels, workspace
 
@@ -68,7 +68,7 @@ def _card(name: str, label: str) -> str:
         ways.append((nav.address("board", name), "tables.first_look"))
     if meter.charges:
         ways.append((nav.address(nav.PLACES["answers"][0], name), "tables.answers"))
-    inner = f"{_left(meter.used, shared)}{_attention(table)}{_latest(table)}{_ways(*ways, about)}"
+    inner = f"{_left(meter.used, shared)}{_attention(table)}{_latest(table)}{missing.html(table)}{_ways(*ways, about)}"
     return _tile(label, f"{people} · {_columns(table.schema)}", inner)
 
 

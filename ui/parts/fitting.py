@@ -6,6 +6,8 @@ from functools import lru_cache
 from html import escape
 from pathlib import Path
 
+import streamlit as st
+
 import dpengine as dp
 from dpengine.asking.column_fit import WELL_MADE, Fits
 from dpengine.asking.people_told import PeopleTold, told_by
@@ -61,6 +63,32 @@ def far_off(table: dp.Table) -> PeopleTold | None:
 def _far_off(name: str, folder: Path, head: str, declared: int) -> PeopleTold | None:
     """Of a table as its ledger stands. It holds released answers alone."""
     return workspace().table(name).people_far_off()
+
+
+def supposed(table: dp.Table, query: dp.Query) -> str:
+    """Whose word the number of people is that a promise is planned with, and the way to its field; where an answer
+    shows that it is far off, `offer` says so instead."""
+    if table.practice or table.facts.people is not None or not query.promise().supposes(query):
+        return ""
+    told = escape(say("people.supposed", people=table.facts.about))
+    return f'<p class="muted">{told} {people_way(table.name)}</p>'
+
+
+def offer(table: dp.Table, query: dp.Query) -> bool:
+    """A note that a promise is planned with a number of people which a paid answer shows to be far off, with one tap to
+    plan with what it says."""
+    if not (note := planned(table, query)) or (told := far_off(table)) is None:
+        return False
+    st.html(f'<p class="warn" role="status">{escape(note)} {people_way(table.name)}</p>')
+    st.button(say("people.use", people=told.about), key="people-use", on_click=correct, args=(table.name, told.about))
+    return True
+
+
+def correct(name: str, people: int) -> None:
+    try:
+        workspace().table(name).correct_people(people)
+    except AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
 
 
 def people_way(table: str) -> str:

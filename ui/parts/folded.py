@@ -12,7 +12,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from ui.parts import answer as answers
-from ui.parts import looks
+from ui.parts import looks, typical
 from ui.words.markup import unmarked
 from ui.words.wording import headline
 
@@ -59,5 +59,6 @@ def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
 
 def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
     answers.show(answer)
+    typical.tell(table, answer)
     beside(answer)
     looks.show(table, answer)

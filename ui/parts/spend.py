@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from html import escape
@@ -16,6 +17,7 @@ from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
 from dpengine.messages import say
 from dpengine.messages.numbers import local
+from dpengine.planning.suggestions import CHEAP
 from ui.parts import counted, fitting, levers, number_field
 from ui.words import gloss, prices
 from ui.words.markup import unmarked
@@ -39,6 +41,7 @@ STEPS = (
     "3",
 )
 _REFUSED = "spend-refused"
+_SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
 ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
 
 
@@ -61,10 +64,25 @@ def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
 
 
 def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Another kind of question was picked: what the one before was worth says nothing about this one."""
+    """Another question was picked: what the one before was worth says nothing about this one."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
-    suggested = table.suggested(key, **asked)
-    st.session_state[_epsilon(ASK)] = usual(table) if suggested is None else text_of(suggested.epsilon)
+    if (suggested := table.suggested(key, **asked)) is not None:
+        st.session_state[_epsilon(ASK)] = text_of(suggested.epsilon)
+        return
+    try:
+        table.query(key, **asked | {"epsilon": usual(table)})
+    except dp.AllowanceError:  # it is not put together yet: what was set stays
+        return
+    st.session_state[_epsilon(ASK)] = usual(table)
+
+
+def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
+    """Each question starts at a price at which it is useful: also the same one by group, or about another column. One
+    that came with a link keeps its price, unless it came without one."""
+    shape = json.dumps([table.name, key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
+    before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
+    if unpriced or before not in (None, shape):
+        start_anew(table, key, given)
 
 
 def usual(table: dp.Table) -> str:
@@ -101,9 +119,6 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         on_change=_from_slider,
         args=(place,),
     )
-    if place == ASK:
-        told = say("spend.starts", left=percent_left(1 - table.meter().used))
-        st.html(f'<p class="muted">{escape(told)}</p>')
     return str(st.session_state[_epsilon(place)])
 
 
@@ -128,14 +143,17 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
     told = say("spend.cost", share=prices.takes(table, price.share))
-    lines.append(f'<p class="muted">{gloss.text(told)} {escape(price.promise.floor_words(query.facts.about))}</p>')
-    if note := fitting.planned(table, query):
-        lines.append(f'<p class="warn" role="status">{escape(note)} {fitting.people_way(table.name)}</p>')
-    if not price.useful:
-        lines.append(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')
+    lines.append(f'<p class="muted">{gloss.text(told)}</p>')
     st.html("".join(lines))
+    if not fitting.offer(table, query) and (whose := fitting.supposed(table, query)):
+        st.html(whose)
     if not price.useful:
-        levers.show(table, query)
+        st.html(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')
+    elif (least := enough(table, query, price)) is not None and least > CHEAP:
+        st.html(f'<p class="warn">{escape(say("spend.dear", share=prices.takes(table, least)))}</p>')
+    else:
+        return
+    levers.show(table, query)
 
 
 def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
@@ -155,9 +173,15 @@ def enough(table: dp.Table, query: dp.Query, price: dp.Preview) -> Fraction | No
         return None
 
 
-def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
-    """The same two numbers typed: ε, or the promise in its own unit."""
+def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable[[], None] | None = None) -> None:
+    """The same two numbers typed: ε, or the promise in its own unit; and what else is told of the price."""
     with st.expander(say("spend.exactly")):
+        if place == ASK:
+            told = say("spend.starts", left=percent_left(1 - table.meter().used))
+            least = query.promise().floor_words(query.facts.about)
+            st.html(f'<p class="muted">{escape(told)} {escape(least)}</p>')
+        if beside is not None:
+            beside()
         left, right = st.columns(2)
         with left:
             now = text_of(query.epsilon)

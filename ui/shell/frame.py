@@ -63,8 +63,7 @@ def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "
 
 
 def instead(sentence: str) -> None:
-    """A sentence in place of the meter: the open table's allowance has nothing to do with one that is being
-    declared."""
+    """A sentence in place of the meter, on pages where no open table's allowance is spent."""
     words = f"<span>{gloss.text(sentence)}</span>"
     st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
@@ -110,7 +109,7 @@ def _aside(table: dp.Table, meter: dp.Meter) -> str:
     parts = [say("meter.table", table=table.name)]
     if table.practice:
         parts.append(say("meter.practice"))
-    if meter.charges or not table.practice:
+    if meter.charges:
         parts.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
     parts.append(protects(table))
     return gloss.text("\u00a0· ".join(parts))  # the dot never begins a line

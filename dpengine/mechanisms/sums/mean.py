@@ -47,6 +47,7 @@ from dpengine.statistics.counts import Moments
 
 @dataclass(frozen=True, kw_only=True)
 class Mean(OfNumbers[tuple[int, ...]]):
+    typical: ClassVar[str] = "median"
     card: ClassVar[Card] = Card(
         key="mean",
         asked_on=("ask", "whatif"),

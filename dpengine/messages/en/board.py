@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     "board_page.showing": "Only where {column} is “{group}”, what differs most from everyone first. Click another bar to look at that group, or the same one again for everyone.",
     "board_page.mean": "the average is somewhere between {low} and {high}",
     "board_page.median": "the median is somewhere between {low} and {high}",
-    "board_page.most": "most: {name}",
+    "board_page.most": "most: {name}, {range}",
     "board_page.alike": "most: {names}",
     "board_page.alike_named": "any of these {values} may be most: {names}",
     "board_page.alike_many": "any of {values} may be most",

@@ -103,4 +103,10 @@ SENTENCES: dict[str, str] = {
     "data.people.field": "About how many people",
     "data.people.button": "Correct the number",
     "data.people.means": "Nothing is spent and nobody’s rows are read. Answers so far stay as they are; errors of the next ones are planned with this number.",
+    "missing.find": "Find what {columns} {many|holds|hold}",
+    "missing.told": "Still left out: {columns}. What {many|it holds|they hold} can be found for you.",
+    "missing.link": "Find {many|it|them}",
+    "missing.no": "Not needed",
+    "people.supposed": "Planned for about {people} {people|person|people}: the number you gave.",
+    "people.use": "Plan with about {people}",
 }

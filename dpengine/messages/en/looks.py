@@ -23,4 +23,7 @@ SENTENCES: dict[str, str] = {
     "looks.column.receipt": "receipt",
     "looks.in_short": " — {count} answers together: {together}",
     "looks.span": "{low} – {high}",
+    "typical.told": "An average is not what is typical: a few large values pull it up, many zeros down.",
+    "typical.look": "In your first look at least {share} % stand at {bar}.",
+    "typical.ask": "Ask for the {question} — takes {share}",
 }

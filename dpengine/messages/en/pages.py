@@ -13,7 +13,6 @@ SENTENCES: dict[str, str] = {
     "page.failed": "This page could not be drawn. Nothing was charged by it; open another page, or reload this one.",
     "meter.table": "table: {table}",
     "meter.none": "The ledger cannot be read.",
-    "meter.declaring": "A new table: its allowance is set in the last step.",
     "meter.practice": "practice table",
     "meter.terms": "ε = {epsilon}, δ = {delta}",
     "meter.relation.replace": "protects one person’s row",
@@ -205,7 +204,7 @@ SENTENCES: dict[str, str] = {
     "spend.rho": "This noise has no ε of its own (ρ = {rho}).",
     "spend.noise_share": "This would be mostly noise. You would need about {people} people, or a more exact setting, which takes about {share} of the allowance.",
     "spend.noise_short": "This would be mostly noise. You would need about {people} people; what is left of the allowance does not pay for a setting that is exact enough.",
-    "spend.exactly": "Set it exactly",
+    "spend.exactly": "Details: how it is set",
     "spend.epsilon": "Spend (ε)",
     "spend.wish.rank": "I accept a place off by … % of all",
     "spend.wish.people": "I accept ± … people",
@@ -234,4 +233,5 @@ SENTENCES: dict[str, str] = {
     "history.failed": "charged; its answer could not be drawn. The charge stays.",
     "ask.before": "The answer before: {sentence}: {finding}",
     "spend.starts": "It starts at the least that makes this answer clearly more than noise; that differs from question to question. The right end is the most that still fits into the {left} left.",
+    "spend.dear": "Here a useful answer takes at least {share} of the allowance, so few of them fit.",
 }

@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     "board_page.showing": "Samo tisti, pri katerih je {column} »{group}«; najprej tisto, kar se najbolj razlikuje od vseh. Kliknite drug stolpič za drugo skupino ali istega še enkrat za vse.",
     "board_page.mean": "povprečje je nekje med {low} in {high}",
     "board_page.median": "mediana je nekje med {low} in {high}",
-    "board_page.most": "največ: {name}",
+    "board_page.most": "največ: {name}, {range}",
     "board_page.alike": "največ: {names}",
     "board_page.alike_named": "največ je lahko katera koli od teh {values}: {names}",
     "board_page.alike_many": "največ je lahko katera koli od {values}",

@@ -103,4 +103,10 @@ SENTENCES: dict[str, str] = {
     "data.people.field": "Približno koliko oseb",
     "data.people.button": "Popravi število",
     "data.people.means": "Nič se ne porabi in nobena vrstica se ne prebere. Dosedanji odgovori ostanejo, kot so; napake naslednjih bodo načrtovane s tem številom.",
+    "missing.find": "Poišči, kaj {many|vsebuje|vsebujeta|vsebujejo|vsebujejo} {columns}",
+    "missing.told": "Še vedno {many|je izpuščen|sta izpuščena|so izpuščeni|so izpuščeni}: {columns}. Kaj {many|vsebuje|vsebujeta|vsebujejo|vsebujejo}, se lahko poišče.",
+    "missing.link": "{many|Poišči ga|Poišči ju|Poišči jih|Poišči jih}",
+    "missing.no": "Ni treba",
+    "people.supposed": "Načrtovano za približno {people} {people|osebo|osebi|osebe|oseb}: število ste navedli vi.",
+    "people.use": "Načrtuj s približno {people}",
 }

@@ -13,7 +13,6 @@ SENTENCES: dict[str, str] = {
     "page.failed": "Te strani ni bilo mogoče narisati. Z njo ni bilo nič zaračunano; odprite drugo stran ali znova naložite to.",
     "meter.table": "tabela: {table}",
     "meter.none": "Knjige ni mogoče prebrati.",
-    "meter.declaring": "Nova tabela: proračun ji določite v zadnjem koraku.",
     "meter.practice": "vadbena tabela",
     "meter.terms": "ε = {epsilon}, δ = {delta}",
     "meter.relation.replace": "varuje vrstico ene osebe",
@@ -205,7 +204,7 @@ SENTENCES: dict[str, str] = {
     "spend.rho": "Ta šum nima lastnega ε (ρ = {rho}).",
     "spend.noise_share": "To bi bil večinoma šum. Potrebovali bi približno {people} {people|osebo|osebi|osebe|oseb} ali natančnejšo nastavitev, ki porabi približno {share} proračuna.",
     "spend.noise_short": "To bi bil večinoma šum. Potrebovali bi približno {people} {people|osebo|osebi|osebe|oseb}; preostanek proračuna ne zadošča za dovolj natančno nastavitev.",
-    "spend.exactly": "Nastavite natančno",
+    "spend.exactly": "Podrobnosti: kako je nastavljeno",
     "spend.epsilon": "Poraba (ε)",
     "spend.wish.rank": "Sprejmem mesto, ki zgreši za … % vseh",
     "spend.wish.people": "Sprejmem ± … oseb",
@@ -234,4 +233,5 @@ SENTENCES: dict[str, str] = {
     "history.failed": "zaračunano; odgovora ni bilo mogoče izžrebati. Strošek ostane.",
     "ask.before": "Prejšnji odgovor: {sentence}: {finding}",
     "spend.starts": "Začne se pri najmanjši nastavitvi, pri kateri je ta odgovor jasno več kot šum; ta je pri vsakem vprašanju druga. Desni konec je največ, kar še gre v preostalih {left}.",
+    "spend.dear": "Uporaben odgovor tu porabi vsaj {share} proračuna, zato jih gre vanj malo.",
 }

@@ -83,6 +83,18 @@ def holds(figure: Figure, truth: float, narrow: float = 1.0) -> bool:
     return low - 1e-9 <= truth <= high + 1e-9
 
 
+def test_of_everyone_a_share_is_as_exact_as_its_bar_where_the_number_of_people_is_public(query: Overview) -> None:
+    look, *_ = next(iter(drawn(query)))
+    if not query.layout.known:
+        assert query.facts.relation == "add_remove"  # then it is noise over noise
+        return
+    for column in look.columns:
+        reach = look.query.reach((look.place(column),))
+        for share in look_groups.of_everyone(look, column):
+            assert share.low is not None and share.high is not None
+            assert share.high - share.low <= 2 * reach / PEOPLE + 1e-9
+
+
 def misses(query: Overview, narrow: float = 1.0) -> int:
     """How many draws had a range that does not hold, each `narrow` times as wide as it is stated."""
     return sum(not all(_claims(*one, narrow)) for one in drawn(query))

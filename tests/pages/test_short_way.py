@@ -1,0 +1,235 @@
+"""From a file to a true answer on the shortest way: few words and choices, a price at which an answer is useful, whose
+word the number of people is, what was left out, and what an average is not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+from helpers_declare import Page
+from helpers_page import html_of, open_page, plain
+
+import dpengine as dp
+from dpengine.declared.unit import Unit
+from dpengine.messages import say
+from dpengine.planning.suggestions import CHEAP, worth_asking
+from ui.data import declare_care as care
+from ui.data import declare_change
+from ui.parts import missing
+
+PEOPLE = 3_000
+HELP = say("about.data")[:40]  # behind “What is this?”
+
+
+@pytest.fixture
+def clinic(home: dp.Workspace) -> dp.Table:
+    """Two visits each, mostly without a fee; nobody said what a ward is."""
+    places = range(2 * PEOPLE)
+    frame = pd.DataFrame(
+        {
+            "patient": [str(place // 2) for place in places],
+            "sex": ["f" if place % 4 < 2 else "m" for place in places],
+            "wait": [str(place % 60) for place in places],
+            "fee": ["900" if place % 20 == 0 else "0" for place in places],
+            "ward": [f"ward {place % 3}" for place in places],
+        }
+    )
+    schema = {"sex": dp.Category(["f", "m"]), "wait": dp.Number(0, 240), "fee": dp.Number(0, 1000, 10)}
+    return home.add_table(
+        "our clinic",
+        frame,
+        schema=dp.Schema(schema),
+        unit=Unit.column("patient", 2),
+        relation="add_remove",
+        about_rows=PEOPLE,
+        budget=dp.Budget("1", "1e-6"),
+    )
+
+
+def at_half(table: dp.Table, query: dp.Query) -> dp.Query:
+    """For half of the allowance."""
+    found = table.at_share(query, Fraction(1, 2))
+    assert found is not None
+    return found
+
+
+def told(app: Any) -> str:
+    return plain(html_of(app))
+
+
+# --- how careful: a choice that holds enough answers
+
+
+VISITS = "patient_id,age,minutes,cost,sex\na,33,20,10,f\na,34,15,20,f\nb,44,30,5,m\n"
+
+
+def at_care(about: int) -> Page:
+    page = Page().upload(VISITS, "visits.csv").to("unit").set("declare-unit", "more").set("declare-who", "patient_id")
+    page.set("declare-each", 3).set("declare-relation", "add_remove").set("declare-about", about).press("Go on")
+    return page.to("care")
+
+
+@pytest.mark.usefixtures("shared")
+def test_what_is_chosen_for_five_thousand_people_with_three_rows_each_holds_ten_good_answers() -> None:
+    page = at_care(5_000)
+    assert care._good(page.draft, care.drafts.budget(page.draft)) >= 10
+
+
+@pytest.mark.usefixtures("shared")
+def test_where_careful_holds_few_answers_usual_is_chosen_and_one_sentence_says_what_that_costs() -> None:
+    page = at_care(800)
+    few = care._held(page.draft, "careful")
+    assert few < care.ENOUGH and page.draft.care == "usual"
+    assert "instead of 23.2, but hold only about" in page.text and f"about {few} good answers" in page.text
+    assert "from 10 to at most 15.5 in 100" in page.text
+    page.set("declare-care", "careful")
+    assert "hold only about" not in page.text  # whoever chose needs no reason
+
+
+@pytest.mark.usefixtures("shared")
+def test_no_letter_of_the_mathematics_stands_on_the_way() -> None:
+    """ε and δ are behind what can be unfolded, until the first answer."""
+    page = Page().upload(VISITS, "visits.csv")
+    for step in ("names", "unit", "cards", "care"):
+        page.to(step)
+        radios = [caption for radio in page.app.radio for caption in [*radio.proto.captions, *radio.proto.options]]
+        folded = [part.proto.body for one in page.app.expander for part in one.get("html")]
+        shown = [part.proto.body for part in page.app.get("html") if part.proto.body not in folded]
+        told = [plain(one) for one in [*radios, *shown] if {"ε", "δ"} & {*plain(one)} and HELP not in plain(one)]
+        assert not told
+    assert "ε" in page.text  # it can be unfolded
+
+
+# --- where prices begin
+
+
+def test_a_question_by_group_starts_at_a_price_at_which_it_is_useful(clinic: dp.Table) -> None:
+    alone, by_group = clinic.suggested("mean", column="wait"), clinic.suggested("mean", column="wait", by="sex")
+    assert alone is not None and by_group is not None
+    assert not clinic.preview(by_group.at(alone.epsilon)).useful, "else this test would show nothing"
+    app = open_page("ask", table=clinic.name, q="mean", column="wait", epsilon=str(float(alone.epsilon)))
+    picker = next(box for box in app.selectbox if str(box.key).startswith("ask-by-mean"))
+    picker.set_value("sex").run()
+    assert not app.exception and Fraction(app.session_state["ask-epsilon"]) == by_group.epsilon
+    assert "mostly noise" not in told(app)
+
+
+def test_a_link_keeps_its_price_and_one_without_a_price_gets_a_useful_one(clinic: dp.Table) -> None:
+    app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex", epsilon="0.03")
+    assert app.session_state["ask-epsilon"] == "0.03"
+    app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex")
+    wanted = clinic.suggested("mean", column="wait", by="sex")
+    assert wanted is not None and Fraction(app.session_state["ask-epsilon"]) == wanted.epsilon
+
+
+def test_an_answer_that_is_dear_at_its_least_says_so_with_what_would_help(clinic: dp.Table) -> None:
+    dear = clinic.suggested("mean", column="fee", by="sex")
+    assert dear is not None and clinic.preview(dear).share > CHEAP
+    app = open_page("ask", table=clinic.name, q="mean", column="fee", by="sex")
+    assert "a useful answer takes at least" in told(app) and say("lever.lead") in told(app)
+    assert clinic.preview(dear).useful
+
+
+def test_where_clearly_more_than_noise_is_dear_the_least_that_is_useful_is_offered(clinic: dp.Table) -> None:
+    found = [
+        worth_asking(clinic.facts, "mean", {"column": "wait"}, lambda query: True, 1, cheap)
+        for cheap in (lambda query: True, lambda query: False)
+    ]
+    clear, least = (query.coarse() / query.promise().amount for query in found if query is not None)
+    assert clear >= 2 > least >= 1
+
+
+# --- whose word the number of people is
+
+
+def test_a_forecast_says_whose_number_it_is_planned_with_and_where_it_is_corrected(clinic: dp.Table) -> None:
+    page = html_of(open_page("ask", table=clinic.name, q="mean", column="wait", epsilon="0.1"))
+    assert say("people.supposed", people=PEOPLE) in plain(page) and "people=1" in page
+
+
+def test_a_released_number_is_planned_with_after_one_tap(clinic: dp.Table) -> None:
+    clinic.correct_people(500)
+    table = clinic._workspace.table(clinic.name)  # type: ignore[attr-defined]
+    table.ask(table.query("count", epsilon="0.5", people=True))
+    app = open_page("ask", table=clinic.name, q="mean", column="wait", epsilon="0.1")
+    assert say("people.supposed", people=500) not in told(app)
+    next(button for button in app.button if button.key == "people-use").click().run()
+    assert not app.exception
+    now = clinic._workspace.table(clinic.name).facts.about  # type: ignore[attr-defined]
+    assert 2_500 <= now <= 3_500
+    assert say("people.supposed", people=now) in told(app)
+
+
+# --- what was left out
+
+
+def test_columns_that_were_left_out_are_called_to_mind_once_after_the_first_answer(clinic: dp.Table) -> None:
+    missing._reminded.clear()
+    sentence = say("missing.told", many=1, columns="ward")
+    assert sentence not in told(open_page("tables")) and sentence not in told(open_page("ask", table=clinic.name))
+    clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
+    for app in (open_page("tables"), open_page("ask", table=clinic.name)):
+        assert sentence in told(app)
+    find = open_page("data", table=clinic.name, find="1")
+    chosen = [box for kind in ("multiselect", "button_group") for box in find.get(kind) if box.key == "found-columns"]
+    assert [box.value for box in chosen] == [["ward"]]
+    assert [button for button in find.button if "Find 1 column" in button.label]
+    for app in (open_page("tables"), open_page("ask", table=clinic.name)):
+        assert sentence not in told(app)  # once
+
+
+def test_nobody_is_reminded_who_does_not_need_it(clinic: dp.Table) -> None:
+    missing._reminded.clear()
+    clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
+    app = open_page("ask", table=clinic.name)
+    next(button for button in app.button if button.key == "missing-no").click().run()
+    assert not app.exception and say("missing.told", many=1, columns="ward") not in told(app)
+    assert missing.columns(clinic) == ["ward"]
+    clinic.ask(at_half(clinic, clinic.query("find_declarations", lists=["ward"], epsilon="1", delta="1e-8")))
+    assert missing.columns(clinic) == []  # it was bought
+
+
+# --- edits of a declaration
+
+
+def test_what_was_changed_on_a_description_survives_a_reload(clinic: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declare_change, "visitor", lambda: "ana")
+    app = open_page("data", table=clinic.name, change="1")
+    draft = app.session_state["changes"][clinic.name][1]
+    draft.card("wait").upper = "300"
+    again = open_page("data", table=clinic.name, change="1")
+    assert again.session_state["changes"][clinic.name][1].card("wait").upper == "300"
+    monkeypatch.setattr(declare_change, "visitor", lambda: "bor")
+    other = open_page("data", table=clinic.name, change="1")
+    assert other.session_state["changes"][clinic.name][1].card("wait").upper == "240"
+    monkeypatch.setattr(declare_change, "visitor", lambda: "ana")
+    next(button for button in again.button if button.key == "declare-leave").click().run()
+    fresh = open_page("data", table=clinic.name, change="1")
+    assert fresh.session_state["changes"][clinic.name][1].card("wait").upper == "240"  # given up
+
+
+# --- an average
+
+
+def test_beside_an_average_stands_that_it_is_not_typical_and_one_tap_to_the_median(clinic: dp.Table) -> None:
+    answer = clinic.ask(clinic.query("mean", column="fee", epsilon="0.2"))
+    app = open_page("ask", table=clinic.name, answer=answer.request_id)
+    assert say("typical.told") in told(app)
+    (link,) = [
+        link.proto for link in app.get("page_link") if "median" in link.proto.label and "takes" in link.proto.label
+    ]
+    assert "q=median" in link.query_string and "column=fee" in link.query_string
+    assert "In your first look" not in told(app)
+    median = clinic.ask(clinic.query("median", column="fee", epsilon="0.2"))
+    assert say("typical.told") not in told(open_page("ask", table=clinic.name, answer=median.request_id))
+
+
+def test_a_first_look_that_was_bought_says_how_untypical_it_is(clinic: dp.Table) -> None:
+    clinic.ask(at_half(clinic, clinic.query("overview", columns=["fee", "wait"], epsilon="1")))
+    answer = clinic.ask(clinic.query("mean", column="fee", epsilon="0.1"))
+    page = told(open_page("ask", table=clinic.name, answer=answer.request_id))
+    assert "In your first look at least" in page and "% stand at 0" in page
+    few = clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
+    assert "In your first look" not in told(open_page("ask", table=clinic.name, answer=few.request_id))

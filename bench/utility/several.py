@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from math import perm
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from bench.utility.frame import BEFORE, COINS, NAMES, OURS, best, pure
 from bench.utility.percentiles import FIVE, Ranks, opendp
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
+from dpengine.noise.tails import choice_behind
 
 SPENDS = ("0.1", "0.5")
 EDGES = (30, 50, 65)
@@ -97,6 +99,24 @@ def _named(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
     yield line(case, relation, pure(epsilon), "OpenDP", again(draws, lambda: off(_peeled(their, counts))))
     joint = [off(_joint(counts, float(epsilon) / (2 * moves))) for _ in range(draws)]
     yield line(case, relation, pure(epsilon), "joint draw", joint, note="a joint draw promises ranks alone")
+    yield from _promised(relation, epsilon, usual)
+
+
+def _promised(relation: str, epsilon: str, usual: AnyQuery) -> Iterator[dict[str, Any]]:
+    """By how many people one that is left out, or named later, may be ahead of one that is named: computed, not drawn.
+    Of a joint draw over sequences, if no rank is off by more than g, NAMED·g, and no less: counts that fall by g from
+    one to the next, of which all but the largest are named, have it."""
+    case = f"the {NAMED} most common of 10: promised (and the same in no order)"
+    now, free = best(usual), best(replace(usual, ordered=False))  # type: ignore[call-arg]
+    moves = 2 if relation == REPLACE else 1
+    sequences = perm(10, NAMED)
+    ranks = choice_behind(Fraction(epsilon) / (2 * moves), sequences, usual.beta)
+    note = f"in no order {free.promise().gap}"  # type: ignore[attr-defined]
+    yield line(case, relation, pure(epsilon), OURS, [float(now.promise().gap)] * 2, note=note)  # type: ignore[attr-defined]
+    yield line(case, relation, pure(epsilon), BEFORE, [float(usual.promise().gap)] * 2)  # type: ignore[attr-defined]
+    yield line(
+        case, relation, pure(epsilon), "joint draw", [float(NAMED * ranks)] * 2, note=f"its ranks within {ranks}"
+    )
 
 
 def _in_no_order(

@@ -3,8 +3,8 @@
 Guarantee   ε-DP, and ε-bounded range.
 Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) over all sets of k candidates. (A joint draw over
             sequences, Gillenwater, Joseph, Muñoz Medina, Ribero 2022, promises that the i-th named comes near the i-th
-            largest; one that it leaves out may still be ahead of one that it names by k times as much: counts that fall by
-            g from one to the next, of which all but the largest are named, have every rank off by g. For five of ten
+            largest; one that it leaves out may still be ahead of one that it names by k times as much: counts that fall
+            by g from one to the next, of which all but the largest are named, have every rank off by g. For five of ten
             that is 4.3 times what choosing one after the other promises at the same ε: `bench.utility several`.)
 Statistic   the score of a set is the least count in it less the largest count outside it: how far the set is ahead of
             what it leaves out. Under add/remove all counts move one way, by at most m, and so do both ends: Δ = m.

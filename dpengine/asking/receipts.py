@@ -26,6 +26,7 @@ from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
+from dpengine.ledger import long_lists
 from dpengine.ledger.chain import verify
 from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, LedgerRow, Outcome, is_request
 from dpengine.mechanisms import catalogue
@@ -132,6 +133,7 @@ class _Book:
         self.outcomes: dict[str, LedgerRow] = {}
         self.steps: dict[tuple[str, int], LedgerRow] = {}  # of sessions, by request and number
         self.told: dict[tuple[str, int], LedgerRow] = {}
+        self.lists: dict[str, str] = {}  # bodies of the rows of long lists, by digest
 
     def noting(self, rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
         for row in rows:
@@ -140,6 +142,8 @@ class _Book:
                 self.origin = row["hash"]
             if row["kind"] == "budget":
                 self.budgets[row["budget"]] = BudgetRecord.from_row(row)
+            elif row["kind"] == long_lists.KIND:
+                self.lists[json.loads(row["body"])["digest"]] = row["body"]
             elif row["kind"] in ("charge", *OUTCOMES) and row["request"] in self.wanted:
                 (self.charges if row["kind"] == "charge" else self.outcomes)[row["request"]] = row
             elif row["kind"] in ("step", *TOLD) and row["request"] in self.wanted:
@@ -153,7 +157,7 @@ class _Book:
             return _finding(receipt, "verify.elsewhere")
         if receipt["request"] not in self.charges:
             return _finding(receipt, "verify.absent")
-        charge = Charge.from_row(self.charges[receipt["request"]])
+        charge = Charge.from_row(self._with_lists(self.charges[receipt["request"]]))
         outcome = self.outcomes.get(charge.request)
         entry = Entry(charge, None if outcome is None else Outcome.from_row(outcome), self.origin)
         burned = None
@@ -190,7 +194,13 @@ class _Book:
         place = (receipt["request"], index) if type(index) is int else None
         if place is None or place not in self.steps:
             return None
-        return Burned.from_row(self.steps[place], self.told.get(place))
+        return Burned.from_row(self._with_lists(self.steps[place]), self.told.get(place))
+
+    def _with_lists(self, row: LedgerRow) -> LedgerRow:
+        """The row, now that the long lists it names are at hand."""
+        for digest in long_lists.named_in(row["body"]):
+            long_lists.noted(self.lists[digest])
+        return row
 
 
 def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, **facts: object) -> Finding:

@@ -19,6 +19,7 @@ from dpengine.asking.column_fit import Fits
 from dpengine.asking.noted import Notes
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.ledger import long_lists
 from dpengine.ledger.ledger import Act, Ledger
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.mechanisms import cuts
@@ -112,6 +113,9 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
             act = Act.from_row(row)
             with stored():
                 table, sentence = act.table, act_words(act)
+        elif row["kind"] == long_lists.KIND:
+            with stored():
+                sentence = say("act.list", many=len(json.loads(row["body"])["values"]))
         elif row["kind"] in ("step", "ended", *TOLD):
             body = json.loads(row["body"])
             with stored():

@@ -18,7 +18,7 @@ from dpengine.accountant.filter import admits, price
 from dpengine.accountant.loss import loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger import people_rows
+from dpengine.ledger import long_lists, people_rows
 from dpengine.ledger.people_chain import PeopleSoFar
 from dpengine.ledger.rows import (
     ACTS,
@@ -113,6 +113,7 @@ class _Reader:
         self.closed: set[tuple[str, str, str]] = set()  # budget, table, kind of act
         self.sessions: dict[str, _Session] = {}  # by the request of their charge
         self.people = PeopleSoFar()
+        self.lists: set[str] = set()  # digests of long lists that stand in rows of their own
 
     def fault(self, row: LedgerRow) -> str | None:
         try:
@@ -126,6 +127,8 @@ class _Reader:
                 return self._act(row)
             if row["kind"] in ("step", "ended", *TOLD):
                 return self._step(row)
+            if row["kind"] == long_lists.KIND:
+                return self._list(row["body"])
             if row["kind"] in people_rows.KINDS:
                 return self.people.fault(row, self.budgets, self.standings)
         except _ILLEGIBLE:
@@ -143,9 +146,18 @@ class _Reader:
         self.standings[record.id] = Standing.NOTHING
         return None
 
+    def _list(self, body: str) -> str | None:
+        digest = long_lists.noted(body)
+        if not digest:
+            return "chain.form"
+        if digest in self.lists:
+            return "chain.twice"
+        self.lists.add(digest)
+        return None
+
     def _charge(self, row: LedgerRow) -> str | None:
         """Computed again from its loss and the sums before it, the row must come out exactly the same."""
-        if row["budget"] not in self.budgets:
+        if row["budget"] not in self.budgets or not self.lists.issuperset(long_lists.named_in(row["body"])):
             return "chain.orphan"
         if row["request"] in self.charged:
             return "chain.twice"
@@ -176,6 +188,8 @@ class _Reader:
         session = self.sessions.get(row["request"])
         if session is None or row["budget"] != session.budget or row["actor"] != session.actor:
             return "chain.orphan" if session is None else "chain.session"
+        if not self.lists.issuperset(long_lists.named_in(row["body"])):
+            return "chain.orphan"
         body = json.loads(row["body"])
         if row["kind"] in TOLD:
             if body["index"] not in session.open:

@@ -23,7 +23,7 @@ from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
 from dpengine.core.json_types import JsonObject
-from dpengine.ledger import owner_rows, people_rules, repeats, session_rows
+from dpengine.ledger import long_lists, owner_rows, people_rules, repeats, session_rows
 from dpengine.ledger.chain import Verdict, hash_of
 from dpengine.ledger.owner_rows import Act
 from dpengine.ledger.people_acts import Payer, PeopleLedger
@@ -120,7 +120,8 @@ class Ledger(PeopleLedger):
                 after = Standing(before.totals.plus(paid), before.history.plus(question["loss"]))
                 sums = self._sums(db, record, payer, question, paid, before)
                 takes, loss = price(rule, before.totals, paid), question["loss"]
-                body = charge_body(question["table"], question["worker"], question["claim"], loss, takes, sums)
+                claim = self._listed(db, budget, question["actor"], question["claim"], at)
+                body = charge_body(question["table"], question["worker"], claim, loss, takes, sums)
                 totals = charge_totals(before.totals, after.totals, after.history)
                 row = self._append(db, "charge", budget, question["request"], question["actor"], body, totals, at)
                 charges.append(Charge.from_row(row, fresh=True))
@@ -150,8 +151,10 @@ class Ledger(PeopleLedger):
             asked = session_rows.refuse_over(db, charge)
             self._refuse_step(db, charge)
             owner_rows.refuse_closed(db, charge.budget, charge.table)
+            at = _now()
+            claim = self._listed(db, charge.budget, actor, claim, at)
             body = session_rows.step_body(charge.table, asked + 1, step, worker, claim)
-            row = self._append(db, "step", charge.budget, session, actor, body, "", _now())
+            row = self._append(db, "step", charge.budget, session, actor, body, "", at)
         return Burned.from_row(row, fresh=True)
 
     def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
@@ -271,6 +274,14 @@ class Ledger(PeopleLedger):
             if kind == "answer":
                 repeats.note(db, written["seq"], paid["seq"], paid["budget"], paid["body"])
         return True
+
+    def _listed(self, db: Database, budget: str, actor: str, claim: JsonObject, at: str) -> JsonObject:
+        """The claim as it is stored: long lists stand in rows of their own, each once."""
+        claim, lists = long_lists.folded(claim)
+        for digest, values in lists.items():
+            if not long_lists.stands(db, digest):
+                self._append(db, long_lists.KIND, budget, "", actor, long_lists.body_of(digest, values), "", at)
+        return claim
 
     def _append(
         self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str

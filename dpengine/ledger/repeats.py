@@ -19,6 +19,7 @@ from sqlite_utils import Database
 
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import JsonObject
+from dpengine.ledger import long_lists
 
 FEW = 12  # the first answers under every law; `repeated_answers` uses no more
 MOST_FIRST = 480  # such answers in all, over all laws
@@ -87,13 +88,14 @@ def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
 def _named(budget: str, body: str) -> tuple[str, str]:
     """Which question a charge is for, and under which law."""
     charge = json.loads(body)
-    return question_of(budget, charge["table"], charge["claim"]), law_of(charge["claim"])
+    return question_of(budget, charge["table"], long_lists.whole(charge["claim"])), law_of(charge["claim"])
 
 
 def fill(db: Database) -> None:
     """Build the index of a ledger that has none yet. An answer that cannot be read is left out: `verify` names it."""
     for row in db.query(_ANSWERS):
         with suppress(*_ILLEGIBLE):
+            long_lists.at_hand(db, [row["body"]])
             note(db, row["seq"], row["charge"], row["budget"], row["body"])
 
 
@@ -128,6 +130,7 @@ def _follows(db: Database) -> Iterator[bool]:
     laws: Counter[tuple[str, str]] = Counter()
     for row, look in zip_longest(db.query(_ANSWERS), db.query(_ALL)):
         try:
+            long_lists.at_hand(db, [row["body"]])
             question, law = _named(row["budget"], row["body"])
             questions[question] += 1
             laws[question, law] += 1

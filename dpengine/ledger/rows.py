@@ -22,6 +22,7 @@ from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.ledger import long_lists
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
@@ -162,7 +163,7 @@ class Charge:
             body["table"],
             row["actor"],
             body["worker"],
-            body["claim"],
+            long_lists.whole(body["claim"]),
             loss_from_json(body["loss"]),
             Fraction(body["price"]),
             Totals.from_json(totals["before"]),
@@ -258,7 +259,7 @@ class Burned:
             body["step"],
             body["table"],
             body["worker"],
-            body["claim"],
+            long_lists.whole(body["claim"]),
             None if told is None else Outcome.from_row(told),
             fresh,
         )

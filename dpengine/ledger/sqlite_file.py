@@ -18,7 +18,7 @@ from sqlite_utils import Database, Migrations
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
-from dpengine.ledger import people_triggers, repeats
+from dpengine.ledger import long_lists, people_triggers, repeats
 from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
 
@@ -99,6 +99,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("0005_looks", repeats.STATEMENTS),
     ("0006_people", people_triggers.STATEMENTS),
+    ("0007_lists", long_lists.STATEMENTS),
 )
 _FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
@@ -353,4 +354,5 @@ def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:
     rows = list(db.query(sql, values))
     if not all(sound(row) for row in rows):
         raise AllowanceError("ledger.damaged")
+    long_lists.at_hand(db, (row["body"] for row in rows if "body" in row))
     return rows

@@ -18,8 +18,9 @@ def ratio_range(
     if most < 1:
         return low, high
     least = max(bottom - bottom_reach, 1)
-    ends = [Fraction(t, b) for t in (top - top_reach, top + top_reach) for b in (least, most)]
-    first, last = max(min(ends), low), min(max(ends), high)
+    under, over = top - top_reach, top + top_reach
+    first = max(Fraction(under, most if under >= 0 else least), low)
+    last = min(Fraction(over, least if over >= 0 else most), high)
     return (first, last) if first <= last else (low, high)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 import threading
 import traceback
@@ -19,8 +20,10 @@ from dpengine.asking import jobs
 from dpengine.asking.jobs import Jobs, carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger import ledger as ledger_module
-from dpengine.ledger.chain import hash_of
+from dpengine.ledger import long_lists
+from dpengine.ledger.chain import START, hash_of, verify
 from dpengine.ledger.ledger import Entry, Ledger, Standing, Verdict
+from dpengine.ledger.long_lists import LONG
 from dpengine.ledger.rows import COLUMNS, Charge
 from dpengine.storage.workers import in_hand
 from tests.helpers_ledger import ask, opened, value
@@ -275,7 +278,41 @@ def run_together(row: dict[str, Any]) -> str:
     return hashlib.sha256("".join(str(row[name]) for name in COLUMNS if name != "hash").encode()).hexdigest()
 
 
+# Long lists
+
+
+def check_an_edited_list_is_noticed(judge: Callable[[list[Any]], Verdict]) -> None:
+    """Somebody puts another value into a list that charges name, and makes every hash anew."""
+    values = [f"v{place}" for place in range(LONG + 1)]
+    claim = ask("r")["claim"] | {"bounds": {"x": {"kind": "category", "values": values}}}
+    with _ledger() as ledger:
+        ledger.reserve(**ask("r", claim=claim))
+        rows = list(ledger.export_rows())
+        assert judge(rows).ok
+        last = START
+        for place, row in enumerate(rows):
+            edited = row["body"].replace('"v7"', '"another"') if row["kind"] == "list" else row["body"]
+            rows[place] = row | {"body": edited, "prev": last}
+            rows[place]["hash"] = last = hash_of(rows[place])
+        assert not judge(rows).ok, "an edited list was believed"
+
+
+def believing(rows: list[Any]) -> Verdict:
+    """Whatever a list's row says, its digest is taken for right."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(long_lists, "noted", lambda body: json.loads(body)["digest"])
+        return verify(rows)
+
+
 PLANTED = [
+    Planted(
+        "a list under another's digest",
+        "A long list in a row of its own is not held against the digest that charges name.",
+        check_an_edited_list_is_noticed,
+        "was believed",
+        verify,
+        believing,
+    ),
     Planted(
         "spend after answer",
         "The answer is drawn, then charged.",

@@ -1,0 +1,119 @@
+"""Long lists of declared values stand in the ledger once: a row of their own, which claims name by its digest.
+
+A claim holds the declared bounds of every column it uses, and with a list of 100,000 values that is most of a megabyte
+in every charge. So a list of more than LONG values is written as a row of kind `list`, chained like every other, right
+before the first charge that needs it; in the bodies of charges and steps `values` is then {"listed": digest}, SHA-256
+over the list's canonical JSON. Whoever reads such a row sees the whole claim: the list is put back in.
+
+Lists are public facts, and a digest says which list it is whoever keeps it, so lists once read are kept in memory for
+all ledgers of a process. Rows of earlier versions hold their lists themselves and mean what they meant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterable, Iterator
+
+from sqlite_utils import Database
+
+from dpengine.core.canonical import canonical
+from dpengine.core.json_types import Json, JsonObject
+
+KIND = "list"
+LONG = 1_000
+STATEMENTS = ("CREATE UNIQUE INDEX one_list ON entries (json_extract(body, '$.digest')) WHERE kind = 'list'",)
+_BODY = "SELECT body FROM entries WHERE kind = 'list' AND json_extract(body, '$.digest') = ?"
+_NAMED = re.compile(r'"values":\{"listed":"([0-9a-f]{64})"\}')  # inside a text the quotes would be escaped
+_MOST_KEPT = 20
+
+_kept: dict[str, list[str]] = {}
+_lock = threading.Lock()
+
+
+def digest_of(values: Json) -> str:
+    return hashlib.sha256(canonical(values).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def folded(claim: JsonObject) -> tuple[JsonObject, dict[str, list[str]]]:
+    """The claim with long lists named, and those lists by their digests."""
+    lists: dict[str, list[str]] = {}
+    bounds: JsonObject = {}
+    for name, column in claim.get("bounds", {}).items():
+        values = column.get("values") if isinstance(column, dict) else None
+        if isinstance(values, list) and len(values) > LONG:
+            digest = _known(values) or digest_of(values)
+            lists[digest] = _keep(digest, values)
+            column = column | {"values": {"listed": digest}}
+        bounds[name] = column
+    return (claim | {"bounds": bounds} if lists else claim), lists
+
+
+def whole(claim: JsonObject) -> JsonObject:
+    """The claim with its lists put back in; one that is not at hand stays named."""
+    bounds = claim.get("bounds")
+    if not isinstance(bounds, dict) or not any(_digest(column) for column in bounds.values()):
+        return claim
+    with _lock:
+        again = {
+            name: column | {"values": _kept[digest]} if (digest := _digest(column)) in _kept else column
+            for name, column in bounds.items()
+        }
+    return claim | {"bounds": again}
+
+
+def _digest(column: Json) -> str:
+    values = column.get("values") if isinstance(column, dict) else None
+    return str(values.get("listed", "")) if isinstance(values, dict) else ""
+
+
+def body_of(digest: str, values: list[str]) -> str:
+    return canonical({"digest": digest, "values": values})
+
+
+def stands(db: Database, digest: str) -> bool:
+    """Does the ledger hold this list?"""
+    return bool(list(db.query(_BODY, [digest])))
+
+
+def at_hand(db: Database, bodies: Iterable[str]) -> None:
+    """Read the lists that these bodies of charges and steps name, unless they are known. One whose row says something
+    else than its digest stays unknown."""
+    for digest in {digest for body in bodies for digest in named_in(body)}:
+        with _lock:
+            known = digest in _kept
+        if not known:
+            for row in db.query(_BODY, [digest]):
+                noted(row["body"])
+
+
+def named_in(body: str) -> Iterator[str]:
+    """The digests in the body of a row."""
+    return (found.group(1) for found in _NAMED.finditer(body))
+
+
+def noted(body: str) -> str:
+    """Keep the list in the body of its row, and its digest; empty if the two do not agree."""
+    data = json.loads(body)
+    values = data["values"]
+    if data["digest"] != digest_of(values) or body != body_of(data["digest"], values):
+        return ""
+    _keep(data["digest"], values)
+    return str(data["digest"])
+
+
+def _known(values: list[str]) -> str:
+    """The digest of a list that is kept, without hashing it again."""
+    with _lock:
+        return next((digest for digest, kept in _kept.items() if kept is values or kept == values), "")
+
+
+def _keep(digest: str, values: list[str]) -> list[str]:
+    with _lock:
+        kept = _kept.pop(digest, values)
+        while len(_kept) >= _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[digest] = kept  # the last one used comes last
+        return kept

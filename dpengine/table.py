@@ -189,7 +189,9 @@ class Table:
         """The same rows declared anew, on the same budget. Free; answers already given keep their meaning."""
         if self.practice:
             raise AllowanceError("table.practice")
-        return Table(self._workspace, self._workspace.revise(self.name, schema, self.actor), self._budget, self.actor)
+        return type(self)(
+            self._workspace, self._workspace.revise(self.name, schema, self.actor), self._budget, self.actor
+        )
 
     def submit(self, query: AnyQuery, request_id: str | None = None, seen: int | None = None) -> Job:
         """The same in a background thread; `Workspace.job` finds it by its request id, also after a reload or a
@@ -310,7 +312,7 @@ class Table:
         """Declare another number of people, where membership is secret. Free: nothing is read, and answers already
         given keep what they were planned with."""
         record = self._workspace.correct_people(self.name, people, self.actor)
-        return Table(self._workspace, record, self._budget, self.actor)
+        return type(self)(self._workspace, record, self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:
         """The same for one column, as it is declared now."""

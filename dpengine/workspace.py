@@ -38,6 +38,7 @@ from dpengine.statistics.raw_needs import RawNeed
 from dpengine.storage import erase, people_names
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables
+from dpengine.storage.matches import Match, all_matches
 from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
@@ -182,6 +183,10 @@ class Workspace(DeclaredTables):
     def forget_person(self, person: str) -> None:
         """Empty a person's name and address. What they did stays, under an id that says nothing."""
         people_names.forget(self._registry, person)
+
+    def matches(self) -> list[Match]:
+        """Tables that were brought though another owner's table held their content."""
+        return all_matches(self._registry)
 
     @property
     def served(self) -> bool:

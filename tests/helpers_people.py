@@ -63,7 +63,7 @@ class Office:
 
 
 @contextmanager
-def office(folder: Path, tables: bool = True) -> Iterator[Office]:
+def office(folder: Path, tables: bool = True, epsilon: str = "1") -> Iterator[Office]:
     workspace = Workspace(folder / "var")
     try:
         here = Office(workspace)
@@ -72,7 +72,7 @@ def office(folder: Path, tables: bool = True) -> Iterator[Office]:
             here.name(name, OWNER)
         here.name("auditor", AUDITOR)
         if tables:
-            here.bring("owner", MINE)
+            here.bring("owner", MINE, epsilon=epsilon)
             here.bring("owner of another", OTHER, start=100)
             here.give(MINE, "analyst")
             here.give(OTHER, "analyst of another", by="owner of another")

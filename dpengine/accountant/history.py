@@ -49,6 +49,13 @@ class History:
         delta = sum((delta_of_part(part) * times for part, times in parts), Fraction(0))
         return History(self.count + 1, epsilon, squares, self.rho + rho, self.delta + delta)
 
+    def joined(self, other: History) -> History:
+        """The sums of two histories."""
+        epsilon = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        squares = None if self.squares is None or other.squares is None else self.squares + other.squares
+        count, rho, delta = self.count + other.count, self.rho + other.rho, self.delta + other.delta
+        return History(count, epsilon, squares, rho, delta)
+
     def as_json(self) -> JsonObject:
         sums = {name: None if value is None else str(value) for name, value in vars(self).items()}
         return sums | {"count": self.count}

@@ -35,6 +35,10 @@ class Preview:
     unused_after: Fraction  # the share of the allowance that would be left
     admissible: bool
     more_like_this: int
+    own_share: Fraction | None = None  # where people sign in: how far the asker's own sums move, of the allowance
+    own_left: Fraction | None = None  # and what is left of their own share before it
+    tighter: str = "table"  # which of the two limits leaves less now: `table` or `own`
+    waits: bool = False  # it takes more than the owner lets pass without a decision
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Meter:
     charges: int
     pure_closed: bool
     rules: dict[str, Fraction | None]  # the same history under other accountants, had all been fixed in advance
+    share: Fraction = Fraction(1)  # of the table's allowance that this meter is about: less for a person's own
 
     @property
     def unused(self) -> Fraction:

@@ -21,6 +21,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger import long_lists
 from dpengine.ledger.ledger import Act, Ledger
+from dpengine.ledger.people_rows import KINDS
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.mechanisms import cuts
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
@@ -120,6 +121,10 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
             body = json.loads(row["body"])
             with stored():
                 table, sentence = body.get("table", ""), step_words(row["kind"], body)
+        elif row["kind"] in KINDS:
+            body = json.loads(row["body"])
+            with stored():
+                table, sentence = body.get("table", ""), people_words(row["kind"], body, row["actor"])
         yield [
             row["seq"],
             row["at"],
@@ -166,6 +171,62 @@ def act_words(act: Act) -> str:
     """An owner's act as a sentence."""
     caps = {} if act.before is None else {"before": act.before, "after": act.after}
     return say(f"act.{act.kind}", table=act.table, **caps)
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What somebody did, as an auditor reads it."""
+
+    seq: int
+    at: str
+    actor: str
+    kind: str
+    budget: str
+    table: str
+    words: str
+    hash: str
+
+
+def deed_of(row: JsonObject) -> Deed:
+    body, table = json.loads(row["body"]), ""
+    if row["kind"] == "charge":
+        charge = Charge.from_row(row)
+        table, words = charge.table, sentence_of(charge)
+    elif row["kind"] in ACTS:
+        act = Act.from_row(row)
+        table, words = act.table, act_words(act)
+    elif row["kind"] in ("step", "ended"):
+        table, words = body["table"], step_words(row["kind"], body)
+    elif row["kind"] in KINDS:
+        table, words = body.get("table", ""), people_words(row["kind"], body, row["actor"])
+    else:
+        known = row["kind"] in ("budget", "recovered")
+        table, words = body.get("name", ""), say(f"people.row.{row['kind']}") if known else row["kind"]
+    return Deed(row["seq"], row["at"], row["actor"], row["kind"], row["budget"], table, words, row["hash"])
+
+
+def people_words(kind: str, body: JsonObject, actor: str) -> str:
+    """A row about people as a sentence; they are told by the beginning of their ids."""
+    facts: JsonObject = {name: percent_of(body[name]) for name in ("share", "takes") if body.get(name) is not None}
+    facts |= {name: str(body[name])[:12] for name in ("person", "to") if name in body}
+    facts |= {"who": actor[:12], "table": body.get("table", ""), "reason": body.get("reason", "")}
+    facts |= {"group": body.get("group", "")[2:], "people": len(body.get("people", ()))}
+    if kind == "role":
+        code = f"{body['role']}{'_of' if body['table'] else ''}.{'on' if body['on'] else 'off'}"
+    elif kind == "wish":
+        code = "wish.question" if body["share"] is None else "wish.share"
+        facts |= {} if body["claim"] is None else {"sentence": body["claim"].get("sentence", "")}
+    elif kind == "decided":
+        code = f"decided.{body['answer']}"
+    elif kind == "grant" and body["share"] == "0":
+        code = "grant.back"
+    else:
+        code = kind if kind != "limit" else f"limit.{'off' if body['share'] is None else 'on'}"
+    return say(f"people.row.{code}", **facts)
+
+
+def percent_of(share: Json) -> Fraction:
+    return Fraction(str(share)) * 100
 
 
 def step_words(kind: str, body: JsonObject) -> str:

@@ -237,7 +237,9 @@ class _Reader:
                 return "chain.closed"
             if record.kind != "private" or before != record.rule.epsilon or after <= before:
                 return "chain.raise"
-            self.budgets[record.id] = record.at_cap(after)
+            for other in self.budgets.values():
+                if people_rows.base_of(other.id) == record.id:  # itself, and those of people who keep apart
+                    self.budgets[other.id] = other.at_cap(after)
             return None
         if act in self.closed:
             return "chain.twice"
@@ -246,4 +248,5 @@ class _Reader:
 
     def _shut(self, budget: str, table: str = "") -> bool:
         """Is this budget closed, or this table of it?"""
-        return (budget, "", "close") in self.closed or any((budget, table, kind) in self.closed for kind in ACTS)
+        base = people_rows.base_of(budget)
+        return (budget, "", "close") in self.closed or any((base, table, kind) in self.closed for kind in ACTS)

@@ -235,7 +235,13 @@ class Ledger(PeopleLedger):
             if not isinstance(left, Fraction) or (1 - used(record.rule, before)) * 100 <= left:
                 _admit(record.rule, before, costs, keep)
             raise
-        _admit(record.rule, before, costs, keep)
+        try:
+            _admit(record.rule, before, costs, keep)
+        except BudgetExceeded:
+            # What is left would tell that somebody else's table holds the same people.
+            if payer is not None and people_rules.shared_unknown(PeopleBook(db), record.id, wanted[0]["table"]):
+                raise BudgetExceeded("people.shared_exceeded") from None
+            raise
         return payer
 
     def _known(self, db: Database, wanted: Reservation) -> Charge | None:

@@ -5,6 +5,8 @@
     raise   the cap ε of a budget becomes a larger one      as often as the owner likes; δ, α and c stay (filter.py)
     close   nothing more is spent from a budget             once per budget, never undone: rows of it may be lost
 
+What is done to a table's budget holds for the budgets of people who keep apart on it too (people_rows.py).
+
 Each names the table it was done to (`close`: none, it is done to a budget), who did it and when. None changes a row
 that was written before, so answers already given, their receipts and what they cost stay as they are.
 """
@@ -18,6 +20,7 @@ from sqlite_utils import Database
 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.ledger.people_rows import base_of
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, act_of
 from dpengine.ledger.sqlite_file import sound_rows
 
@@ -59,7 +62,7 @@ def body(table: str, before: Fraction | None = None, after: Fraction | None = No
 
 def raised(db: Database, record: BudgetRecord) -> BudgetRecord:
     """The budget with the cap it has now."""
-    rows = sound_rows(db, _LAST_RAISE, [record.id])
+    rows = sound_rows(db, _LAST_RAISE, [base_of(record.id)])
     after = Act.from_row(rows[0]).after if rows else None
     return record if after is None else record.at_cap(after)
 
@@ -73,7 +76,7 @@ def closing(db: Database, budget: str, table: str, kind: str | None = None) -> l
 def refuse_closed(db: Database, budget: str, table: str) -> None:
     """Nothing more is asked of a table that was sealed or forgotten."""
     refuse_budget_closed(db, budget)
-    kinds = {act.kind for act in closing(db, budget, table)}
+    kinds = {act.kind for act in closing(db, base_of(budget), table)}
     if kinds:
         raise AllowanceError("table.forgotten" if "forget" in kinds else "table.sealed", table=table)
 
@@ -96,12 +99,12 @@ def all_closed(db: Database) -> dict[tuple[str, str], str]:
 
 def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
     """How a table is closed: by what was done to the table itself, or else to its budget."""
-    return closed.get((budget, table)) or closed.get((budget, ""))
+    return closed.get((base_of(budget), table)) or closed.get((budget, "")) or closed.get((base_of(budget), ""))
 
 
 def of_budget(db: Database, budget: str) -> list[Act]:
     """Newest first, and always all of them: no raise may stay hidden."""
-    rows = sound_rows(db, _CLOSE, [budget]) + sound_rows(db, _OF_BUDGET, [budget])
+    rows = sound_rows(db, _CLOSE, [budget]) + sound_rows(db, _OF_BUDGET, [base_of(budget)])
     return [Act.from_row(row) for row in rows]  # a closed budget's tables can still be sealed or forgotten
 
 

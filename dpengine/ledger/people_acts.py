@@ -17,7 +17,7 @@ from dpengine.accountant.filter import used
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
 from dpengine.core.json_types import JsonObject
-from dpengine.ledger import people_rows, people_rules
+from dpengine.ledger import owner_rows, people_rows, people_rules
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rows import (
     ALL_QUESTIONS,
@@ -33,8 +33,10 @@ from dpengine.ledger.people_rows import (
 )
 from dpengine.ledger.reader import LedgerReader
 from dpengine.ledger.rows import BudgetRecord, Charge, Reservation, Standing, Sums, read_request
+from dpengine.ledger.sqlite_file import sound_rows
 
 LONGEST_REASON = 500
+_DEEDS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
 T = TypeVar("T")
 _SHOWN = 100
 
@@ -62,6 +64,14 @@ class PeopleLedger(LedgerReader):
     def served(self) -> bool:
         """Do people sign in? Since the first row that names an administrator, for good."""
         return self.as_rows_say(("served",), lambda book: book.served())
+
+    def deeds(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
+        """Rows that somebody wrote by their own doing, newest first, those before a row number: no answers, no steps'
+        outcomes."""
+        theirs, values = ("actor = ? AND ", [person]) if person is not None else ("", [])
+        sql = f"SELECT * FROM entries WHERE {theirs}{_DEEDS} AND seq < ? ORDER BY seq DESC LIMIT ?"
+        with self._file.reading() as db:
+            return sound_rows(db, sql, [*values, 2**62 if before is None else before, most])
 
     def refuse_other(self, table: str, actor: str) -> None:
         """Refuses who may not do what only an owner does to a table."""
@@ -157,6 +167,7 @@ class PeopleLedger(LedgerReader):
             book, at = PeopleBook(db), now()
             shared = self._known_budget(db, budget)
             charged = self._standing(db, budget).charges > 0
+            owner_rows.refuse_closed(db, budget, table)
             _refuse(people_rules.agreement_fault(book, budget, table, people, charged, actor))
             self._append(db, "agreement", budget, "", actor, people_rows.agreement_body(table, people), "", at)
             opened = []

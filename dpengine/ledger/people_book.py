@@ -23,6 +23,7 @@ _ANY_ROLE = "SELECT seq FROM entries WHERE kind = 'role' LIMIT 1"
 _ONE_ROLE = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? AND {_ROLE} = ? AND {_TABLE} = ? {_LAST}"
 _ROLES_OF = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? ORDER BY seq"
 _ALL_ROLES = "SELECT * FROM entries WHERE kind = 'role' ORDER BY seq"
+_OWNERS_ON = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND budget = ? ORDER BY seq"
 _OWNED = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND {_TABLE} = ? LIMIT 1"
 _GROUP_NAMED = f"SELECT * FROM entries WHERE kind = 'group' AND {_GROUP} = ? {_LAST}"
 _ALL_GROUPS = (
@@ -110,6 +111,14 @@ class PeopleBook:
     def apart(self, budget: str) -> tuple[str, ...] | None:
         rows = self._rows(_AGREEMENT, budget)
         return tuple(json.loads(rows[0]["body"])["people"]) if rows else None
+
+    def owners_on(self, budget: str) -> dict[str, set[str]]:
+        """The owners of each table that this budget pays for."""
+        newest = {(one.person, one.table): one for one in map(Role.from_row, self._rows(_OWNERS_ON, budget))}
+        found: dict[str, set[str]] = {}
+        for role in newest.values():
+            found.setdefault(role.table, set()).update([role.person] if role.on else [])
+        return found
 
     # Beyond what a decision needs: what pages list
 

@@ -82,6 +82,9 @@ class PeopleSoFar:
     def apart(self, budget: str) -> tuple[str, ...] | None:
         return self._apart.get(budget)
 
+    def owners_on(self, budget: str) -> dict[str, set[str]]:
+        raise NotImplementedError  # only a refusal asks, and a refusal leaves no row
+
     # Rows
 
     def fault(self, row: LedgerRow, budgets: dict[str, BudgetRecord], standings: dict[str, Standing]) -> str | None:

@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from dpengine.accountant.costs import Cost
+from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, share, used
+from dpengine.accountant.loss import Loss
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.people_rows import (
@@ -62,6 +63,7 @@ class Book(Protocol):
     def decision(self, wish: str) -> Decision | None: ...
     def approved(self, actor: str, budget: str, table: str) -> list[Wanted]: ...
     def apart(self, budget: str) -> tuple[str, ...] | None: ...
+    def owners_on(self, budget: str) -> dict[str, set[str]]: ...
 
 
 # What a person is
@@ -204,6 +206,12 @@ def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
     return None if brings(book, actor) else NO_RIGHT
 
 
+def shared_unknown(book: Book, budget: str, table: str) -> bool:
+    """Does the budget also pay for a table of owners who do not know of this one?"""
+    owners = book.owners_on(base_of(budget))
+    return any(not (people & owners.get(table, set())) for name, people in owners.items() if name != table)
+
+
 # Asking
 
 
@@ -220,6 +228,10 @@ def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
     if base == record.id:
         return "people.kept_apart"
     return None if record.id == apart_id(base, actor) and actor in apart else NO_RIGHT
+
+
+def price_of(rule: Rule, loss: Loss) -> Cost:
+    return cost(loss, rule.alpha)
 
 
 def room(rule: Rule, grant: Grant, own: Standing) -> Fraction:

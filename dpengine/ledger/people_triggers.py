@@ -51,6 +51,7 @@ STATEMENTS = (
         WHERE kind = 'charge' AND json_extract(body, '$.under') IS NOT NULL""",
     """CREATE INDEX charges_on ON entries (budget, json_extract(body, '$.table'), seq)
         WHERE kind = 'charge' AND json_extract(body, '$.under') IS NOT NULL""",
+    "CREATE INDEX rows_by ON entries (actor, seq)",
     "CREATE UNIQUE INDEX one_wish ON entries (request) WHERE kind = 'wish'",
     "CREATE UNIQUE INDEX one_decision ON entries (request) WHERE kind = 'decided'",
     """CREATE UNIQUE INDEX one_use ON entries (json_extract(body, '$.wish'))
@@ -64,6 +65,11 @@ STATEMENTS = (
             OR ({_PRIVATE} AND NEW.kind = 'step'
                 AND NOT {_granted(_CHARGED_UNDER)}))
         BEGIN SELECT RAISE(ABORT, 'nobody without a grant asks'); END""",
+    f"""CREATE TRIGGER no_apart_once_closed BEFORE INSERT ON entries
+        WHEN NEW.kind IN ('charge', 'step') AND NEW.budget <> {_BASE}
+            AND EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget') AND budget = {_BASE}
+                AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table'))
+        BEGIN SELECT RAISE(ABORT, 'the table is sealed or forgotten'); END""",
     f"""CREATE TRIGGER no_act_without_role BEFORE INSERT ON entries
         WHEN NEW.kind IN ('seal', 'forget', 'raise', 'limit', 'agreement') AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
         BEGIN SELECT RAISE(ABORT, 'only an owner does this'); END""",

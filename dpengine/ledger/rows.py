@@ -11,11 +11,12 @@ kinds it does not know: later versions may add some.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, NotRequired, TypedDict
 
+from dpengine.accountant.costs import Cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
@@ -83,6 +84,15 @@ class Standing:
 
 
 Standing.NOTHING = Standing(Totals.NOTHING, History.NOTHING)
+
+
+def together(standings: Iterable[Standing]) -> Standing:
+    """The sums over several budgets of the same order, or several parts of one."""
+    totals, history = Totals.NOTHING, History.NOTHING
+    for one in standings:
+        totals = totals.plus(Cost(one.totals.epsilon, one.totals.renyi, one.totals.delta))
+        history = history.joined(one.history)
+    return Standing(totals, history)
 
 
 def standing_json(standing: Standing) -> JsonObject:

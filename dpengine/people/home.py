@@ -4,7 +4,6 @@ that a table of theirs is given instead of the workspace."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -22,9 +21,11 @@ from dpengine.ledger.people_rows import apart_id, base_of
 from dpengine.ledger.people_rules import NO_RIGHT
 from dpengine.noise.coins import Coins
 from dpengine.people import rights
+from dpengine.people.day import today
 from dpengine.people.seen import OwnJobs, SeenLedger
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
+from dpengine.storage.matches import Match
 from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
@@ -49,6 +50,7 @@ class House(Home, Protocol):
     def check_receipts(self, content: bytes, name: str) -> list[Finding]: ...
     def people(self) -> list[KnownPerson]: ...
     def forget_person(self, person: str) -> None: ...
+    def matches(self) -> list[Match]: ...
     @property
     def add_table(self) -> Callable[..., Table]: ...
 
@@ -58,7 +60,7 @@ class Standpoint:
 
     def __init__(self, house: House, person: str) -> None:
         self.house, self.person = house, person
-        self.ledger = SeenLedger(house.ledger, person, self.sees)
+        self.ledger = SeenLedger(house.ledger, person, self.sees, self.kindred, self.knows)
         self.jobs = OwnJobs(house.jobs, person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
@@ -122,6 +124,33 @@ class Standpoint:
             return self._visible(found)
         return self._visible(found) and budget == apart_id(base_of(budget), self.person)
 
+    def kindred(self, budget: str) -> list[str] | None:
+        """The tables on a budget that the person may know of, where it also pays for a table of somebody else's whose
+        content is the same; None where it pays for no such table. Tables that share an owner know of one another."""
+        found = self.house.ledger.as_rows_say(
+            ("kindred", self.person, budget, today()), lambda book: (self._kindred(book, budget),)
+        )
+        return found[0]
+
+    def _kindred(self, book: PeopleBook, budget: str) -> list[str] | None:
+        on_it = [name for name, paid in self.house.names() if paid == base_of(budget)]
+        owners = {name: set(book.owners_of(name)) for name in on_it} if len(on_it) > 1 else {}
+        seen = [name for name in on_it if self.visible(name, base_of(budget))]
+        theirs = set().union(*(owners[name] for name in seen)) if owners else set()
+        kin = [name for name in on_it if name in seen or (owners and owners[name] & theirs)]
+        return None if not seen or len(kin) == len(on_it) else kin
+
+    def knows(self, budget: str) -> bool:
+        """May the person know a budget's terms? Those of a table that they may see; of a practice budget, their own."""
+        if base_of(budget) != budget and not budget.endswith(f":{self.person}"):
+            return rights.AUDITOR in self.relations()
+        return self.house.ledger.as_rows_say(("knows", self.person, budget, today()), lambda book: self._knows(budget))
+
+    def _knows(self, budget: str) -> bool:
+        if budget.endswith(f":{self.person}"):
+            return bool(self.relations())
+        return any(self.visible(name, paid) for name, paid in self.house.names() if paid == budget)
+
     def budget_of(self, record: Record) -> BudgetRecord:
         """The budget from which this person's questions to a table are paid."""
         if record.practice:
@@ -184,7 +213,3 @@ class PersonHome:
 
     def answer_of(self, entry: Entry) -> Answer | None:
         return self._house.answer_of(entry) if self._at.ledger.find(entry.charge.request) is not None else None
-
-
-def today() -> str:
-    return datetime.now(UTC).date().isoformat()

@@ -60,3 +60,30 @@ SESSION = MappingProxyType(_all(_ASK, "request entry query look others_from chos
 # Of the ledger and of what runs, as far as pages read them: rows of tables that the person may see, jobs of their own.
 LEDGER = MappingProxyType(_all((ANYONE,), "head row_of find budget steps progress"))
 JOBS = MappingProxyType(_all((ANYONE,), "state wait cancel"))
+
+PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SESSION, "ledger": LEDGER, "jobs": JOBS})
+
+# What a face does not have: the workings of the engine, and what is done from the machine itself.
+ENGINE_ONLY = frozenset(
+    "as_person close coded coins correct_people current engine loading name_administrator open_budget practice_budget"
+    " read read_raw record refuse_damaged revise schema_of".split()
+)
+SESSION_ONLY = frozenset("coins jobs ledger read ready".split())
+
+
+def printed() -> str:
+    """The table as docs/serving.md holds it: verbs that the same people may use stand in one row."""
+    lines = [f"| verbs | {' | '.join(COLUMNS)} |", f"|---|{'---|' * len(COLUMNS)}"]
+    for part, verbs in PARTS.items():
+        rows: dict[frozenset[str], list[str]] = {}
+        for verb, who in verbs.items():
+            rows.setdefault(who, []).append(f"`{verb}`")
+        for who, named in rows.items():
+            everybody = ANYONE in who
+            marks = ["yes" if everybody or column in who else "" for column in COLUMNS]
+            lines.append(f"| {part}: {', '.join(named)} | {' | '.join(marks)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(printed(), end="")

@@ -6,25 +6,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals
 from dpengine.asking.jobs import Jobs, JobState
+from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
-from dpengine.ledger.ledger import Act, Burned, Charge, Entry, Ledger
+from dpengine.ledger.ledger import Act, BudgetRecord, Burned, Charge, Entry, Ledger
 from dpengine.ledger.people_rows import KINDS
-from dpengine.ledger.rows import ACTS
+from dpengine.ledger.rows import ACTS, Standing, together
 
 Sees = Callable[[str, str], bool]  # may the person see what was asked of this table, on this budget?
+Kindred = Callable[
+    [str], list[str] | None
+]  # the tables whose sums are told, where others use the budget unknown to them
 
 _OF_A_TABLE = (*ACTS, *KINDS)
 _PAGE = 200
 
 
 class SeenLedger(Ledger):
-    def __init__(self, ledger: Ledger, person: str, sees: Sees) -> None:
+    def __init__(self, ledger: Ledger, person: str, sees: Sees, kindred: Kindred, knows: Callable[[str], bool]) -> None:
         self._file, self.path = ledger._file, ledger.path
-        self._person, self._sees = person, sees
+        self._person, self._sees, self._kindred, self._knows = person, sees, kindred, knows
 
     def close(self) -> None:
         """The file is the workspace's, which closes it."""
@@ -34,12 +41,44 @@ class SeenLedger(Ledger):
         sees = cache(self._sees)
         return lambda charge: charge.actor == self._person or sees(charge.budget, charge.table)
 
+    def budget(self, budget_id: str) -> BudgetRecord:
+        if not self._knows(budget_id):
+            raise AllowanceError("budget.unknown")
+        return super().budget(budget_id)
+
+    def standing(self, budget: str) -> Standing:
+        """The sums of a budget; where others use it unknown to this person, those of the tables that they know of."""
+        kin = self._kindred(budget)
+        if kin is None:
+            return super().standing(budget)
+        with self.people() as book:
+            return together(book.of_table(budget, name) for name in kin)
+
+    def before(self, charge: Charge) -> Totals:
+        if self._kindred(charge.budget) is None:
+            return super().before(charge)
+        paid, after = cost(charge.loss, self.budget(charge.budget).rule.alpha), charge.totals_after
+        finite = after.epsilon is not None and paid.epsilon is not None
+        epsilon = after.epsilon - paid.epsilon if finite else None  # type: ignore[operator]
+        return Totals(epsilon, after.renyi - paid.renyi, after.delta - paid.delta)
+
+    def _told(self, charge: Charge) -> Charge:
+        """Its running sums as the person may know them."""
+        if charge.sums is None or self._kindred(charge.budget) is None:
+            return charge
+        of_table = charge.sums.table
+        told = replace(charge, totals_after=of_table.totals, history=of_table.history)
+        return replace(told, totals_before=self.before(told))
+
+    def _entry(self, entry: Entry) -> Entry:
+        return replace(entry, charge=self._told(entry.charge))
+
     def acts(self, budget: str) -> list[Act]:
         return [act for act in super().acts(budget) if not act.table or self._sees(budget, act.table)]
 
     def find(self, request: str) -> Entry | None:
         entry = super().find(request)
-        return entry if entry is not None and self._shows()(entry.charge) else None
+        return self._entry(entry) if entry is not None and self._shows()(entry.charge) else None
 
     def charges(
         self,
@@ -54,17 +93,17 @@ class SeenLedger(Ledger):
         def read() -> Iterator[Entry]:
             start = 0
             while page := super(SeenLedger, self).charges(budget, table, _PAGE, start, key):
-                yield from (entry for entry in page if shows(entry.charge))
+                yield from (self._entry(entry) for entry in page if shows(entry.charge))
                 start += _PAGE
 
         return list(islice(read(), offset, None if limit < 0 else offset + limit))
 
     def walk(self, budget: str) -> Iterator[Entry]:
         shows = self._shows()
-        return (entry for entry in super().walk(budget) if shows(entry.charge))
+        return (self._entry(entry) for entry in super().walk(budget) if shows(entry.charge))
 
     def spread(self, budget: str, most: int) -> list[Charge]:
-        return list(filter(self._shows(), super().spread(budget, most)))
+        return list(map(self._told, filter(self._shows(), super().spread(budget, most))))
 
     def steps(self, session: str, newest: int | None = None) -> list[Burned]:
         return super().steps(session, newest) if self.find(session) is not None else []

@@ -29,9 +29,10 @@ from dpengine.intake.load import Loaded
 from dpengine.intake.rows_per_person import RULE
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.owner_rows import closed_kind
+from dpengine.ledger.people_rules import owns
 from dpengine.statistics.engines.raw_parquet import read_columns
 from dpengine.statistics.raw_needs import RawNeed, RawStatistic
-from dpengine.storage import arrivals, redeclare
+from dpengine.storage import arrivals, matches, redeclare
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.folder_lock import Hold
 from dpengine.storage.registry import Record, Registry
@@ -180,20 +181,31 @@ class DeclaredTables:
             loaded = self._load(folder, source, new, bad_records, rule, progress)
             with self._registry.transaction() as rows:
                 known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+            others: list[str] = []  # of other owners, where people sign in
             if known:
-                joined = arrivals.budget_of(known)
-                arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
-                arrivals.same_people(known, new, len(loaded.columns))
+                others += self._of_others(known, new.actor)
+                with matches.discreet(self._registry, new.name, new.actor, lambda: others):
+                    joined = arrivals.budget_of(known)
+                    arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
+                    arrivals.same_people(known, new, len(loaded.columns))
                 if known[0].record.rule != rule:
                     rule = known[0].record.rule
                     loaded = self._load(folder, source, new, bad_records, rule, progress)
             people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret, rule=rule)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
-            with self._registry.transaction() as rows:
+            with (
+                matches.discreet(self._registry, new.name, new.actor, lambda: others),
+                self._registry.transaction() as rows,
+            ):
                 if self._registry.find(rows, new.name) is not None:
+                    others.clear()
                     raise AllowanceError("table.exists", name=new.name)
                 known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+                others[:] = self._of_others(known, new.actor)
                 joined = arrivals.budget_of(known)
+                if joined is not None and others:
+                    declared = budget(about) if callable(budget) else budget
+                    matches.refuse_other_terms(declared, self.ledger.budget(joined))
                 budget_id = joined or (budget if isinstance(budget, str) else f"budget-{secrets.token_hex(6)}")
                 if joined is None and not isinstance(budget, str):
                     opened = budget(about) if callable(budget) else budget
@@ -203,21 +215,32 @@ class DeclaredTables:
                 arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
                 arrivals.same_people(known, new, len(loaded.columns))  # others may have been loaded meanwhile
                 arrivals.same_number(known, new, about)
-                closed = arrivals.sealed(self._registry, rows, known, self.ledger.acts(budget_id))
+                acts = [act for act in self.ledger.acts(budget_id) if self._theirs(act.table, new.actor)]
+                closed = arrivals.sealed(self._registry, rows, known, acts)
                 record = new.record(folder.name, budget_id, about, loaded, rule, _now())
                 arrivals.learnt(self._registry, rows, known, loaded)
                 self._registry.add(rows, record)
                 self._registry.mark(rows, new.name, arrivals.marks_of(loaded))
                 if closed:
                     self._seal(rows, new.name, new.actor)
-        return record, joined is not None
+        if others:
+            matches.note(self._registry, new.name, new.actor, others)
+        return record, joined is not None and len(others) < len(known)
+
+    def _theirs(self, name: str, actor: str) -> bool:
+        """Is a table this person's? Where nobody signs in, every table is."""
+        with self.ledger.people() as book:
+            return not book.served() or owns(book, actor, name)
+
+    def _of_others(self, known: Sequence[arrivals.Known], actor: str) -> list[str]:
+        return [table.record.name for table in known if not self._theirs(table.record.name, actor)]
 
     def _seal(self, rows: sqlite3.Connection, name: str, actor: str) -> None:
         """Seal all tables that share content with this one, and this one last; an earlier version may have given one of
         them another budget."""
         for other in reversed(self._registry.kin(rows, [name])):
             table = self._registry.find(rows, other)
-            if table is not None:
+            if table is not None and (other == name or self._theirs(other, actor)):
                 self.ledger.close_table("seal", table.budget, other, actor)
 
     @contextmanager

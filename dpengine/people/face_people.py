@@ -1,0 +1,254 @@
+"""What people do for one another through a face: roles and groups, grants and wishes, and what an auditor reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpengine.accountant import filter
+from dpengine.asking.answers import Meter, claim_of, make_meter
+from dpengine.asking.release import new_request
+from dpengine.asking.statement import Deed, deed_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
+from dpengine.core.json_types import Json
+from dpengine.ledger import people_rules
+from dpengine.ledger.exports import export_lines
+from dpengine.ledger.ledger import BudgetRecord
+from dpengine.ledger.people_book import PeopleBook
+from dpengine.ledger.people_rows import ALL_QUESTIONS, Decision, Grant, Role, Wanted, apart_id
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.people import rights
+from dpengine.people.home import Standpoint
+from dpengine.people.person_table import if_all_talk, own_meter, payer_of
+from dpengine.storage.matches import Match
+from dpengine.storage.people_names import KnownPerson
+from dpengine.storage.registry import Record
+
+
+@dataclass(frozen=True)
+class HeldGrant:
+    """A grant, and what of it was used: a share of the table's allowance, by the holder's own rows."""
+
+    grant: Grant
+    used: Fraction
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """A wish, and what became of it."""
+
+    wanted: Wanted
+    decision: Decision | None
+
+
+@dataclass(frozen=True)
+class BudgetAccount:
+    """A budget as an auditor reads it."""
+
+    budget: BudgetRecord
+    tables: tuple[str, ...]
+    meter: Meter
+
+
+class PeopleFace:
+    __slots__ = ("_at", "person")
+
+    _at: Standpoint
+    person: str
+
+    def _check(self, verb: str, table: str | None = None) -> None:
+        self._at.refuse(rights.WORKSPACE[verb], table)
+
+    def _own_record(self, verb: str, table: str) -> Record:
+        self._check(verb, table)
+        record = self._at.house.record(table)
+        if record.practice:
+            raise AllowanceError("act.practice")
+        return record
+
+    # Names, roles and groups
+
+    def people(self) -> list[KnownPerson]:
+        """Everybody who ever signed in or was named."""
+        self._check("people")
+        return self._at.house.people()
+
+    def roles(self, person: str | None = None) -> list[Role]:
+        """The roles that everybody, or one person, has now."""
+        self._check("roles")
+        with self._at.house.ledger.people() as book:
+            return book.roles() if person is None else book.roles_of(person)
+
+    def name_role(self, person: str, role: str, on: bool = True, table: str = "") -> None:
+        """Make a person an administrator, an auditor or an owner, or bar them; with `on` false, no longer."""
+        self._check("name_role")
+        budget = self._at.house.record(table).budget if table else ""
+        self._at.house.ledger.name_role(person, role, self.person, table, on, budget)
+
+    def hand_over(self, table: str, person: str) -> None:
+        """Make a person owner of a table, with a grant of its whole allowance where they have none."""
+        record = self._own_record("hand_over", table)
+        self._at.house.ledger.hand_over(record.budget, table, person, self.person)
+
+    def forget_person(self, person: str) -> None:
+        """Empty a person's name and address; what they did stays."""
+        self._check("forget_person")
+        self._at.house.forget_person(person)
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The groups and who is in them."""
+        self._check("groups")
+        with self._at.house.ledger.people() as book:
+            return book.groups()
+
+    def name_group(self, group: str, people: Sequence[str]) -> None:
+        """Say who is in a group; its name begins with `g-`."""
+        self._check("name_group")
+        self._at.house.ledger.name_group(group, people, self.person)
+
+    def matches(self) -> list[Match]:
+        """Which tables hold the same content as another owner's: nobody but an administrator is told."""
+        self._check("matches")
+        return self._at.house.matches()
+
+    # Grants
+
+    def meter(self, table: str) -> tuple[Meter, Meter]:
+        """Two meters: how much of their own share is used, and how much of the table's allowance; of a table whose
+        people keep apart, the second is the sum if all of them talk."""
+        self._check("meter", table)
+        record, ledger = self._at.house.record(table), self._at.ledger
+        budget = self._at.budget_of(record)
+        if record.practice:
+            whole = make_meter(budget, ledger.standing(budget.id))
+            return whole, whole
+        mine = own_meter(budget, payer_of(ledger, budget.id, table, self.person, budget.rule))
+        with self._at.house.ledger.people() as book:
+            apart = book.apart(record.budget)
+        if apart is None:
+            return mine, make_meter(budget, ledger.standing(budget.id))
+        budgets = [record.budget, *(apart_id(record.budget, one) for one in apart)]
+        return mine, if_all_talk(self._at.house.ledger, self._at.house.ledger.budget(record.budget), budgets)
+
+    def grant(
+        self, table: str, to: str, share: Json, questions: Sequence[str] = ALL_QUESTIONS, until: str = ""
+    ) -> Grant:
+        """Let a person or a group use a share of the allowance, for some questions (patterns of their keys; one that
+        begins with ! forbids), until a day. A share of 0 takes back what was not used."""
+        record = self._own_record("grant", table)
+        given = read_number(share, "share")
+        return self._at.house.ledger.grant(record.budget, table, to, given, self.person, questions, until)
+
+    def grants(self, table: str) -> list[HeldGrant]:
+        """Who may use what of a table's allowance, and what they used."""
+        record = self._own_record("grants", table)
+        with self._at.house.ledger.people() as book:
+            shown = self._at.relations(table) & {rights.OWNER, rights.AUDITOR}
+            mine = [self.person, *book.groups_of(self.person)]
+            grants = [one for one in book.grants_on(record.budget, table) if shown or one.to in mine]
+            return [HeldGrant(one, self._used(book, record, one)) for one in grants]
+
+    def _used(self, book: PeopleBook, record: Record, grant: Grant) -> Fraction:
+        apart = book.apart(record.budget) or ()
+        budget = apart_id(record.budget, grant.to) if grant.to in apart else record.budget
+        return filter.used(self._at.house.ledger.budget(budget).rule, book.own(budget, grant.to).totals)
+
+    def set_limit(self, table: str, share: Json | None) -> None:
+        """A question that takes more than this share of the allowance waits for a decision; None: none does."""
+        record = self._own_record("set_limit", table)
+        most = None if share is None else read_number(share, "share")
+        self._at.house.ledger.set_limit(record.budget, table, most, self.person)
+
+    def limit(self, table: str) -> Fraction | None:
+        record = self._own_record("limit", table)
+        with self._at.house.ledger.people() as book:
+            return book.limit(record.budget, table)
+
+    def keep_apart(self, table: str, people: Sequence[str]) -> None:
+        """By agreement these people keep their answers to themselves: each has a budget of their own, on the same
+        terms. Before the first question only."""
+        record = self._own_record("keep_apart", table)
+        self._at.house.ledger.keep_apart(record.budget, table, people, self.person)
+
+    # Wishes
+
+    def wish(
+        self,
+        table: str,
+        reason: str,
+        share: Json | None = None,
+        query: AnyQuery | None = None,
+        wish_id: str | None = None,
+    ) -> Wanted:
+        """Ask for a share of the allowance in all, or for one question that is above the limit, with a reason."""
+        record = self._own_record("wish", table)
+        wanted = None if share is None else read_number(share, "share")
+        claim = takes = None
+        if query is not None:
+            if query.facts.table != table:
+                raise AllowanceError("query.other_table")
+            budget = self._at.budget_of(record)
+            claim = claim_of(query)
+            takes = filter.share(
+                budget.rule,
+                self._at.ledger.standing(budget.id).totals,
+                people_rules.price_of(budget.rule, query.loss()),
+            )
+        name = wish_id or f"w-{new_request()}"
+        return self._at.house.ledger.wish(name, record.budget, table, reason, self.person, wanted, claim, takes)
+
+    def wishes(self, table: str | None = None) -> list[AskedFor]:
+        """The wishes that the person made or may decide about; an owner sees all of the table's, an auditor all."""
+        self._check("wishes", table)
+        with self._at.house.ledger.people() as book:
+            found = [one for one in book.all_wishes() if table in (None, one.table) and self._sees(book, one)]
+            return [AskedFor(one, book.decision(one.id)) for one in found]
+
+    def pending(self) -> list[Wanted]:
+        """The wishes that wait for a decision of this person: what a badge counts."""
+        self._check("pending")
+        with self._at.house.ledger.people() as book:
+            waiting = [one for one in book.all_wishes() if people_rules.may_decide(book, one, self.person)]
+            return [one for one in waiting if book.decision(one.id) is None]
+
+    def decide(self, wish: str, answer: str, share: Json | None = None) -> Decision:
+        """Approve (`yes`), decline (`no`) or change a wish (`changed`, with another share); never one's own."""
+        self._check("decide")
+        with self._at.house.ledger.people() as book:
+            wanted = book.wanted(wish)
+            if wanted is None or not self._sees(book, wanted):
+                raise AllowanceError("people.wish_unknown")
+        given = None if share is None else read_number(share, "share")
+        return self._at.house.ledger.decide(wish, answer, self.person, given)
+
+    def _sees(self, book: PeopleBook, wanted: Wanted) -> bool:
+        if wanted.actor == self.person or people_rules.may_decide(book, wanted, self.person):
+            return True
+        return bool(self._at.relations(wanted.table) & {rights.OWNER, rights.AUDITOR})
+
+    # What an auditor reads
+
+    def accounts(self) -> list[BudgetAccount]:
+        """Every private budget with the tables that spend it."""
+        self._check("accounts")
+        house, found = self._at.house, []
+        with house.ledger.people() as book:
+            apart = {budget: book.apart(budget) or () for _, budget in house.names()}
+        for base, people in apart.items():
+            tables = tuple(name for name, budget in house.names() if budget == base)
+            for budget in (base, *(apart_id(base, one) for one in people)):
+                record = house.ledger.budget(budget)
+                found.append(BudgetAccount(record, tables, make_meter(record, house.ledger.standing(budget))))
+        return found
+
+    def acts_of(self, person: str | None = None, most: int = 100, before: int | None = None) -> list[Deed]:
+        """What everybody, or one person, did, newest first: every question, grant, wish, decision and act."""
+        self._check("acts_of")
+        return [deed_of(row) for row in self._at.house.ledger.deeds(person, most, before)]
+
+    def export(self) -> Iterator[str]:
+        """The whole ledger as lines of JSON, so that it can be checked elsewhere."""
+        self._check("export")
+        return export_lines(self._at.house.ledger)

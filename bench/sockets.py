@@ -86,6 +86,11 @@ class Visitor:
         name, _ = self.find("text_input", part)
         self.states[name] = WidgetState(id=name, string_value=value)
 
+    async def enter(self, part: str, value: str) -> float:
+        """Type, and leave the field."""
+        await self.type(part, value)
+        return await self._run(self._state(self.find("text_input", part)[1].fragment))
+
     async def press(self, part: str) -> float:
         name, widget = self.find("button", part)
         self.states[name] = WidgetState(id=name, trigger_value=True)
@@ -97,6 +102,9 @@ class Visitor:
         state = self._state(fragment)
         state.is_auto_rerun = True
         return await self._run(state)
+
+    def shows(self, kind: str, part: str) -> bool:
+        return any(widget.kind == kind and part in name for name, widget in self.widgets.items())
 
     def find(self, kind: str, part: str) -> tuple[str, Widget]:
         for name, widget in self.widgets.items():
@@ -139,7 +147,7 @@ class Visitor:
             if kind == "delta":
                 self._take(message.delta)
             elif kind == "new_session" and not message.metadata.run.fragment_ids:
-                self.again, self.html = {}, []  # the whole page runs anew, also where a fragment asked for it
+                self.again, self.html, self.widgets = {}, [], {}  # the whole page runs anew, whoever asked for it
             elif kind == "auto_rerun":
                 self.again[message.auto_rerun.fragment_id] = message.auto_rerun.interval
             elif kind == "stop_auto_rerun":

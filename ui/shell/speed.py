@@ -1,6 +1,7 @@
-"""Streamlit runs the garbage collector after every run of a script or a fragment, and that walks everything that was
-ever imported: a tenth of a second, thirty times over in a class. What exists once the program has started stays, so it
-is frozen once, and later collections look only at newer objects.
+"""The garbage collector, out of the way of clicks. Streamlit would run it after every run of a script or a fragment,
+and that walks everything that was ever imported: a tenth of a second, thirty times over in a class. So that is switched
+off (`postScriptGC` in .streamlit/config.toml). What exists once the program has started stays, and is frozen once; what
+runs leave behind is collected by a thread of its own, once for all runs of some seconds.
 """
 
 from __future__ import annotations
@@ -8,15 +9,31 @@ from __future__ import annotations
 import atexit
 import gc
 import threading
+import time
 
-_once = threading.Lock()
+from streamlit import runtime
+
+_EVERY = 5.0  # seconds
+_once, _tidied = threading.Lock(), threading.Lock()
+_ran = threading.Event()
 
 
 def settle(again: bool = False) -> None:
-    """After the first page was drawn, and `again` once a workshop's tables are in: nobody's data is there yet."""
+    """After each run. After the first, and `again` once a workshop's tables are in, what is there is frozen: nobody's
+    data is among it yet."""
+    _ran.set()
+    if runtime.exists() and _tidied.acquire(blocking=False):
+        threading.Thread(target=_tidy, name="garbage", daemon=True).start()
     if _once.acquire(blocking=False):
         atexit.register(gc.unfreeze)  # libraries that count what is left at the end find it
     elif not again:
         return
     gc.collect()
     gc.freeze()
+
+
+def _tidy() -> None:
+    while _ran.wait():
+        _ran.clear()
+        time.sleep(_EVERY)
+        gc.collect()

@@ -30,6 +30,9 @@ relation: 1 or less means at least as good, and what three standard errors leave
 """
 
 
+_UNKNOWN = "Behind, and not known why: "
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="bench.utility", description="Error at equal guarantee, question by question."
@@ -37,7 +40,10 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", default=PARTS, help=f"of {', '.join(PARTS)}; all of them if none is named")
     parser.add_argument("--draws", type=int, default=DRAWS)
     parser.add_argument("--write", action="store_true", help="write bench/results-utility.md, part by part")
+    parser.add_argument("--reasons", action="store_true", help="only put newly known reasons into that file")
     given = parser.parse_args()
+    if given.reasons:
+        return reasoned()
     enable_features("contrib")
     unsaid = 0
     for part in given.parts or PARTS:
@@ -62,8 +68,24 @@ def section_of(part: str, lines: list[dict[str, Any]], draws: int) -> tuple[str,
     said = dict.fromkeys(reason for reason in known.values() if reason)
     told = [f"{draws} draws of each.\n", table_of(lines)]
     told += [f"\n{reason}" for reason in said]
-    told += [f"\nBehind, and not known why: {case}." for case, reason in known.items() if not reason]
+    told += [f"\n{_UNKNOWN}{case}." for case, reason in known.items() if not reason]
     return f"## {part.capitalize()}\n\n" + "\n".join(told) + "\n", sum(not reason for reason in known.values())
+
+
+def reasoned() -> int:
+    """Reasons in place of rows that have none, where `reasons.py` knows them by now; how many have none is told."""
+    part, lines, left = "", [], 0
+    for line in RESULTS.read_text(encoding="utf-8").split("\n"):
+        part = line[3:].lower() if line.startswith("## ") else part
+        reason = why(part, line.removeprefix(_UNKNOWN)) if line.startswith(_UNKNOWN) else ""
+        told = reason or line
+        if line.startswith(_UNKNOWN) and told in "\n".join(lines):  # said already: neither again nor an empty line
+            lines.pop()
+            continue
+        left += line.startswith(_UNKNOWN) and not reason
+        lines.append(told)
+    RESULTS.write_text("\n".join(lines), encoding="utf-8")
+    return int(left > 0)
 
 
 def keep(part: str, section: str) -> None:

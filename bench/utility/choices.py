@@ -1,4 +1,5 @@
-"""The largest of ten groups: how many people fewer the chosen one has than the largest, on average.
+"""The largest of ten groups: how many people fewer the chosen one has than the largest, on average. And one percentile
+alone, which is a choice too: its rank error.
 
 OpenDP      `make_noisy_max`: under ε with exponential noise, which is permute-and-flip; under ρ-zCDP with Gumbel noise,
             which is the exponential mechanism, ρ = ε²/8.
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,15 @@ from opendp.metrics import linf_distance
 
 import dpengine as dp
 from bench.accuracy import RELATIONS, REPLACE, again, line
-from bench.utility.columns import PEOPLE, made
-from bench.utility.frame import BEFORE, COINS, NAMES, OURS, pure
+from bench.utility.columns import PEOPLE, Made, made
+from bench.utility.frame import BEFORE, COINS, NAMES, OURS, ask, best, pure
+from bench.utility.percentiles import Ranks, opendp
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
 
 BANDS = [f"band {place}" for place in range(10)]
 SPENDS = ("0.01", "0.1")
+PLACES = [Fraction(place, 20) for place in range(1, 20)]
 
 
 def rows(draws: int) -> Iterator[dict[str, Any]]:
@@ -35,6 +39,24 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
             for epsilon in SPENDS:
                 case = f"most common last digit of an age, {people:,} people"
                 yield from _lines(case, counts, relation, epsilon, draws)
+    for name in ("age", "hours"):
+        for people in PEOPLE:
+            yield from _places(made(name, people), SPENDS[1], draws)
+
+
+def _places(table: Made, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
+    """One percentile alone, each of 19 in turn. Single ones say little: where a percentile falls inside a value that
+    many share, either score may have it easy."""
+    case, ranks, spread = f"a percentile alone, the 5th to the 95th: {table.title}", Ranks(table), table.spread
+    usual = [ask(REPLACE, table, "quantile", epsilon, share=str(float(one)), with_range=False) for one in PLACES]
+    turns = range(-(-draws // len(PLACES)))
+    for who, asked in ((OURS, [best(query) for query in usual]), (BEFORE, usual)):
+        pairs = [pair for _ in turns for pair in zip(asked, PLACES, strict=True)]
+        told = ((table.codes_of([query.release(spread, COINS).value])[0], share) for query, share in pairs)
+        yield line(case, REPLACE, pure(epsilon), who, (ranks.off(code, share) for code, share in told))
+    theirs = [(opendp(table, share, REPLACE, float(epsilon)), share) for share in PLACES]
+    found = (ranks.off(draw(table.codes), share) for _ in turns for draw, share in theirs)
+    yield line(case, REPLACE, pure(epsilon), "OpenDP", found)
 
 
 def _lines(case: str, counts: Any, relation: str, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import dpengine as dp
-from bench.accuracy import ADD_REMOVE, LESS, REPLACE
+from bench.accuracy import ADD_REMOVE, LESS, MORE, REPLACE
 from bench.utility.columns import Made
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.declared.facts import Facts
@@ -88,7 +88,7 @@ def _row(place: tuple[str, str, str], told: list[dict[str, Any]]) -> str:
 
 
 def _figure(one: dict[str, Any] | None) -> str:
-    return "" if one is None else f"{one['mean']:.3g} ± {one['error']:.1g}"
+    return "" if one is None else f"{one['mean']:.{4 if one['better'] == MORE else 3}g} ± {one['error']:.1g}"
 
 
 def _ratio(ours: dict[str, Any] | None, best: dict[str, Any] | None, least: bool) -> str:

@@ -5,6 +5,15 @@ from __future__ import annotations
 # part, how the case begins, why
 REASONS: tuple[tuple[str, str, str], ...] = (
     (
+        "percentiles",
+        "90th percentile alone: age",
+        """One percentile alone: OpenDP's score looks for the place at the share α inside the rows of one value, ours
+for the value whose rows hold the place. Where a percentile happens to fall just there, as the 90th of
+these 30,000 ages does, the first is right more often; elsewhere it is off by dozens or hundreds of rows.
+Over all percentiles from the 5th to the 95th, one by one, ours is nearer: the rows “a percentile alone”
+of the choices.""",
+    ),
+    (
         "several",
         "the 5 most common last digits: ",
         """Several in order: a joint draw over sequences (arXiv 2201.12333) comes nearer in ranks, and is not taken

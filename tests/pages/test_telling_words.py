@@ -169,7 +169,7 @@ def test_found_values_tell_their_own_error_and_what_may_be_missing() -> None:
     found = dp.Answer(found.value, ranges, found.promise, {}, query, "request", "now")
     told, promised = range_words(found), query.promise().words(query)
     for said in (told, promised):
-        assert f"±{query.reach:,} people" in said and f"{query.threshold + query.reach:,} people" in said
+        assert f"±{query.reach:,} people" in said and f"{query.least_held:,} people" in said
     assert "all 2 at once" in told and "32,561" not in told + promised
     nothing = dp.Answer({}, {}, found.promise, {}, query, "request", "now")
     assert headline(nothing) == "No value stands out"

@@ -21,15 +21,18 @@ Proof       Let D′ be D with one person more, who has k_v rows of value v, Σk
             η₁ + η₂; so T is taken for δ/2.
             s and T are taken at the scale that is really sampled, the least float at least m/ε. Keeping the largest
             MOST_FOUND and hiding long or unprintable values are post-processing, and a rule on a value by itself.
-Accuracy    except with probability β every value is right within T + t: a released count is within t, and a value that
-            does not appear (counted as 0) is held by fewer than T + t rows; t bounds the noise of as many values as
-            there are rows.
+Accuracy    except with probability β every value is right within T + t′: a released count is within t, and a value that
+            does not appear (counted as 0) is held by fewer than T + t′ rows. t bounds the noise of as many values as
+            there are rows, but for 4β/5. No more than n/T values are held by T rows or more, and of those only noise
+            below −t′ hides one: t′ is for so many, one-sided, but for β/5.
+            Most of it is T, which δ decides: about s·ln(1/δ). Gaussian noise of the same price has a far lower T, since
+            its tails are lighter; it has no finite ε. `find_declarations` draws it, for one column too.
 Cost        one pass over one raw column; one draw for each present value.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -51,6 +54,7 @@ from dpengine.noise.tails import laplace_reach
 from dpengine.statistics.raw_needs import Values
 
 MOST_FOUND = 1_000
+MISSING = Fraction(1, 5)  # of β, for values that are not found
 _GUARD = 1 + Fraction(1, 10**20)  # far above the rounding of a few 28-digit operations
 
 Found = tuple[tuple[str, int], ...]
@@ -128,18 +132,35 @@ class FindValues(Query[Found, Found]):
     @property
     def reach(self) -> int:
         """t: the noise of all values stays within it at once, even if every row held a different value."""
-        return laplace_reach(self.scale, self.beta / (self.facts.about * self.facts.unit.at_most))
+        return laplace_reach(self.scale, (1 - MISSING) * self.beta / self._most)
+
+    @property
+    def least_held(self) -> int:
+        """T + t′: a value that so many rows hold is found."""
+        many, one_sided = self._most // self.threshold + 1, 2
+        hidden = laplace_reach(self.scale, min(one_sided * MISSING * self.beta / many, Fraction(1)))
+        return self.threshold + min(hidden, self.reach)
+
+    @property
+    def _most(self) -> int:
+        return self.facts.about * self.facts.unit.at_most
 
     def promise(self) -> Within:
-        most, guess = self.facts.about * self.facts.unit.at_most, self.facts.people is None
-        return Within(Fraction(self.threshold + self.reach), most, self.beta, Fraction(0), nominal=guess)
+        guess = self.facts.people is None
+        alpha = Fraction(max(self.least_held, self.reach))
+        return Within(alpha, self._most, self.beta, Fraction(0), nominal=guess)
+
+    def promised_before(self) -> list[JsonObject]:
+        """When both bounds were for as many values as there are rows."""
+        before = self.threshold + laplace_reach(self.scale, self.beta / self._most)
+        return [vars(replace(self.promise(), alpha=Fraction(before)))]
 
     def off(self) -> Fraction:
-        """The error of the figures shown; for a value that is not shown it may be larger by T."""
+        """The error of the figures shown; for a value that is not shown it may be larger."""
         return Fraction(self.reach)
 
     def unseen(self) -> Fraction | None:
-        return Fraction(self.threshold + self.reach)
+        return self.promise().alpha
 
     @property
     def compared(self) -> bool:

@@ -1,8 +1,9 @@
 """`python -m dpengine audit`: every question × relation × unit, the ledger, and what long runs left in build/audit.
 
-`--write` puts the figures into docs/audit.md between two marks; with `--only KEY` only the lines of one question. The
-page does not say when it was made, so a rerun changes figures only. Exit code 1 if an exact loss or a proven bound is
-above its claim.
+`--write` puts the figures into docs/audit.md between two marks; with `--only KEY` only the lines of one question, with
+`--sections` only what is in build/audit, so that one long test can be run and its section written. The page does not
+say when it was made, so a rerun changes figures only. Exit code 1 if an exact loss or a proven bound is above its
+claim.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--short", action="store_true", help=say("audit.short"))
     parser.add_argument("--write", action="store_true", help=say("audit.write"))
     parser.add_argument("--only", metavar="KEY", help=say("audit.only"))
+    parser.add_argument("--sections", action="store_true", help=say("audit.sections"))
     given = parser.parse_args(arguments)
     draws = given.draws if given.draws is not None else SHORT_DRAWS if given.short else DRAWS
     plays = given.plays if given.plays is not None else SHORT_PLAYS if given.short else PLAYS
@@ -57,6 +59,8 @@ def main(arguments: Sequence[str]) -> int:
         _parts(FIGURES)  # fails before an hour's work, not after
     if given.only is not None:
         return _only(given.only, draws, given.write)
+    if given.sections:
+        return _sections(given.write)
     with ProcessPoolExecutor(_TOGETHER, multiprocessing.get_context("spawn")) as pool:
         game = pool.submit(ledger_section, plays)
         lines = []
@@ -92,6 +96,36 @@ def _only(key: str, draws: int, wanted: bool) -> int:
         write_only(FIGURES, key, section, draws, not above)
         print(say("audit.written"))
     return 1 if above else 0
+
+
+def _sections(wanted: bool) -> int:
+    """What long runs left in build/audit: shown, and written line by line in place of the old."""
+    found = sections.read()
+    for section in found:
+        print("\n".join([section.title, "", *section.as_text(), ""]))
+        if wanted:
+            write_section(FIGURES, section)
+    if wanted and found:
+        print(say("audit.written"))
+    return 0
+
+
+def write_section(path: Path, section: Section) -> None:
+    """Put a section's lines into its table on the page: one with the same first cell is replaced, others stay where
+    they are, new ones come last. A table whose columns have changed is replaced whole; a section that the page does not
+    have comes after all others."""
+    lines = _parts(path)[1].strip("\n").split("\n")
+    first, last = _table(lines, section.title)
+    fresh = section.as_markdown()
+    if first == last:
+        write(path, [*lines, "", f"### {section.title}", "", *fresh])
+        return
+    if _cells(lines[first]) != _cells(fresh[0]):
+        write(path, [*lines[:first], *fresh, *lines[last:]])
+        return
+    by_name = {_cells(row)[0]: row for row in fresh[2:]}
+    kept = [by_name.pop(_cells(row)[0], row) for row in lines[first + 2 : last]]
+    write(path, [*lines[: first + 2], *kept, *by_name.values(), *lines[last:]])
 
 
 def write_only(path: Path, key: str, section: Section, draws: int, kept: bool) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 from dpengine.core.json_types import JsonObject
 from dpengine.core.printed import chance, measured, percent_up, two_figures
 from dpengine.mechanisms.card import CURVES, ON_COLUMN
-from dpengine.mechanisms.promises.promise import Asked, Promise
+from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
 from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
@@ -117,7 +117,7 @@ class Within(Promise):
 
 
 @dataclass(frozen=True)
-class WithinEach(Promise):
+class WithinEach(OfShare):
     """Figures of several columns: each is within the same share of its own column's declared range of the truth, that
     is within its alpha, all at once except with chance beta."""
 
@@ -128,11 +128,6 @@ class WithinEach(Promise):
     floor: Fraction = Fraction(0)  # no lower bound is known
     nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
     kind: ClassVar[str] = "within_each"
-    in_percent: ClassVar[bool] = True
-
-    @property
-    def amount(self) -> Fraction:
-        return self.share
 
     def at(self, wish: Fraction) -> Self:
         return replace(self, share=wish, alphas=tuple(alpha * wish / self.share for alpha in self.alphas))
@@ -170,7 +165,7 @@ class WithinEach(Promise):
 
 
 @dataclass(frozen=True)
-class Rank(Promise):
+class Rank(OfShare):
     """The answer's place in the ordering is within `rows` people, a `share` of them, of the wanted place."""
 
     rows: Fraction
@@ -179,14 +174,6 @@ class Rank(Promise):
     floor: Fraction  # in rows
     nominal: bool = False  # True: `rows` holds, but of how many people is not public, so `share` is a guess
     kind: ClassVar[str] = "rank"
-    in_percent: ClassVar[bool] = True
-
-    @property
-    def amount(self) -> Fraction:
-        return self.share
-
-    def at(self, wish: Fraction) -> Self:
-        return replace(self, share=wish)
 
     def words(self, asked: Asked | None = None) -> str:
         if self._places(asked) == {}:
@@ -302,7 +289,7 @@ class NearBest(Promise):
 
 
 @dataclass(frozen=True)
-class NearAverage(Promise):
+class NearAverage(OfShare):
     """The named average is at most `share` of the range below the highest."""
 
     share: Fraction
@@ -310,14 +297,6 @@ class NearAverage(Promise):
     floor: Fraction  # a share too
     nominal: bool = False  # True: of how many people the averages are is not public, so `share` is a guess
     kind: ClassVar[str] = "near_average"
-    in_percent: ClassVar[bool] = True
-
-    @property
-    def amount(self) -> Fraction:
-        return self.share
-
-    def at(self, wish: Fraction) -> Self:
-        return replace(self, share=wish)
 
     def words(self, asked: Asked | None = None) -> str:
         return say("promise.near_average", share=self.size(), chance=chance(self.beta)) + self.guess(asked)

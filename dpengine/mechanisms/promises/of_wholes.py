@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from dpengine.core.printed import chance, percent_up, two_figures
-from dpengine.mechanisms.promises.promise import Asked, Promise
+from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
 from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import known, say
 from dpengine.messages.numbers import local
 
 
 @dataclass(frozen=True)
-class Blurred(Promise):
+class Blurred(OfShare):
     """How far a published cell is off on average; averages over all rows are far more accurate."""
 
     columns: tuple[str, ...]
@@ -27,14 +27,6 @@ class Blurred(Promise):
     share: Fraction  # of the range: how far the average of all rows can be off in the worst column, but for chance β
     beta: Fraction
     kind: ClassVar[str] = "blurred"
-    in_percent: ClassVar[bool] = True
-
-    @property
-    def amount(self) -> Fraction:
-        return self.share
-
-    def at(self, wish: Fraction) -> Self:
-        return replace(self, share=wish)
 
     @property
     def empty(self) -> bool:

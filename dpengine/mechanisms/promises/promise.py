@@ -7,7 +7,7 @@ amount into the text of a field, `amount_of` turns typed text back, and `at` is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log, sqrt
 from typing import ClassVar, Protocol, Self
@@ -205,6 +205,20 @@ class Promise(ABC):
     def unnamed(self, column: str) -> Promise:
         """The promise without its column's name, for a made-up table of a stated number of people."""
         return self
+
+
+class OfShare(Promise):
+    """A promise whose amount is a share, `share`, which stands among the fields where each has it."""
+
+    share: Fraction
+    in_percent: ClassVar[bool] = True
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, **{"share": wish})
 
 
 def _everyone(asked: Asked) -> str:

@@ -17,6 +17,7 @@ SENTENCES = {
     "audit.draws": "draws of each of the two tables of a line",
     "audit.plays": "plays of each strategy against the ledger on each of its two tables; 0 leaves them out",
     "audit.short": "few draws and few plays, in about a minute",
+    "audit.sections": "only what long tests left in build/audit; with --write their lines in docs/audit.md, and no others",
     "audit.write": "write the figures into docs/audit.md",
     "audit.only": "the lines of this question alone",
     "audit.drawn": "{draws} real draws",

@@ -20,6 +20,7 @@ SENTENCES: dict[str, str] = {
     "audit.draws": "žrebi za vsako od dveh tabel ene vrstice",
     "audit.plays": "igre vsake strategije proti knjigi na vsaki od njenih tabel; 0 jih izpusti",
     "audit.short": "malo žrebov in malo iger, v približno minuti",
+    "audit.sections": "samo tisto, kar so dolgi preizkusi pustili v build/audit; z --write njihove vrstice v docs/audit.md in nobene druge",
     "audit.write": "številke zapiše v docs/audit.md",
     "audit.kind.pure": "čista",
     "audit.kind.exponential": "omejeni razpon",

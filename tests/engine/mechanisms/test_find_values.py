@@ -123,9 +123,9 @@ def test_an_empty_column_finds_nothing() -> None:
 
 @every_relation
 def test_values_that_as_many_hold_as_is_promised_are_found(relation: str) -> None:
-    """30,000 people, ε 0.1: as many values as there can be of that size are held by just so many people. But for β/5 all
-    of them are found, though fewer people are promised than noise on 30,000 values alone would need. 300 draws; false
-    alarm 1e-6 by the exact binomial tail."""
+    """30,000 people, ε 0.1: as many values as there can be of that size are held by just so many. But for β/5 all are
+    found, though fewer people are promised than noise on 30,000 values alone would need. 300 draws; false alarm 1e-6 by
+    the exact binomial tail."""
     query, draws = query_of(relation, "0.1", "1e-8", about=30_000), 300
     assert query.least_held < query.threshold + query.reach
     values = tuple((f"v{place}", query.least_held) for place in range(30_000 // query.least_held))

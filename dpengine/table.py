@@ -50,7 +50,7 @@ from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import at_share, cheapest, least_priced, price_now
 from dpengine.planning.levers import Lever, levers
-from dpengine.planning.suggestions import suggest, suggested
+from dpengine.planning.suggestions import suggest, takes_at_most, worth_asking
 from dpengine.planning.training_for_spend import trained
 from dpengine.planning.ways_at_once import WaysAtOnce, ways
 from dpengine.released.compare import Comparable, figures
@@ -134,9 +134,10 @@ class Table:
         return list(suggest(self.facts, self.budget.rule, self._standing().totals))
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
-        """This question at the smallest usual ε at which it is clearly more than noise where that is cheap, else merely
-        useful, for at most half of what is left; None where there is none, or where it cannot be asked like this."""
-        return suggested(self.facts, key, parameters, self.budget.rule, self._standing().totals)
+        """This question at the smallest usual ε at which it is clearly more than noise, for at most half of what is
+        left; None where there is none, or where it cannot be asked like this."""
+        affordable = takes_at_most(Fraction(1, 2), self.budget.rule, self._standing().totals)
+        return worth_asking(self.facts, key, parameters, affordable, 1)
 
     def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
         """Which of these ε a plain question could use for at most this share of the allowance."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -94,7 +95,8 @@ with left, st.container(key="card-spend"):
         again = bool(paid or running)
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with st.container(horizontal=True, vertical_alignment="center", key="in-view"):
-            job.ask_button(label, table, query, "ask-go", disabled=not price.admissible, again=again)
+            kind: Literal["primary", "secondary"] = "primary" if price.useful else "secondary"  # what helps comes first
+            job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again)
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible:

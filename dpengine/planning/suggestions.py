@@ -19,8 +19,6 @@ from dpengine.mechanisms.query import AnyQuery
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
-CHEAP = Fraction(1, 20)  # of an allowance: for this an answer starts clearly better than noise
-HALF = Fraction(1, 2)
 TINY = Fraction(1, 10**12)
 Idea = JsonObject
 
@@ -29,11 +27,11 @@ Idea = JsonObject
 def suggest(facts: Facts, rule: Rule, totals: Totals) -> tuple[AnyQuery, ...]:
     """At most five different questions worth asking, each for at most half of what is left, the cheap ones first; fewer
     where the table is small."""
-    affordable, cheap = takes_at_most(HALF, rule, totals), is_cheap(rule, totals)
+    affordable, cheap = (takes_at_most(part, rule, totals) for part in (Fraction(1, 2), Fraction(1, 4)))
     queries: list[AnyQuery] = []
     for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
         for key, parameters in ideas:
-            query = worth_asking(facts, key, parameters, affordable, room, cheap)
+            query = worth_asking(facts, key, parameters, affordable, room)
             if query is not None and len(queries) < MANY:
                 queries.append(query)
     return tuple(sorted(queries, key=lambda query: not cheap(query)))
@@ -45,26 +43,11 @@ def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQu
     return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
 
 
-def is_cheap(rule: Rule, totals: Totals) -> Callable[[AnyQuery], bool]:
-    """Does a question take at most a twentieth of the whole allowance now?"""
-    return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), CHEAP)
-
-
-def suggested(facts: Facts, key: str, parameters: Idea, rule: Rule, totals: Totals) -> AnyQuery | None:
-    """One question as it is offered: for at most half of what is left."""
-    return worth_asking(facts, key, parameters, takes_at_most(HALF, rule, totals), 1, is_cheap(rule, totals))
-
-
 def worth_asking(
-    facts: Facts,
-    key: str,
-    parameters: Idea,
-    affordable: Callable[[AnyQuery], bool],
-    room: int,
-    cheap: Callable[[AnyQuery], bool] = lambda query: True,
+    facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool], room: int
 ) -> AnyQuery | None:
-    """The question at the smallest usual ε whose error is half of what would be mostly noise, where that is `cheap`;
-    else at the smallest that has `room`."""
+    """The question at the smallest usual ε whose error is half of what would be mostly noise, else at the smallest that
+    has `room`."""
     useful = None
     for spend in SPENDS:
         try:
@@ -74,11 +57,9 @@ def worth_asking(
         if not affordable(query):
             break
         times = query.coarse() / max(query.promise().amount, TINY)
-        useful = useful or (query if times >= room else None)
-        if times >= 2 and (useful is None or cheap(query)):
-            return query
         if times >= 2:
-            break
+            return query
+        useful = useful or (query if times >= room else None)
     return useful
 
 

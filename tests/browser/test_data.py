@@ -40,7 +40,9 @@ class Bringing:
         return self.look(step)
 
     def press(self, button: str, heading: str, step: str) -> Bringing:
-        self.page.get_by_role("button", name=button, exact=True).click()
+        """A button by its words; the one to go on may also say yes to all guesses."""
+        words = self.page.get_by_role("button", name=button, exact=True)
+        (self.page.locator('[class*="st-key-declare-next-"] button') if button == "Go on" else words).click()
         self.page.get_by_role("heading", name=heading).wait_for()
         return self.look(step)
 
@@ -65,7 +67,7 @@ class Bringing:
         return self
 
     def agree(self) -> Bringing:
-        """Yes to every guess: to the first of its readings."""
+        """Yes to every guess that has a button of its own: to the first of its readings."""
         first = self.page.locator('[class*="-like-0"] button')
         while left := first.count():
             first.first.click()
@@ -109,18 +111,18 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     bringing.upload(csv_file("our people.csv", people(9_000)), "Are these the columns?", "names")
     bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
     bringing.pick("every person has one row").pick("only what it says about them").look("relation")
-    bringing.fill("About how many people", "8000").press("Go on", "What can be in the columns?", "cards")
-    assert "about 8,000 people" in page.locator(".so-far").inner_text()  # nobody has counted
+    bringing.press("Go on", "What can be in the columns?", "cards")
     assert "9,000" not in page.locator(MAIN).inner_text()
     bringing.agree().open(2, "one of a list").fill("The values", "car\nbus\nother way")
     bringing.open(1).fill("Lowest", "20,000")
     assert "The lowest value must be below the highest" in bringing.refused()  # at the card, before going on
+    bringing.press("These 2 are right", "What can be in the columns?", "reversed")
     bringing.press("Go on (1 waits)", "What can be in the columns?", "reversed").fill("Lowest", "0")
     page.locator(".st-key-open-1 .refused").wait_for(state="detached")
     bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
     assert "our people" in meter(page) and not list((server.home / "tmp").glob("upload-*"))
 
-    page.get_by_role("link", name="Ask one question").click()
+    page.locator(".columns-on a.way", has_text="age").click()
     page.locator(".st-key-ask-go button").wait_for()
     settled(page)
     assert "100 %" in meter(page)
@@ -159,9 +161,8 @@ def test_a_stranger(page: Any, server: Any) -> None:
     page.get_by_role("heading", name="What can be in the columns?").wait_for()
     settled(page)
     bringing.press("Go on", "How careful?", "care").pick("Loose").press("Add the table", "is ready", "done")
-    assert "600 by your estimate" in page.locator(MAIN).inner_text()
     table = dp.open_workspace(server.home).table("stranger")
-    assert table.facts.people is None
+    assert table.facts.people is None and table.facts.about == 600
     answer = table.ask(table.query("median", column="Mesečna plača (EUR)", epsilon="2.5"))
     assert 1_000 < answer.value < 3_000  # so 2.066,41 was read as a number
 

@@ -213,20 +213,16 @@ def test_delta_is_small_beside_the_number_of_people() -> None:
     assert usual_delta(10**5) == Fraction(1, 10**6)
 
 
-ROWS = dp.Unit.rows()
-
-
 def test_good_questions_come_from_the_budget_rule() -> None:
     assert [questions(dp.Budget(epsilon, "1e-6")) for epsilon in CARE.values()] == [5, 10, 40]
     schema = dp.Schema({"age": dp.Number(0, 120), "way": dp.Category(["bus", "car"]), "day": SPRING, "likes": LIKES})
-    given = dp.Budget("1", "1e-6")
     many = [
-        declare_price.good_questions(given, declare_price.typical(schema, "replace", people, ROWS, given))
+        declare_price.good_questions(dp.Budget("1", "1e-6"), declare_price.typical(schema, "replace", people))
         for people in (40_000, 1_000, 400, 10)
     ]
     assert many == sorted(many, reverse=True) and many[0] >= 10 > many[2] and many[3] == 0  # a small table holds fewer
-    ten_each = declare_price.typical(schema, "replace", 1_000, dp.Unit.column("who", 10), given)
-    assert ten_each.spend != declare_price.typical(schema, "replace", 1_000, ROWS, given).spend
+    ten_each = declare_price.typical(schema, "replace", 1_000, dp.Unit.column("who", 10))
+    assert ten_each.spend != declare_price.typical(schema, "replace", 1_000).spend
 
 
 def test_a_wider_range_makes_an_average_vaguer() -> None:

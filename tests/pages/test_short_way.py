@@ -14,10 +14,9 @@ from helpers_page import html_of, open_page, plain
 import dpengine as dp
 from dpengine.declared.unit import Unit
 from dpengine.messages import say
-from dpengine.planning.suggestions import CHEAP, worth_asking
 from ui.data import declare_care as care
 from ui.data import declare_change
-from ui.parts import missing
+from ui.parts import missing, spend
 
 PEOPLE = 3_000
 HELP = say("about.data")[:40]  # behind “What is this?”
@@ -124,21 +123,21 @@ def test_a_link_keeps_its_price_and_one_without_a_price_gets_a_useful_one(clinic
     assert wanted is not None and Fraction(app.session_state["ask-epsilon"]) == wanted.epsilon
 
 
-def test_an_answer_that_is_dear_at_its_least_says_so_with_what_would_help(clinic: dp.Table) -> None:
+def test_an_answer_that_is_dear_where_it_is_useful_says_so_with_what_would_help(clinic: dp.Table) -> None:
     dear = clinic.suggested("mean", column="fee", by="sex")
-    assert dear is not None and clinic.preview(dear).share > CHEAP
+    assert dear is not None and clinic.preview(dear).useful and clinic.preview(dear).share > spend.CHEAP
     app = open_page("ask", table=clinic.name, q="mean", column="fee", by="sex")
-    assert "a useful answer takes at least" in told(app) and say("lever.lead") in told(app)
-    assert clinic.preview(dear).useful
+    (said,) = [one for one in app.expander if "a clearly useful answer takes about" in one.label]
+    assert say("lever.lead") in plain("".join(part.proto.body for part in said.get("html")))
+    cheap = open_page("ask", table="town", q="mean", column="monthly_income")
+    assert not [one for one in cheap.expander if "a clearly useful answer" in one.label]
 
 
-def test_where_clearly_more_than_noise_is_dear_the_least_that_is_useful_is_offered(clinic: dp.Table) -> None:
-    found = [
-        worth_asking(clinic.facts, "mean", {"column": "wait"}, lambda query: True, 1, cheap)
-        for cheap in (lambda query: True, lambda query: False)
-    ]
-    clear, least = (query.coarse() / query.promise().amount for query in found if query is not None)
-    assert clear >= 2 > least >= 1
+def test_what_would_help_comes_before_an_answer_that_would_be_mostly_noise(clinic: dp.Table) -> None:
+    for epsilon, kind in (("0.01", "secondary"), ("0.5", "primary")):
+        app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex", epsilon=epsilon)
+        (go,) = [button for button in app.button if str(button.key).startswith("ask-go-")]
+        assert go.proto.type == kind
 
 
 # --- whose word the number of people is

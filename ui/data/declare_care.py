@@ -113,20 +113,16 @@ def _suggest(draft: Draft) -> None:
 
 def _good(draft: Draft, allowance: dp.Budget, people: int | None = None) -> int:
     """How many good answers an allowance holds."""
-    return price.good_questions(allowance, _typical(draft, allowance, people))
+    return price.good_questions(allowance, _typical(draft, people))
 
 
 def _held(draft: Draft, care: str) -> int:
     return _good(draft, dp.Budget(CARE[care], draft.usual_delta))
 
 
-def _typical(draft: Draft, allowance: dp.Budget, people: int | None = None) -> price.Typical:
+def _typical(draft: Draft, people: int | None = None) -> price.Typical:
     return price.typical(
-        drafts.schema(draft),
-        read_relation(draft.relation),
-        people or draft.people,
-        drafts.unit(draft),
-        allowance,
+        drafts.schema(draft), read_relation(draft.relation), people or draft.people, drafts.unit(draft)
     )
 
 

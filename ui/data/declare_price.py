@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule, Totals, fits
+from dpengine.accountant.filter import Totals, fits
 from dpengine.core.exact import up
 from dpengine.core.printed import measured, percent, two_figures
 from dpengine.declared.facts import Facts
@@ -19,7 +19,7 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
-from dpengine.planning.suggestions import is_cheap, worth_asking
+from dpengine.planning.suggestions import worth_asking
 from ui.data.preset_lists import LISTS
 
 USUAL_SPEND = "0.1"
@@ -169,10 +169,9 @@ class Typical:
     spend: Fraction | None  # None: no usual ε makes it more than noise
 
 
-def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit, budget: dp.Budget) -> Typical:
+def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
     """A small table, a long list or many rows each make a good answer dear, and this says so."""
-    rule = budget.rule()
-    found = [(_started(name, one, relation, people, unit, rule), name, one) for name, one in schema.columns.items()]
+    found = [(_started(name, one, relation, people, unit), name, one) for name, one in schema.columns.items()]
     found.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
     query, name, column = found[len(found) // 2]
     if query is not None:
@@ -181,11 +180,10 @@ def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit, b
 
 
 @lru_cache(maxsize=2_000)
-def _started(name: str, column: Column, relation: Relation, people: int, unit: dp.Unit, rule: Rule) -> dp.Query | None:
+def _started(name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query | None:
     """The cheapest of what a column is asked about first, as Ask offers it."""
     facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
-    cheap = is_cheap(rule, Totals.NOTHING)
-    offered = (worth_asking(facts, key, {"column": name}, lambda query: True, 1, cheap) for key in first_asked(column))
+    offered = (worth_asking(facts, key, {"column": name}, lambda query: True, 1) for key in first_asked(column))
     return min((one for one in offered if one is not None), key=lambda one: one.epsilon, default=None)
 
 

@@ -17,7 +17,6 @@ from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from dpengine.planning.suggestions import CHEAP
 from ui.parts import counted, fitting, levers, number_field
 from ui.words import gloss, prices
 from ui.words.markup import unmarked
@@ -40,6 +39,8 @@ STEPS = (
     "2",
     "3",
 )
+CLEAR = 2  # times more exact than mostly noise: where a question starts
+CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
 _REFUSED = "spend-refused"
 _SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
 ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
@@ -149,11 +150,14 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
         st.html(whose)
     if not price.useful:
         st.html(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')
-    elif (least := enough(table, query, price)) is not None and least > CHEAP:
-        st.html(f'<p class="warn">{escape(say("spend.dear", share=prices.takes(table, least)))}</p>')
-    else:
-        return
-    levers.show(table, query)
+        levers.show(table, query)
+    elif (clear := enough(table, query, price, CLEAR)) is not None and clear > CHEAP:
+        told = say("spend.dear", share=prices.takes(table, clear))
+        if table.levers(query):
+            with st.expander(unmarked(f"{told} {say('spend.helps')}")):
+                levers.show(table, query)
+        else:
+            st.html(f'<p class="muted">{escape(told)}</p>')
 
 
 def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
@@ -165,10 +169,11 @@ def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
     return say("spend.noise_share", people=price.people_needed, share=prices.takes(table, share))
 
 
-def enough(table: dp.Table, query: dp.Query, price: dp.Preview) -> Fraction | None:
-    """What the least setting that is more than noise takes of the allowance; None where what is left does not pay."""
+def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) -> Fraction | None:
+    """What the least setting that is so many `times` more than noise takes of the allowance; None where what is left
+    does not pay."""
     try:
-        return table.prices([query.at(query.epsilon * price.times_needed)])[0]
+        return table.prices([query.at(query.epsilon * price.times_needed * times)])[0]
     except dp.AllowanceError:  # beyond the largest ε there is
         return None
 

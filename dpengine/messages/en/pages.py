@@ -233,5 +233,6 @@ SENTENCES: dict[str, str] = {
     "history.failed": "charged; its answer could not be drawn. The charge stays.",
     "ask.before": "The answer before: {sentence}: {finding}",
     "spend.starts": "It starts at the least that makes this answer clearly more than noise; that differs from question to question. The right end is the most that still fits into the {left} left.",
-    "spend.dear": "Here a useful answer takes at least {share} of the allowance, so few of them fit.",
+    "spend.dear": "Here a clearly useful answer takes about {share} of the allowance.",
+    "spend.helps": "What would help?",
 }

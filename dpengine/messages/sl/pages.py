@@ -233,5 +233,6 @@ SENTENCES: dict[str, str] = {
     "history.failed": "zaračunano; odgovora ni bilo mogoče izžrebati. Strošek ostane.",
     "ask.before": "Prejšnji odgovor: {sentence}: {finding}",
     "spend.starts": "Začne se pri najmanjši nastavitvi, pri kateri je ta odgovor jasno več kot šum; ta je pri vsakem vprašanju druga. Desni konec je največ, kar še gre v preostalih {left}.",
-    "spend.dear": "Uporaben odgovor tu porabi vsaj {share} proračuna, zato jih gre vanj malo.",
+    "spend.dear": "Tu jasno uporaben odgovor porabi približno {share} proračuna.",
+    "spend.helps": "Kaj bi pomagalo?",
 }

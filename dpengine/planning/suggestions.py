@@ -27,7 +27,7 @@ Idea = JsonObject
 def suggest(facts: Facts, rule: Rule, totals: Totals) -> tuple[AnyQuery, ...]:
     """At most five different questions worth asking, each for at most half of what is left, the cheap ones first; fewer
     where the table is small."""
-    affordable, cheap = (takes_at_most(part, rule, totals) for part in (Fraction(1, 2), Fraction(1, 4)))
+    affordable, cheap = (takes_at_most(part, rule, totals) for part in (Fraction(1, 2), Fraction(1, 20)))
     queries: list[AnyQuery] = []
     for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
         for key, parameters in ideas:

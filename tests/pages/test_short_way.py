@@ -104,14 +104,19 @@ def test_no_letter_of_the_mathematics_stands_on_the_way() -> None:
 # --- where prices begin
 
 
+def started(table: dp.Table, app: Any, **given: Any) -> dp.Query:
+    """The question as Ask puts it at the price it starts with."""
+    return table.cheapest(table.query("mean", **given, epsilon=app.session_state["ask-epsilon"]))
+
+
 def test_a_question_by_group_starts_at_a_price_at_which_it_is_useful(clinic: dp.Table) -> None:
-    alone, by_group = clinic.suggested("mean", column="wait"), clinic.suggested("mean", column="wait", by="sex")
-    assert alone is not None and by_group is not None
-    assert not clinic.preview(by_group.at(alone.epsilon)).useful, "else this test would show nothing"
-    app = open_page("ask", table=clinic.name, q="mean", column="wait", epsilon=str(float(alone.epsilon)))
+    alone = open_page("ask", table=clinic.name, q="mean", column="wait").session_state["ask-epsilon"]
+    plain_one = clinic.query("mean", column="wait", by="sex", epsilon=alone)
+    assert not clinic.preview(clinic.cheapest(plain_one)).useful, "else this test would show nothing"
+    app = open_page("ask", table=clinic.name, q="mean", column="wait", epsilon=alone)
     picker = next(box for box in app.selectbox if str(box.key).startswith("ask-by-mean"))
     picker.set_value("sex").run()
-    assert not app.exception and Fraction(app.session_state["ask-epsilon"]) == by_group.epsilon
+    assert not app.exception and clinic.preview(started(clinic, app, column="wait", by="sex")).useful
     assert "mostly noise" not in told(app)
 
 
@@ -119,14 +124,26 @@ def test_a_link_keeps_its_price_and_one_without_a_price_gets_a_useful_one(clinic
     app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex", epsilon="0.03")
     assert app.session_state["ask-epsilon"] == "0.03"
     app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex")
-    wanted = clinic.suggested("mean", column="wait", by="sex")
-    assert wanted is not None and Fraction(app.session_state["ask-epsilon"]) == wanted.epsilon
+    assert clinic.preview(started(clinic, app, column="wait", by="sex")).useful
+
+
+def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table) -> None:
+    """One step below the start it would be less than clearly useful, also with the best noise for that price."""
+    app = open_page("ask", table="town", q="mean", column="monthly_income", by="district")
+    table = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
+    now = app.session_state["ask-epsilon"]
+    below = spend.STEPS[spend.STEPS.index(now) - 1]
+    good = [
+        spend._so_good(table, spend.CLEAR, table.query("mean", column="monthly_income", by="district", epsilon=step))
+        for step in (below, now)
+    ]
+    assert good == [False, True]
 
 
 def test_an_answer_that_is_dear_where_it_is_useful_says_so_with_what_would_help(clinic: dp.Table) -> None:
-    dear = clinic.suggested("mean", column="fee", by="sex")
-    assert dear is not None and clinic.preview(dear).useful and clinic.preview(dear).share > spend.CHEAP
     app = open_page("ask", table=clinic.name, q="mean", column="fee", by="sex")
+    price = clinic.preview(started(clinic, app, column="fee", by="sex"))
+    assert price.useful and price.share > spend.CHEAP
     (said,) = [one for one in app.expander if "a clearly useful answer takes about" in one.label]
     assert say("lever.lead") in plain("".join(part.proto.body for part in said.get("html")))
     cheap = open_page("ask", table="town", q="mean", column="monthly_income")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -67,14 +69,33 @@ def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
 def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Another question was picked: what the one before was worth says nothing about this one."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
-    if (suggested := table.suggested(key, **asked)) is not None:
-        st.session_state[_epsilon(ASK)] = text_of(suggested.epsilon)
-        return
     try:
-        table.query(key, **asked | {"epsilon": usual(table)})
+        query = table.query(key, **asked | {"epsilon": usual(table)})
     except dp.AllowanceError:  # it is not put together yet: what was set stays
         return
-    st.session_state[_epsilon(ASK)] = usual(table)
+    st.session_state[_epsilon(ASK)] = _useful(table, query) or usual(table)
+
+
+def _useful(table: dp.Table, query: dp.Query) -> str | None:
+    """The least step at which the answer is clearly more than noise, else useful at all, with the noise that it would
+    be given, for at most half of what is left."""
+    options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon]
+    try:
+        asked = [query.at(Fraction(step)) for step in options]
+        shares, most = table.prices(asked), table.meter().unused / 2
+        asked = [one for one, share in zip(asked, shares, strict=True) if share is not None and share <= most]
+        for times in (CLEAR, 1):
+            first = bisect_left(asked, True, key=partial(_so_good, table, times))
+            if first < len(asked):
+                return text_of(asked[first].epsilon)
+    except dp.AllowanceError:
+        pass
+    return None
+
+
+def _so_good(table: dp.Table, times: int, query: dp.Query) -> bool:
+    best = table.cheapest(query)
+    return best.promise().amount * times <= best.coarse()
 
 
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from bench import data, page, publishing, report, startup
-from bench.tasks import BUILD, CONTENDERS, LONGEST, ROOT, SIZES
+from bench.tasks import BUILD, CONTENDERS, LONGEST, LONGEST_LOAD, ROOT, SIZES
 
 PEERS = ROOT / "build" / "bench-venv" / "bin" / "python"
 PATIENCE = 1_800  # seconds for one contender at one size
 PARTS = BUILD / "parts"
+_BEGAN = time.perf_counter()
 NO_PEERS = "did not install (build/bench-peers.log)"
 
 
@@ -102,6 +103,9 @@ def _contend(key: str, rows: int, tenth: dict[str, Any] | None) -> dict[str, Any
     if peer and not PEERS.exists():
         return {"failed": NO_PEERS}
     _say(f"{rows:,} rows: {name}")
+    load = 10 * (tenth or {}).get("load", 0.0)
+    if load > LONGEST_LOAD:
+        return {"failed": f"not run (it would take about {load:.0f} s to read the rows)"}
     before = {task: one.get("median", 0.0) for task, one in (tenth or {}).get("tasks", {}).items()}
     left_out = {task: time for task, time in before.items() if 10 * time > LONGEST}
     try:
@@ -161,7 +165,7 @@ def _versions(times: dict[str, Any], sizes: list[int]) -> dict[str, dict[str, st
 
 
 def _say(what: str) -> None:
-    print(f"bench: {what}", flush=True)
+    print(f"bench: {time.perf_counter() - _BEGAN:4.0f} s: {what}", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-SECONDS = 4.0  # per question
+SECONDS = 2.0  # per question
 MOST, LEAST = 25, 3
 _SLOW = 5.0  # a run this long needs no warm-up
 

@@ -127,17 +127,24 @@ def test_a_link_keeps_its_price_and_one_without_a_price_gets_a_useful_one(clinic
     assert clinic.preview(started(clinic, app, column="wait", by="sex")).useful
 
 
-def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table) -> None:
-    """One step below the start it would be less than clearly useful, also with the best noise for that price."""
-    app = open_page("ask", table="town", q="mean", column="monthly_income", by="district")
-    table = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
-    now = app.session_state["ask-epsilon"]
-    below = spend.STEPS[spend.STEPS.index(now) - 1]
-    good = [
-        spend._so_good(table, spend.CLEAR, table.query("mean", column="monthly_income", by="district", epsilon=step))
-        for step in (below, now)
-    ]
-    assert good == [False, True]
+@pytest.mark.parametrize("by", ["", "sex"])
+def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table, by: str) -> None:
+    """Clearly useful, and either cheap or one step below no longer so, also with the best noise for that price."""
+    given = {"column": "wait"} | ({"by": by} if by else {})
+    now = open_page("ask", table=clinic.name, q="mean", **given).session_state["ask-epsilon"]
+    query, below = (
+        clinic.query("mean", **given, epsilon=step) for step in (now, spend.STEPS[spend.STEPS.index(now) - 1])
+    )
+    share = clinic.preview(query).share
+    assert spend._so_good(clinic, spend.CLEAR, query)
+    assert share <= spend.CHEAP or not spend._so_good(clinic, spend.CLEAR, below)
+
+
+def test_where_it_is_cheap_a_question_starts_more_exact(clinic: dp.Table) -> None:
+    """Five hours of a hundred do not tell men's weeks from women's."""
+    town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
+    now = open_page("ask", table="town", q="mean", column="age").session_state["ask-epsilon"]
+    assert spend._so_good(town, 8, town.query("mean", column="age", epsilon=now))
 
 
 def test_an_answer_that_is_dear_where_it_is_useful_says_so_with_what_would_help(clinic: dp.Table) -> None:

@@ -42,6 +42,8 @@ STEPS = (
     "3",
 )
 CLEAR = 2  # times more exact than mostly noise: where a question starts
+EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # so many times, where it takes little
+LEAST = Fraction("0.02")  # ε that a question starts with
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
 _REFUSED = "spend-refused"
 _SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
@@ -78,16 +80,17 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 def _useful(table: dp.Table, query: dp.Query) -> str | None:
     """The least step at which the answer is clearly more than noise, else useful at all, with the noise that it would
-    be given, for at most half of what is left."""
-    options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon]
+    be given, for at most half of what is left; more exact where that is cheap."""
+    options = [step for step in STEPS if LEAST <= Fraction(step) <= table.budget.rule.epsilon]
     try:
         asked = [query.at(Fraction(step)) for step in options]
-        shares, most = table.prices(asked), table.meter().unused / 2
-        asked = [one for one, share in zip(asked, shares, strict=True) if share is not None and share <= most]
-        for times in (CLEAR, 1):
-            first = bisect_left(asked, True, key=partial(_so_good, table, times))
-            if first < len(asked):
-                return text_of(asked[first].epsilon)
+        half = table.meter().unused / 2
+        paid = [(one, share) for one, share in zip(asked, table.prices(asked), strict=True) if share is not None]
+        for times, share in (*EXACT, (CLEAR, half), (1, half)):
+            fits = [one for one, takes in paid if takes <= min(share, half)]
+            first = bisect_left(fits, True, key=partial(_so_good, table, times))
+            if first < len(fits):
+                return text_of(fits[first].epsilon)
     except dp.AllowanceError:
         pass
     return None

@@ -42,6 +42,7 @@ from dpengine.storage.matches import Match, all_matches
 from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
+from dpengine.storage.tokens import TokenBook
 from dpengine.table import Table
 
 _STATISTICS_KEPT = 500
@@ -86,6 +87,7 @@ class Workspace(DeclaredTables):
         jobs = self.jobs = Jobs(folder, self.ledger)
         self.engine = DuckEngine(lambda: erase.spill_folder(folder, jobs.worker))
         self.coins = SystemCoins()
+        self.token_book = TokenBook(self._registry, self._secret)
         self._statistics: dict[tuple[str, str], Any] = {}
         self._sweep()
         if self.samples_only and self.tables():
@@ -181,8 +183,10 @@ class Workspace(DeclaredTables):
         return people_names.everybody(self._registry)
 
     def forget_person(self, person: str) -> None:
-        """Empty a person's name and address. What they did stays, under an id that says nothing."""
+        """Empty a person's name and address, and take back their tokens. What they did stays, under an id that says
+        nothing."""
         people_names.forget(self._registry, person)
+        self.token_book.forget(person)
 
     def matches(self) -> list[Match]:
         """Tables that were brought though another owner's table held their content."""

@@ -49,6 +49,7 @@ SECRETS = {
     "storage/declared_tables.py",
     "storage/erase.py",
     "storage/secret.py",
+    "storage/tokens.py",
     "storage/workers.py",
 }
 NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "demos", "random"}

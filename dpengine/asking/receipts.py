@@ -10,7 +10,6 @@ alone, must state this loss for these parameters, under the budget's own unit an
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from dpengine.asking.sessions import session_of, step_claim, step_query
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.strict_json import read_strict
 from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -73,28 +73,8 @@ def _parsed(content: bytes) -> list[Json]:
         return []
     for pieces in ([text], [line for line in text.splitlines() if line.strip()]):
         with suppress(ValueError, RecursionError):
-            return [_strict(piece) for piece in pieces]
+            return [read_strict(piece) for piece in pieces]
     return []
-
-
-def _strict(text: str) -> Json:
-    """Strict JSON: a repeated name could show a reader one value and a program another; NaN is no JSON, and 1e400 is no
-    number."""
-
-    def once(pairs: list[tuple[str, Json]]) -> JsonObject:
-        parsed = dict(pairs)
-        if len(parsed) != len(pairs):
-            raise ValueError
-        return parsed
-
-    def never(word: str) -> Json:
-        raise ValueError
-
-    def finite(digits: str) -> float:
-        parsed = float(digits)
-        return parsed if math.isfinite(parsed) else never(digits)
-
-    return json.loads(text, object_pairs_hook=once, parse_constant=never, parse_float=finite)
 
 
 def _is_receipt(data: Json) -> bool:

@@ -97,6 +97,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     # Samples are loaded again on first use: their rows are not copied, so they must not be listed.
     with closing(sqlite3.connect(place / REGISTRY)) as registry, registry:
         registry.execute("DELETE FROM tables WHERE practice = 1")
+        registry.execute("DELETE FROM tokens")  # one that was taken back since must not come alive with the copy
     line.put(Mark(*verdict.head, copy=True))
     return len(tables), verdict
 

@@ -22,7 +22,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, Entry, Ledger
 from dpengine.people import rights
-from dpengine.people.face_people import PeopleFace
+from dpengine.people.face_tokens import TokenFace
 from dpengine.people.home import House, PersonHome, Standpoint
 from dpengine.people.person_table import PersonTable
 from dpengine.storage.registry import Record
@@ -70,7 +70,7 @@ def faced(at: Standpoint, found: object) -> object:
     return found
 
 
-class Face(PeopleFace):
+class Face(TokenFace):
     """A workspace as one person may use it."""
 
     __slots__ = ()

@@ -29,6 +29,7 @@ from dpengine.storage.matches import Match
 from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
+from dpengine.storage.tokens import TokenBook
 from dpengine.table import Table
 
 
@@ -37,6 +38,7 @@ class House(Home, Protocol):
 
     folder: Path
     samples_only: bool
+    token_book: TokenBook
 
     def record(self, name: str) -> Record: ...
     def practice_budget(self, record: Record, actor: str) -> BudgetRecord: ...

@@ -31,6 +31,7 @@ def _all(who: tuple[str, ...], verbs: str) -> dict[str, frozenset[str]]:
 # Of a workspace. What lists tables, people or answers lists those that the person may see.
 WORKSPACE = MappingProxyType(
     _all((ANYONE,), "person may tables names here closed job pending served samples_only ledger jobs folder")
+    | _all((ANYONE,), "tokens new_token revoke_token")
     | _all(_ACCOUNT, "table answer_of meter grants limit")
     | _all(_PLAN, "published_file wish")
     | _all((OWNER,), "add_table seal forget raise_cap grant set_limit keep_apart")

@@ -33,6 +33,9 @@ CANNOT: dict[str, str] = {
 }
 PREFIXES_CANNOT = dict.fromkeys(("whatif.", "validity.", "overfitting.", "audit."), NUMBERS_ALONE)
 PREFIXES_CANNOT["people."] = "is decided from the rows of the ledger about people, before any table is read"
+PREFIXES_CANNOT["token."] = "is said of a token, which knows of tables no more than their names"
+PREFIXES_CANNOT["door."] = "is said of what a program sent, before any table is read"
+PREFIXES_CANNOT["porter."] = PREFIXES_CANNOT["serve."] = "is said of who signs in, before any page"
 PREFIXES_CANNOT["gate."] = "is said of the address that was asked for, before any page"
 PREFIXES_CANNOT["upload."] = "is said of a file that was not kept, or is gone, and so not read"
 PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"

@@ -25,8 +25,9 @@ _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")  # a name 
 _HERE = ("localhost", "127.0.0.1", "::1")
 # Of what Streamlit answers beside pages and their files, this is what a page asks for. The rest tells about the server
 # (metrics), drives the app for programs (agent), signs people in or serves components: nothing here uses any of it.
+# Doors for programs are where people sign in alone, and the porter answers for them before anybody asks here.
 _ASKED = ("health", "host-config", "stream", "upload_file")
-_SHUT = ("component/", "auth/", "oauth2callback", "app/static/")
+_SHUT = ("component/", "auth/", "oauth2callback", "app/static/", "api/", "metrics")
 
 
 class Origin(NamedTuple):

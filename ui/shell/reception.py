@@ -9,6 +9,8 @@ from starlette.middleware import Middleware
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
+from ui.door.app import BASE as API
+from ui.door.app import Door
 from ui.shell import gate, person, served
 from ui.shell.state import home
 
@@ -49,4 +51,5 @@ def _porter(told: served.Served) -> Middleware:
     passes = Passes(told.cookie_secret, home(), told.hours, told.origin.scheme == "https")
     back = f"{told.address}/{gate.folder()}{BACK}"
     way = OpenID(told.provider, back, told.cookie_secret) if told.provider is not None else None
-    return Middleware(Porter, served=told, passes=passes, people=Registered(), way=way)
+    doors = {API: Door(lambda: dp.open_workspace(home()))}
+    return Middleware(Porter, served=told, passes=passes, people=Registered(), way=way, doors=doors)

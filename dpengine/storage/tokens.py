@@ -1,0 +1,124 @@
+"""Tokens, by which a program asks for a person. One is shown when it is made and never again: the registry, beside the
+names that it can forget, holds a keyed hash of it, so that whoever reads that file has none.
+
+A token is `alw_<id>_<secret>`. The id is no secret, finds the row, and is what a log may name; the secret is 256 random
+bits and is compared in constant time. A token lets its bearer do no more than its person may do at that moment, and of
+that only what concerns its own tables, where it names any.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from dpengine.core.canonical import canonical
+from dpengine.core.errors import AllowanceError
+from dpengine.storage.registry import Registry
+
+PREFIX = "alw"
+LONGEST_NAME = 60
+MOST_TABLES = 100
+MOST_TOKENS = 50  # of one person at a time
+_LONGEST = 200  # characters of what somebody shows as a token
+
+
+@dataclass(frozen=True)
+class Token:
+    """What is kept of a token; by none of it can it be made again."""
+
+    id: str
+    person: str
+    name: str
+    tables: tuple[str, ...]  # empty: every table that the person may see
+    metrics: bool  # it opens the figures about the server, and nothing else
+    at: str
+    used: str  # the last day on which it was used, or empty
+    revoked: str  # when, or empty
+
+    @property
+    def live(self) -> bool:
+        return not self.revoked
+
+    def covers(self, table: str) -> bool:
+        return not self.metrics and (not self.tables or table in self.tables)
+
+
+class TokenBook:
+    def __init__(self, registry: Registry, secret: bytes) -> None:
+        self._registry, self._secret = registry, secret
+
+    def make(self, person: str, name: str, tables: Sequence[str] = (), metrics: bool = False) -> tuple[str, Token]:
+        """A new token, which is shown now and never again, and what is kept of it."""
+        name = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
+        tables = tuple(dict.fromkeys(tables))
+        if not name or len(name) > LONGEST_NAME or len(tables) > MOST_TABLES or (metrics and tables):
+            raise AllowanceError("token.form", most=LONGEST_NAME)
+        made = Token(secrets.token_hex(6), person, name, tables, metrics, _now(), "", "")
+        shown = f"{PREFIX}_{made.id}_{secrets.token_urlsafe(32)}"
+        row = [made.id, self._hash(shown), person, name, json.dumps(tables), int(metrics), made.at, "", ""]
+        with self._registry.transaction() as rows:
+            live = "SELECT count(*) FROM tokens WHERE person = ? AND revoked = ''"
+            if rows.execute(live, [person]).fetchone()[0] >= MOST_TOKENS:
+                raise AllowanceError("token.many", most=MOST_TOKENS)
+            rows.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        return shown, made
+
+    def of(self, person: str) -> list[Token]:
+        """The tokens of a person, oldest first, those that were taken back among them."""
+        with self._registry.transaction(write=False) as rows:
+            found = rows.execute("SELECT * FROM tokens WHERE person = ? ORDER BY at, rowid", [person])
+            return [_token(row) for row in found]
+
+    def find(self, token: str) -> Token | None:
+        """What is kept of a token by its id, whoever's it is."""
+        with self._registry.transaction(write=False) as rows:
+            row = rows.execute("SELECT * FROM tokens WHERE id = ?", [token]).fetchone()
+            return None if row is None else _token(row)
+
+    def revoke(self, token: str) -> None:
+        """From now on it opens nothing, for good."""
+        with self._registry.transaction() as rows:
+            rows.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked = ''", [_now(), token])
+
+    def forget(self, person: str) -> None:
+        """Take back all tokens of a person and empty their names, which may tell whose they are."""
+        with self._registry.transaction() as rows:
+            rows.execute("UPDATE tokens SET revoked = ? WHERE person = ? AND revoked = ''", [_now(), person])
+            rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
+
+    def opened(self, shown: str) -> Token | None:
+        """Whose token this is; None for one that was never given out, or was taken back."""
+        parts = shown.split("_", 2) if len(shown) <= _LONGEST and shown.isascii() else []
+        if len(parts) != 3 or parts[0] != PREFIX:
+            return None
+        with self._registry.transaction(write=False) as rows:
+            row = rows.execute("SELECT * FROM tokens WHERE id = ?", [parts[1]]).fetchone()
+        kept = "" if row is None else row["hash"]
+        if not hmac.compare_digest(self._hash(shown), kept) or row["revoked"]:
+            return None
+        self._note_day(row)
+        return _token(row)
+
+    def _note_day(self, row: sqlite3.Row) -> None:
+        if row["used"] != (today := _now()[:10]):
+            with self._registry.transaction() as rows:
+                rows.execute("UPDATE tokens SET used = ? WHERE id = ?", [today, row["id"]])
+
+    def _hash(self, shown: str) -> str:
+        return hmac.new(self._secret, canonical(["token", shown]).encode(), hashlib.sha256).hexdigest()
+
+
+def _token(row: sqlite3.Row) -> Token:
+    kept = dict(row)
+    del kept["hash"]
+    return Token(**kept | {"tables": tuple(json.loads(row["tables"])), "metrics": bool(row["metrics"])})
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

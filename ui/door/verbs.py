@@ -1,0 +1,157 @@
+"""The one table of what the door does: the verbs of the Python face, by the same names. The addresses, the checks of
+what is sent, and the OpenAPI description are all made from it. Nothing here returns rows, and nothing that is asked
+with GET spends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpengine.asking.answers import Job
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.ledger.rows import read_request
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.released.look import Look
+from dpengine.table import Table
+from ui.door import told
+from ui.door.visit import Visit
+
+MOST_WAIT, USUAL_WAIT = 30, 10  # seconds
+Given = JsonObject
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    kind: str  # string, object or number
+    required: bool = True
+
+
+TABLE = Field("table", "string")
+KEY = Field("key", "string")
+PARAMETERS = Field("parameters", "object")
+REQUEST = Field("request", "string")
+WAIT = Field("wait", "number", required=False)
+
+
+@dataclass(frozen=True)
+class Verb:
+    """`does` gives the answer at once. One that `asks` hands its question over and gives the job, which is then waited
+    for; `shows` says what of an ended one is told."""
+
+    method: str
+    name: str
+    does: Callable[[Visit, Given], Json]
+    answer: str  # its schema in the OpenAPI description
+    fields: tuple[Field, ...] = ()
+    in_path: str = ""  # what follows the name in the address
+    kind: str = "request"  # which rate of the limiter counts, besides that of all requests
+    shows: Callable[[Job], JsonObject] | None = None
+
+    @property
+    def path(self) -> str:
+        return f"{self.name}/{{{self.in_path}}}" if self.in_path else self.name
+
+
+def read(verb: Verb, sent: JsonObject) -> Given:
+    """What was sent, with every field of the kind it must be and none that nobody reads."""
+    known = {field.name: field for field in verb.fields}
+    if strange := sorted(sent.keys() - known.keys()):
+        raise AllowanceError("door.unknown", field=strange[0][:60], fields=list(known))
+    for name, field in known.items():
+        value = sent.get(name)
+        if (value is None and field.required) or (value is not None and not _is(field.kind, value)):
+            raise AllowanceError("door.field", field=name, kind=field.kind)
+    return sent
+
+
+def _is(kind: str, value: Json) -> bool:
+    if kind == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, str if kind == "string" else dict)
+
+
+def _catalogue(visit: Visit, given: Given) -> Json:
+    return {"questions": [told.question(kind) for kind in catalogue.values()]}
+
+
+def _tables(visit: Visit, given: Given) -> Json:
+    closed = visit.face.closed()
+    return {"tables": [{"name": name, "closed": closed.get(name)} for name in visit.tables()]}
+
+
+def _table(visit: Visit, given: Given) -> Json:
+    table = visit.table(given["table"])
+    return told.table(table.facts, table.practice, table.closed)
+
+
+def _meter(visit: Visit, given: Given) -> Json:
+    yours, tables = visit.face.meter(visit.table(given["table"]).name)
+    return {"yours": told.meter(yours), "table": told.meter(tables)}
+
+
+def _question(visit: Visit, given: Given, key: str | None = None) -> tuple[Table, AnyQuery]:
+    table = visit.table(given["table"])
+    return table, table.query(key or given["key"], **given["parameters"])
+
+
+def _preview(visit: Visit, given: Given) -> Json:
+    table, query = _question(visit, given)
+    return told.preview(query, table.preview(query))
+
+
+def _recall(visit: Visit, given: Given) -> Json:
+    table, query = _question(visit, given)
+    return {"answers": [told.answer(one) for one in table.recall(query)]}
+
+
+def _job(visit: Visit, given: Given) -> Json:
+    return told.job(visit.job(given["request"]))
+
+
+def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
+    """Hand the question over. It is charged and drawn in the background, once for a request."""
+    request = read_request(given["request"])
+    table, query = _question(visit, given, key)
+    visit.asked.note(visit.person, request, table.name, query.digest())
+    try:
+        table.submit(query, request)
+    except AllowanceError:
+        visit.asked.drop(visit.person, request)
+        raise
+    return {"request": request}
+
+
+def _overview(visit: Visit, given: Given) -> Json:
+    return _ask(visit, given, Overview.card.key)
+
+
+def _looked(found: Job) -> JsonObject:
+    looked = found.answer.value if found.answer is not None else None
+    return told.job(found) | {"look": told.look(looked) if isinstance(looked, Look) else None}
+
+
+VERBS = (
+    Verb("GET", "catalogue", _catalogue, "Catalogue"),
+    Verb("GET", "tables", _tables, "Tables"),
+    Verb("GET", "table", _table, "Table", in_path="table"),
+    Verb("GET", "meter", _meter, "Meters", in_path="table"),
+    Verb("GET", "job", _job, "Job", in_path="request"),
+    Verb("POST", "preview", _preview, "Preview", (TABLE, KEY, PARAMETERS), kind="preview"),
+    Verb("POST", "recall", _recall, "Answers", (TABLE, KEY, PARAMETERS), kind="preview"),
+    Verb("POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT), kind="preview", shows=told.job),
+    Verb("POST", "overview", _overview, "Looked", (TABLE, PARAMETERS, REQUEST, WAIT), kind="preview", shows=_looked),
+)
+BY_NAME = {verb.name: verb for verb in VERBS}
+
+
+def find(inner: str) -> tuple[Verb | None, Given]:
+    """The verb of an address below /api/v1, and what the address says."""
+    name, _, rest = inner.partition("/")
+    verb = BY_NAME.get(name)
+    if verb is None or bool(rest) != bool(verb.in_path):
+        return None, {}
+    return verb, {verb.in_path: rest} if rest else {}

@@ -136,15 +136,15 @@ def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table, by: str) -> 
         clinic.query("mean", **given, epsilon=step) for step in (now, spend.STEPS[spend.STEPS.index(now) - 1])
     )
     share = clinic.preview(query).share
-    assert spend._so_good(clinic, spend.CLEAR, query)
-    assert share <= spend.CHEAP or not spend._so_good(clinic, spend.CLEAR, below)
+    assert spend.room_of(clinic, query) >= spend.CLEAR
+    assert share <= spend.CHEAP or spend.room_of(clinic, below) < spend.CLEAR
 
 
 def test_where_it_is_cheap_a_question_starts_more_exact(clinic: dp.Table) -> None:
     """Five hours of a hundred do not tell men's weeks from women's."""
     town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
     now = open_page("ask", table="town", q="mean", column="age").session_state["ask-epsilon"]
-    assert spend._so_good(town, 8, town.query("mean", column="age", epsilon=now))
+    assert spend.room_of(town, town.query("mean", column="age", epsilon=now)) >= 8
 
 
 def test_an_answer_that_is_dear_where_it_is_useful_says_so_with_what_would_help(clinic: dp.Table) -> None:

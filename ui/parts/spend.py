@@ -6,7 +6,6 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from html import escape
 from typing import Any
 
@@ -45,6 +44,7 @@ CLEAR = 2  # times more exact than mostly noise: where a question starts
 EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # so many times, where it takes little
 LEAST = Fraction("0.02")  # ε that a question starts with
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
+TINY = Fraction(1, 10**12)
 _REFUSED = "spend-refused"
 _SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
 ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
@@ -82,13 +82,20 @@ def _useful(table: dp.Table, query: dp.Query) -> str | None:
     """The least step at which the answer is clearly more than noise, else useful at all, with the noise that it would
     be given, for at most half of what is left; more exact where that is cheap."""
     options = [step for step in STEPS if LEAST <= Fraction(step) <= table.budget.rule.epsilon]
+    known: dict[Fraction, Fraction] = {}
+
+    def room(one: dp.Query) -> Fraction:
+        if one.epsilon not in known:
+            known[one.epsilon] = room_of(table, one)
+        return known[one.epsilon]
+
     try:
         asked = [query.at(Fraction(step)) for step in options]
         half = table.meter().unused / 2
         paid = [(one, share) for one, share in zip(asked, table.prices(asked), strict=True) if share is not None]
         for times, share in (*EXACT, (CLEAR, half), (1, half)):
             fits = [one for one, takes in paid if takes <= min(share, half)]
-            first = bisect_left(fits, True, key=partial(_so_good, table, times))
+            first = bisect_left(fits, Fraction(times), key=room)
             if first < len(fits):
                 return text_of(fits[first].epsilon)
     except dp.AllowanceError:
@@ -96,9 +103,10 @@ def _useful(table: dp.Table, query: dp.Query) -> str | None:
     return None
 
 
-def _so_good(table: dp.Table, times: int, query: dp.Query) -> bool:
+def room_of(table: dp.Table, query: dp.Query) -> Fraction:
+    """How many times more exact than mostly noise it is, with the noise that it would be given."""
     best = table.cheapest(query)
-    return best.promise().amount * times <= best.coarse()
+    return best.coarse() / max(Fraction(best.promise().amount), TINY)
 
 
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:

@@ -7,13 +7,15 @@ runs leave behind is collected by a thread of its own, once for all runs of some
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import threading
 import time
+from contextlib import suppress
 
 from streamlit import runtime
 
-_EVERY = 5.0  # seconds
+_EVERY, _IDLE = 5.0, 60.0  # seconds
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
 
@@ -33,7 +35,10 @@ def settle(again: bool = False) -> None:
 
 
 def _tidy() -> None:
-    while _ran.wait():
-        _ran.clear()
-        time.sleep(_EVERY)
+    while True:
+        if _ran.wait(_IDLE):  # else nobody clicks, and sessions of people who left may have ended
+            _ran.clear()
+            time.sleep(_EVERY)
         gc.collect()
+        with suppress(OSError, AttributeError):  # glibc keeps freed memory for itself unless it is asked; others do not
+            ctypes.CDLL(None).malloc_trim(0)

@@ -12,6 +12,7 @@ COMMANDS: dict[str, str] = {
     "audit": "dpengine.audit.report",
     "backup": "dpengine.commands.backup",
     "fits": "dpengine.accountant.how_many_fit",
+    "head": "dpengine.commands.head",
     "people": "dpengine.commands.people",
     "recover": "dpengine.commands.recover",
     "verify": "dpengine.commands.verify",

@@ -101,6 +101,10 @@ NAMED = (  # what the project says it has planted, word for word
     "residuals of noisy cells",
     "columns that appear where somebody is",
     "a replaced row at right angles",
+    "a face that caches rights",
+    "a grant checked outside the transaction",
+    "a grant counted over everybody's rows",
+    "a verify that skips grants",
 )
 
 

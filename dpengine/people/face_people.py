@@ -75,6 +75,12 @@ class PeopleFace:
         self._check("people")
         return self._at.house.people()
 
+    def called(self, person: str) -> str:
+        """How a colleague is called: by name, by address, or by the beginning of the id."""
+        self._check("called")
+        known = next((one for one in self._at.house.people() if one.id == person), None)
+        return person[:10] if known is None else known.shown
+
     def roles(self, person: str | None = None) -> list[Role]:
         """The roles that everybody, or one person, has now."""
         self._check("roles")

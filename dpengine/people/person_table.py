@@ -13,6 +13,7 @@ from dpengine.asking.answers import Meter, Preview, claim_of, make_meter
 from dpengine.ledger import people_rules
 from dpengine.ledger.ledger import BudgetRecord, Ledger, Standing
 from dpengine.ledger.people_acts import Payer
+from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rows import base_of
 from dpengine.ledger.rows import together
 from dpengine.mechanisms.query import AnyQuery
@@ -72,9 +73,13 @@ class PersonTable(Table):
 
 def payer_of(ledger: Ledger, budget: str, table: str, person: str, rule: Rule, key: str | None = None) -> Payer | None:
     """The grant that would pay now: the first with something left, else the first; None without one for this kind."""
-    with ledger.people() as book:
+
+    def read(book: PeopleBook) -> list[Payer]:
         grants = people_rules.grants_for(book, person, budget, table, today())
-        payers = [Payer(one, book.own(budget, one.to)) for one in grants if key is None or one.allows(key)]
+        return [Payer(one, book.own(budget, one.to)) for one in grants]
+
+    found = ledger.as_rows_say(("payers", budget, table, person, today()), read)
+    payers = [one for one in found if key is None or one.grant.allows(key)]
     left = (one for one in payers if people_rules.room(rule, one.grant, one.own) > 0)
     return next(left, payers[0] if payers else None)
 

@@ -36,6 +36,7 @@ PREFIXES_CANNOT["people."] = "is decided from the rows of the ledger about peopl
 PREFIXES_CANNOT["token."] = "is said of a token, which knows of tables no more than their names"
 PREFIXES_CANNOT["door."] = "is said of what a program sent, before any table is read"
 PREFIXES_CANNOT["porter."] = PREFIXES_CANNOT["serve."] = "is said of who signs in, before any page"
+PREFIXES_CANNOT["head."] = "is said of a file of heads, before any table is read"
 PREFIXES_CANNOT["gate."] = "is said of the address that was asked for, before any page"
 PREFIXES_CANNOT["upload."] = "is said of a file that was not kept, or is gone, and so not read"
 PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"

@@ -55,4 +55,9 @@ SENTENCES: dict[str, str] = {
     "people.row.recovered": "The ledger was restored or repaired.",
     "people.not_as_declared": "This table could not be brought in as it is declared. Nothing was kept; your administrator can see why.",
     "people.shared_exceeded": "This does not fit into what is left of the allowance: it is also used for questions about the same people that you do not see. Nothing was spent; your administrator can say more.",
+    "head.usage": "To see the head of the ledger’s chain: python -m dpengine head [--home WORKSPACE]. To add it to a file elsewhere: add --write FILE; to see whether the ledger still holds every row of such a file: --check FILE.",
+    "head.unwritable": "The head could not be written to “{file}”: its folder may be gone, full or read-only. Name another place.",
+    "head.unreadable": "“{file}” is no list of heads as this command writes it, or cannot be read; name the right file.",
+    "head.missing": "The ledger does not hold row {row} as it was written down: its end was cut off, or rows were changed. It has {rows} rows that hold. Put back a sound copy.",
+    "head.held": "The ledger holds all {lines} {lines|head|heads} of the file, and its {rows} rows are whole.",
 }

@@ -55,4 +55,9 @@ SENTENCES: dict[str, str] = {
     "people.row.recovered": "Dnevnik je bil obnovljen ali popravljen.",
     "people.not_as_declared": "Te tabele ni bilo mogoče prinesti tako, kot je opisana. Nič ni ostalo; skrbnik lahko vidi, zakaj.",
     "people.shared_exceeded": "To ne gre v preostali proračun: iz njega se plačujejo tudi vprašanja o istih ljudeh, ki jih ne vidite. Nič ni bilo porabljeno; skrbnik lahko pove več.",
+    "head.usage": "Zadnja vrstica dnevnika: python -m dpengine head [--home WORKSPACE]. Dodati jo datoteki drugje: --write FILE; preveriti, ali dnevnik še ima vse vrstice iz take datoteke: --check FILE.",
+    "head.unwritable": "V »{file}« ni bilo mogoče pisati: mape morda ni več, je polna ali le za branje. Navedite drug kraj.",
+    "head.unreadable": "»{file}« ni seznam, kot ga piše ta ukaz, ali pa ga ni mogoče prebrati; navedite pravo datoteko.",
+    "head.missing": "Dnevnik nima vrstice {row}, kot je bila zapisana: njegov konec je odrezan ali pa so bile vrstice spremenjene. Vrstic, ki držijo, je {rows}. Vrnite neoporečno kopijo.",
+    "head.held": "Dnevnik ima vse vrstice iz datoteke ({lines}), njegovih {rows} {rows|vrstica drži|vrstici držita|vrstice držijo|vrstic drži}.",
 }

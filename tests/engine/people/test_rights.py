@@ -117,6 +117,7 @@ WORKSPACE: dict[str, tuple[bool, Call]] = {
     "verify_ledger": (False, of_face(lambda s, f: f.verify_ledger())),
     "check_receipts": (False, of_face(lambda s, f: f.check_receipts(b'{"receipt": 2, "request": "x"}', "r.json"))),
     "people": (False, of_face(lambda s, f: f.people())),
+    "called": (False, of_face(lambda s, f: f.called(s.here.person("owner")))),
     "roles": (False, of_face(lambda s, f: f.roles())),
     "groups": (False, of_face(lambda s, f: f.groups())),
     "wishes": (False, of_face(lambda s, f: f.wishes())),

@@ -1,0 +1,95 @@
+"""`python -m dpengine head`: the head of the ledger's chain, kept in a place of the administrator's choice.
+
+A hash chain cannot show that its own end is missing, and who can write to the workspace can also cut the note beside
+the ledger. `--write FILE` adds a line with the day, the number and the hash of the last row to a file elsewhere, on
+another disk or machine or in a mailbox; run at each day's end. `--check FILE` says whether the ledger still holds every
+row that such a file names: if its end was cut off, or rows were changed and every hash computed anew, it does not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dpengine.commands.backup import LEDGER, home_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
+from dpengine.ledger.chain import verify
+from dpengine.ledger.exports import opened
+from dpengine.ledger.ledger import Ledger
+from dpengine.messages import say
+
+_LINE = re.compile(r"(\S+) (\d{1,18}) ([0-9a-f]{64})")
+_MOST_LINES = 10**6
+
+
+def main(arguments: list[str]) -> int:
+    home, rest = home_of(arguments)
+    if rest and (rest[0] not in ("--write", "--check") or len(rest) != 2):
+        print(say("head.usage"), file=sys.stderr)
+        return 2
+    if rest and rest[0] == "--check":
+        return check(home / LEDGER, Path(rest[1]))
+    with closing(Ledger(home / LEDGER)) as ledger:
+        line = line_of(*ledger.head())
+    if rest:
+        write(Path(rest[1]), line)
+    print(line)
+    return 0
+
+
+def line_of(row: int, digest: str) -> str:
+    return f"{datetime.now(UTC).isoformat(timespec='seconds')} {row} {digest}"
+
+
+def write(place: Path, line: str) -> None:
+    """Added to the end, and on the disk before this returns; nothing that stands there is touched."""
+    try:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(handle, f"{line}\n".encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError:
+        raise AllowanceError("head.unwritable", file=place.name) from None
+
+
+def check(ledger: Path, place: Path) -> int:
+    """Does the ledger hold every row that the file names, and is its chain whole?"""
+    wanted: dict[int, set[str]] = {}
+    lines = read(place)
+    for row, digest in lines:
+        wanted.setdefault(row, set()).add(digest)
+    with opened(ledger) as rows:
+        found: dict[int, str] = {}
+
+        def noted() -> Iterator[JsonObject]:
+            for row in rows:
+                if row["seq"] in wanted:
+                    found[row["seq"]] = row["hash"]
+                yield row
+
+        verdict = verify(noted())
+    missing = sorted(row for row, digests in wanted.items() if row and {found.get(row)} != digests)
+    if missing:
+        print(say("head.missing", row=missing[0], rows=verdict.rows))
+        return 1
+    print(say("head.held", lines=len(lines), rows=verdict.rows) if verdict.ok else verdict.sentence)
+    return 0 if verdict.ok else 1
+
+
+def read(place: Path) -> list[tuple[int, str]]:
+    try:
+        text = place.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise AllowanceError("head.unreadable", file=place.name) from None
+    found = [match for line in text[:_MOST_LINES] if (match := _LINE.fullmatch(line.strip()))]
+    if not found or len(found) != len([line for line in text if line.strip()]):
+        raise AllowanceError("head.unreadable", file=place.name)
+    return [(int(match[2]), match[3]) for match in found]

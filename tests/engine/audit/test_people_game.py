@@ -1,0 +1,26 @@
+"""Three people who talk, each with a grant of their own, against one budget: the best they can do stays below δ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals, fits
+from dpengine.accountant.loss import Pure
+from dpengine.audit.people_game import RULE, SIZES, apart, game_of_people, in_memory
+
+
+def test_three_people_who_talk_stay_below_delta() -> None:
+    with in_memory() as folder:
+        found = game_of_people(Path(folder))
+    assert found.worth <= float(RULE.delta)
+    assert found.admitted > 20 and found.refused_by_cap > 0 and found.refused_by_grant > 0, found
+
+
+def test_three_tallies_would_be_worth_more_than_delta() -> None:
+    """The same three people, each of whom a tally of their own lets ask as much as the whole cap."""
+
+    def most(place: int) -> int:
+        return fits(RULE, Totals.NOTHING, cost(Pure(SIZES[place]), RULE.alpha))
+
+    assert apart(most) > 1000 * float(RULE.delta)

@@ -1,0 +1,206 @@
+"""Wrong twins of what holds where people share a workspace: rights kept too long, grants counted or checked wrongly."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from sqlite_utils import Database
+
+from dpengine.core.errors import AllowanceError
+from dpengine.ledger import chain, people_chain
+from dpengine.ledger import people_rules as rules
+from dpengine.ledger.chain import Verdict, hash_of, verify
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.people_acts import Payer
+from dpengine.ledger.people_book import PeopleBook
+from dpengine.ledger.rows import Standing, standing_from
+from dpengine.people import face as face_module
+from dpengine.people.home import Standpoint
+from tests.helpers_ledger import ask
+from tests.helpers_people import HALF, MINE, Office, office
+from tests.planted.ledgers import a_folder
+from tests.planted.registry import Planted
+
+Verify = Callable[[Iterable[Any]], Verdict]
+
+
+def _ask(here: Office, name: str, request: str, epsilon: str) -> dict[str, Any]:
+    record = here.workspace.record(MINE)
+    return ask(request, epsilon, budget=record.budget, table=MINE, actor=here.person(name))
+
+
+# The face
+
+
+def check_what_is_taken_back_counts_at_once(kind: type[Standpoint]) -> None:
+    with a_folder() as folder, pytest.MonkeyPatch.context() as patch, office(folder) as here:
+        patch.setattr(face_module, "Standpoint", kind)
+        face = here.face("analyst")
+        table = face.table(MINE)
+        assert face.may("ask", MINE) and table.meter().charges == 0
+        here.give(MINE, "analyst", Fraction(0))
+        assert not face.may("ask", MINE), "a right that was taken back is still shown"
+        with suppress(AllowanceError):
+            table.meter()
+            raise AssertionError("a right that was taken back still holds")
+
+
+class Remembering(Standpoint):
+    """What a person may do is looked up once, when they come."""
+
+    def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
+        kept = self.__dict__.setdefault("kept", {})
+        if name not in kept:
+            kept[name] = super().relations(name, budget)
+        return kept[name]
+
+
+# Grants
+
+
+def check_two_at_once_spend_one_grant(kind: type[Ledger]) -> None:
+    """Two threads of one person, each of which alone fits into the grant: one is refused."""
+    with a_folder() as folder, office(folder) as here:
+        here.give(MINE, "analyst", Fraction(3, 10))
+        went: list[str] = []
+
+        def spend(name: str) -> None:
+            with closing(kind(here.workspace.ledger.path)) as mine, suppress(AllowanceError):
+                mine.reserve(**_ask(here, "analyst", name, "0.25"))
+                went.append(name)
+
+        threads = [threading.Thread(target=spend, args=(name,)) for name in ("one", "two")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(went) == 1, "two at once overspent a grant"
+
+
+class LooksAtTheGrantFirst(Ledger):
+    """The grant is checked before the write lock is taken."""
+
+    meet = threading.Barrier(2)
+
+    def reserve(self, **told: Any) -> Any:
+        with self.people() as book:
+            self._seen = book.own(told["budget"], told["actor"])
+        self.meet.wait(timeout=10)
+        return super().reserve(**told)
+
+    def _payer(self, db: Database, *given: Any) -> Payer | None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(PeopleBook, "own", lambda book, budget, holder: self._seen)
+            return super()._payer(db, *given)
+
+
+def check_colleagues_do_not_move_a_grant(own: Callable[..., Standing]) -> None:
+    with a_folder() as folder, office(folder) as here, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PeopleBook, "own", own)
+        ledger = here.workspace.ledger
+        here.give(MINE, "analyst", Fraction(2, 10))
+        ledger.reserve(**_ask(here, "owner", "colleague", "0.25"))
+        try:
+            ledger.reserve(**_ask(here, "analyst", "mine", "0.1"))
+        except AllowanceError:
+            raise AssertionError("a colleague used up somebody's grant") from None
+        meter = here.face("analyst").meter(MINE)[0]
+        assert meter.charges == 1, "a colleague moved somebody's meter"
+
+
+def over_everybody(book: PeopleBook, budget: str, holder: str) -> Standing:
+    rows = book._db.query("SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq", [budget])
+    totals = [json.loads(row["body"]).get("of_table") for row in rows]
+    return Standing.NOTHING if not totals else standing_from(totals[-1])
+
+
+def check_a_charge_beyond_a_grant_is_found(verified: Verify) -> None:
+    """All hashes are right, and the budget's own rule holds: only the grant does not cover the charge."""
+    with a_folder() as folder, office(folder) as here:
+        here.give(MINE, "analyst", HALF)
+        here.workspace.ledger.reserve(**_ask(here, "analyst", "one", "0.25"))
+        rows = [dict(row) for row in here.workspace.ledger.export_rows()]
+        assert verified(rows).ok, "a sound ledger is refused"
+        prev = "0" * 64
+        for row in rows:
+            body = json.loads(row["body"])
+            if row["kind"] == "grant" and body["to"] == here.person("analyst"):
+                row["body"] = json.dumps(body | {"share": "1/100"}, sort_keys=True, separators=(",", ":"))
+            row["prev"] = prev
+            row["hash"] = prev = hash_of(row)
+        assert not verified(rows).ok, "a charge beyond its grant passes the check"
+
+
+def without_grants(rows: Iterable[Any]) -> Verdict:
+    """The check of the chain as it was before people."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(people_chain.PeopleSoFar, "charge_fault", lambda *given: None)
+        return chain.verify(rows)
+
+
+def check_nobody_decides_their_own_wish(decides: Callable[..., bool]) -> None:
+    """Nor where they are owner and administrator both; neither the program lets them nor the file itself."""
+    with a_folder() as folder, office(folder) as here, pytest.MonkeyPatch.context() as patch:
+        here.give(MINE, "owner", Fraction(1, 10))
+        here.name("owner", "administrator")
+        face = here.face("owner")
+        wanted = face.wish(MINE, "the report", share="1")
+        patch.setattr(rules, "may_decide", decides)
+        assert face.pending() == [], "a wish waits for its own author"
+        with suppress(AllowanceError):
+            face.decide(wanted.id, "yes")
+            raise AssertionError("somebody decided a wish of their own")
+
+
+def whoever_owns_it(book: Any, wanted: Any, actor: str) -> bool:
+    return rules.owns(book, actor, wanted.table)
+
+
+PLANTED = [
+    Planted(
+        "a face that caches rights",
+        "What a person may do is looked up when they come, and kept.",
+        check_what_is_taken_back_counts_at_once,
+        "taken back",
+        Standpoint,
+        Remembering,
+    ),
+    Planted(
+        "a grant checked outside the transaction",
+        "What is left of a grant is read before the write lock is taken.",
+        check_two_at_once_spend_one_grant,
+        "overspent a grant",
+        Ledger,
+        LooksAtTheGrantFirst,
+    ),
+    Planted(
+        "a grant counted over everybody's rows",
+        "A colleague's questions use up somebody else's share.",
+        check_colleagues_do_not_move_a_grant,
+        "a colleague",
+        PeopleBook.own,
+        over_everybody,
+    ),
+    Planted(
+        "a verify that skips grants",
+        "The check of the chain follows the budgets and not who might spend them.",
+        check_a_charge_beyond_a_grant_is_found,
+        "beyond its grant",
+        verify,
+        without_grants,
+    ),
+    Planted(
+        "a wish decided by its author",
+        "An owner's own wish waits for that owner.",
+        check_nobody_decides_their_own_wish,
+        "own",
+        rules.may_decide,
+        whoever_owns_it,
+    ),
+]

@@ -128,7 +128,7 @@ class PeopleLedger(LedgerReader):
     ) -> Wanted:
         """Ask for a larger share, or for one question above the limit: what is asked and its price, never an answer."""
         read_request(wish)
-        reason = " ".join(reason.split())[:LONGEST_REASON]
+        reason = " ".join("".join(sign if sign.isprintable() else " " for sign in reason).split())[:LONGEST_REASON]
         with self._file.writing() as db:
             book, at = PeopleBook(db), now()
             if book.wanted(wish) is not None:

@@ -9,7 +9,6 @@ never hands out the workspace, a table of it, its ledger or its jobs, but faces 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import update_wrapper
 from pathlib import Path
 from typing import cast
 
@@ -51,7 +50,8 @@ class Guarded:
             at.refuse(verbs[verb], name)
             return faced(at, act(*given, **named))
 
-        return update_wrapper(checked, act, assigned=("__name__", "__qualname__", "__doc__"), updated=())
+        checked.__name__, checked.__doc__ = verb, act.__doc__  # and nothing by which `act` could be found
+        return checked
 
     def __dir__(self) -> list[str]:
         return sorted(self.__verbs)
@@ -116,8 +116,11 @@ class Face(TokenFace):
     def table(self, name: str, visitor: str = "") -> Table:
         """A table that they may see; of a sample, with a practice budget of their own."""
         self._check("table", name)
+        return self._table(name)
+
+    def _table(self, name: str, joined: bool = False) -> Table:
         record = self._at.house.record(name)
-        found = PersonTable(PersonHome(self._at), record, self._at.budget_of(record), self.person)
+        found = PersonTable(PersonHome(self._at), record, self._at.budget_of(record), self.person, joined)
         return cast(Table, faced(self._at, found))
 
     def tables(self) -> list[Record]:
@@ -141,8 +144,10 @@ class Face(TokenFace):
     def add_table(self, name: str, source: object, **declared: object) -> Table:
         """Bring a table: they become its owner, with a grant of its whole allowance."""
         self._check("add_table")
+        if isinstance(source, str | Path) and self.folder.resolve() not in Path(source).resolve().parents:
+            raise AllowanceError("load.absent")  # of the files on the machine, those in their own folder alone
         added = self._at.house.add_table(name, source, **declared | {"actor": self.person})
-        return self.table(added.name)
+        return self._table(added.name, added.joined)
 
     def seal(self, name: str, actor: str = "") -> Act:
         self._check("seal", name)

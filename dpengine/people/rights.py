@@ -59,7 +59,7 @@ TABLE = MappingProxyType(
 SESSION = MappingProxyType(_all(_ASK, "request entry query look others_from chose ask submit job end"))
 
 # Of the ledger and of what runs, as far as pages read them: rows of tables that the person may see, jobs of their own.
-LEDGER = MappingProxyType(_all((ANYONE,), "head row_of find budget steps progress"))
+LEDGER = MappingProxyType(_all((ANYONE,), "head row_of find budget steps progress") | _all((AUDITOR,), "export_rows"))
 JOBS = MappingProxyType(_all((ANYONE,), "state wait cancel"))
 
 PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SESSION, "ledger": LEDGER, "jobs": JOBS})

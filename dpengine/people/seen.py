@@ -108,6 +108,9 @@ class SeenLedger(Ledger):
     def steps(self, session: str, newest: int | None = None) -> list[Burned]:
         return super().steps(session, newest) if self.find(session) is not None else []
 
+    def progress(self, session: str) -> tuple[int, bool, bool]:
+        return super().progress(session) if self.find(session) is not None else (0, False, False)
+
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
         """The rows about tables that the person may see, with what belongs to them."""
         shows, sees = self._shows(), cache(self._sees)

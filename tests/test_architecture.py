@@ -32,6 +32,7 @@ ROOMS = (
     "people",
     "workspace",
     "commands",
+    "client",
     "audit",
     "__main__",
     "__init__",
@@ -46,6 +47,7 @@ ONLY_HERE = {
 SECRETS = {
     "noise/coins.py",
     "asking/release.py",
+    "client.py",
     "storage/declared_tables.py",
     "storage/erase.py",
     "storage/secret.py",
@@ -227,7 +229,7 @@ def test_every_class_of_the_engine_has_a_name_of_its_own() -> None:
     assert not {name for name, count in names.items() if count > 1}
 
 
-MOST_ANY = 93  # lines; lower it when there are fewer
+MOST_ANY = 91  # lines; lower it when there are fewer
 
 
 def test_little_is_left_untyped_in_the_engine() -> None:

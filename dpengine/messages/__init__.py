@@ -13,7 +13,6 @@ from datetime import date
 from fractions import Fraction
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
 
 from dpengine.messages.language import LANGUAGES, STORED, current
 from dpengine.messages.language import language as language
@@ -148,7 +147,7 @@ def shown(labels: Iterable[str]) -> dict[str, str]:
     return {label: words for label in labels if (words := called(label)) != label}
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """A public fact as a person writes it: 1234567 as 1,234,567, one third as 0.333; in one line."""
     if isinstance(value, Automatic):
         return called(value)
@@ -171,7 +170,7 @@ def plain(value: Any) -> str:
     return "".join(" " if sign in "\t\r\n" else "\ufffd" if hidden(sign) else sign for sign in text)
 
 
-def say(code: str, /, **facts: Any) -> str:
+def say(code: str, /, **facts: object) -> str:
     """The sentence for `code` in the current language, filled with public facts."""
     words = {name: plain(value) for name, value in facts.items()}
     return forms(CATALOGUES[current()][code], words).format_map(words)

@@ -23,7 +23,7 @@ from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.messages.language import speaking
 from dpengine.workspace import Workspace
-from ui.door import limiter, request, told, verbs
+from ui.door import limiter, openapi, request, told, verbs
 from ui.door.limiter import Limiter
 from ui.door.request import Receive, Scope, Send
 from ui.door.visit import Asked, Visit
@@ -52,8 +52,6 @@ _STATUS: Mapping[str, int] = {
     "table.unknown": 404,
     "request.unknown": 404,
     "request.reused": 409,
-    "release.failed": 409,
-    "release.interrupted": 409,
 }
 Reply = tuple[int, Json, list[tuple[bytes, bytes]]]
 
@@ -93,6 +91,8 @@ class Door:
         visit = await self._run(lang, lambda: self._visit(request.token_of(scope)))
         self._limits.take(visit.person)
         inner = scope["path"].partition(f"/{BASE}")[2].strip("/")
+        if inner == DESCRIPTION and scope["method"] == "GET":
+            return 200, await self._run(lang, lambda: openapi.described(lang)), []
         verb, given = verbs.find(inner)
         if verb is None:
             raise AllowanceError("door.path")

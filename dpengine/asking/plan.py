@@ -126,6 +126,7 @@ class PlanRun:
 
 
 _Option = tuple[AnyQuery, Cost]
+PlanRow = tuple[Wish, _Option | None]  # a wish, and the question that keeps it with what that costs
 
 
 def requests_of(run: str) -> list[str]:
@@ -164,7 +165,7 @@ class Planner:
     def _option(self, query: AnyQuery) -> _Option:
         return query, cost(query.loss(), self._rule.alpha)
 
-    def _priced(self, rows: Sequence[tuple[Wish, _Option | None]]) -> Priced:
+    def _priced(self, rows: Sequence[PlanRow]) -> Priced:
         lines, totals = [], self._totals
         for wish, option in rows:
             share = Fraction(0)

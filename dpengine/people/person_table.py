@@ -8,8 +8,11 @@ from fractions import Fraction
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule
+from dpengine.accountant.filter import Rule, Totals
 from dpengine.asking.answers import Meter, Preview, claim_of, make_meter
+from dpengine.asking.plan import Planner, PlanRow, Priced
+from dpengine.asking.sessions import BEST
+from dpengine.core.json_types import Json
 from dpengine.ledger import people_rules
 from dpengine.ledger.ledger import BudgetRecord, Ledger, Standing
 from dpengine.ledger.people_acts import Payer
@@ -17,6 +20,7 @@ from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rows import base_of
 from dpengine.ledger.rows import together
 from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.people.day import today
 from dpengine.table import Table
 
@@ -63,12 +67,68 @@ class PersonTable(Table):
 
         return [price if fits(query) else None for price, query in zip(found, queries, strict=True)]
 
+    def suggestions(self) -> list[AnyQuery]:
+        """Those that fit into what is left of the person's own share too."""
+        found = super().suggestions()
+        return [query for query, price in zip(found, self.prices(found), strict=True) if price is not None]
+
+    def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
+        return super().affordable(steps, min(share, self._left()))
+
+    def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
+        return super().at_share(query, min(share, self._left()))
+
+    def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
+        return super().training_for(key, min(share, self._left()), **parameters)
+
+    def session_for(self, questions: Json, share: Fraction, calibration: str = BEST) -> AdaptiveSession:
+        return super().session_for(questions, min(share, self._left()), calibration)
+
+    def planner(self, keep: Fraction = NOTHING) -> Planner:
+        """Prices plans against both limits."""
+        payer, standing = self._payer(), self._standing()  # before the cap, as in `preview`
+        if self.practice:
+            return super().planner(keep)
+        return PersonPlanner(self.budget.rule, standing.totals, keep, payer)
+
+    def _payer(self) -> Payer | None:
+        ledger, rule = self._workspace.ledger, self.budget.rule
+        return None if self.practice else payer_of(ledger, self._budget.id, self.name, self.actor, rule)
+
+    def _left(self) -> Fraction:
+        """What is left of the person's own share, of the table's allowance; on practice budgets all."""
+        payer = self._payer()
+        if payer is None:
+            return Fraction(1) if self.practice else NOTHING
+        return people_rules.room(self.budget.rule, payer.grant, payer.own)
+
     def _waits(self, query: AnyQuery, takes: Fraction) -> bool:
         with self._workspace.ledger.people() as book:
             most = book.limit(base_of(self._budget.id), self.name)
             if most is None or takes <= most:
                 return False
             return people_rules.approval(book, self.actor, self._budget.id, self.name, claim_of(query)) is None
+
+
+class PersonPlanner(Planner):
+    """Prices plans against the budget and against a grant: where the grant is the tighter of the two, a plan is too
+    expensive by what it would take beyond the grant."""
+
+    def __init__(self, rule: Rule, totals: Totals, keep: Fraction, payer: Payer | None) -> None:
+        super().__init__(rule, totals, keep)
+        self._payer = payer
+
+    def _priced(self, rows: Sequence[PlanRow]) -> Priced:
+        priced = super()._priced(rows)
+        if self._payer is None:
+            return replace(priced, admitted=False)
+        after = self._payer.own.totals
+        for _, option in rows:
+            after = after if option is None else after.plus(option[1])
+        beyond = filter.used(self._rule, after) - self._payer.grant.share
+        if beyond <= priced.over:
+            return priced
+        return replace(priced, keep=1 - priced.used - priced.share + beyond)
 
 
 def payer_of(ledger: Ledger, budget: str, table: str, person: str, rule: Rule, key: str | None = None) -> Payer | None:

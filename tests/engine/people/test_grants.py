@@ -15,12 +15,13 @@ import pytest
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import used
 from dpengine.accountant.loss import Gaussian, Pure
+from dpengine.asking.plan import Wish
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.chain import hash_of, verify
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS, Charge, Standing
 from tests.helpers_ledger import ask, raises
-from tests.helpers_people import MINE, OTHER, Office, count, office
+from tests.helpers_people import HALF, MINE, OTHER, Office, count, office
 
 
 def reserve(here: Office, name: str, request: str, epsilon: str = "0.1", **more: object) -> object:
@@ -187,6 +188,37 @@ def test_a_plan_is_within_the_grant_or_not_at_all(tmp_path: Path) -> None:
         table.submit_plan([count(table, "0.01"), count(table, "0.02")], "small")
         face.jobs.wait("small", 20)
         assert table.run("small").done == 2 and here.workspace.verify_ledger().ok
+
+
+def test_what_is_planned_fits_into_both_limits(tmp_path: Path) -> None:
+    """Whatever is offered, suggested or fitted is not refused for the person's own share when it is asked."""
+    with office(tmp_path, epsilon="40") as here:
+        here.give(MINE, "analyst", Fraction(1, 20))
+        reserve(here, "analyst", "before", "0.5")
+        table, whole = here.face("analyst").table(MINE), here.workspace.table(MINE)
+        query = count(table, "1")
+        wishes = [Wish.of(count(table, epsilon)) for epsilon in ("0.5", "1", "2")]
+        assert whole.planner().price(wishes).fits and not table.planner().price(wishes).fits
+        fitted = table.planner().redistributed(wishes)
+        assert fitted is not None and table.planner().price(fitted).fits
+        at = table.at_share(query, HALF)
+        offered = [*table.suggestions(), *([at] if at else []), *table.planner().price(fitted).queries]
+        assert offered and all(table.preview(one).admissible for one in offered)
+        assert table.affordable(["0.1", "10"], HALF) == ["0.1"] and whole.affordable(["10"], HALF) == ["10"]
+        table.submit_plan(table.planner().price(fitted).queries, "plan")
+        here.face("analyst").jobs.wait("plan", 20)
+        assert table.run("plan").done == 3
+        here.give(MINE, "analyst", Fraction(1, 10**6))
+        assert table.suggestions() == [] and table.at_share(query, HALF) is None
+        assert not table.planner().price([Wish.of(query)]).fits
+
+
+def test_a_receipt_holds_where_people_sign_in(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        table = here.face("analyst").table(MINE)
+        receipt = table.ask(count(table, "0.01")).receipt
+        [finding] = here.face("owner").check_receipts(json.dumps(receipt).encode(), "r.json")
+        assert finding.ok and receipt["actor"] == here.person("analyst")
 
 
 def test_a_session_is_charged_within_the_grant_and_ends_with_it(tmp_path: Path) -> None:

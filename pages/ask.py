@@ -99,7 +99,7 @@ with left, st.container(key="card-spend"):
             job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again)
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
-        if not price.admissible:
+        if not price.admissible and not job.short(table, price):
             rest = table.meter().unused
             job.refused(say("ask.too_much", left=percent_left(rest)) if rest else workshop.nothing_left())
     if refusal:

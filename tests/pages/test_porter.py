@@ -220,6 +220,7 @@ def talk(door: Door, cookie: str, then: Callable[[], None]) -> list[dict[str, An
 @pytest.mark.parametrize("why", ["signed out", "expired", "right withdrawn", "barred"])
 def test_an_open_socket_hears_and_says_nothing_more(door: Door, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     cookie, now = door.signed_in(), time.time()
+    monkeypatch.setattr(person, "_sessions", {"theirs": ANA})
     door.says = [{"type": "websocket.send", "bytes": b"an answer"}]
 
     def happen() -> None:
@@ -235,6 +236,8 @@ def test_an_open_socket_hears_and_says_nothing_more(door: Door, monkeypatch: pyt
     sent = talk(door, cookie, happen)
     assert [one["type"] for one in door.heard] == ["websocket.connect", "websocket.disconnect"]  # never the click
     assert [one["type"] for one in sent] == ["websocket.send", "websocket.close"]
+    assert not person.owns(ANA, "theirs")  # what it showed is not taken up again
+    assert not door.ask("/", cookie)[0]  # and whoever comes back signs in anew
 
 
 def test_a_silent_socket_is_closed_too(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from ui.data.declare_draft import STEPS, Draft
 from ui.data.declare_task import Task, Work
 from ui.shell import frame, steer, uploads
 from ui.shell.incoming import here
-from ui.shell.state import NOBODY, choose_table, visitor, workspace
+from ui.shell.state import NOBODY, choose_table, may, visitor, workspace
 from ui.words import gloss
 from ui.words.markup import html_lines
 
@@ -93,6 +93,10 @@ def kept(key: str, value: Any) -> str:
 
 def show(screens: dict[str, Callable[[Draft], None]]) -> None:
     look()
+    if not may("add_table"):
+        frame.nothing()
+        st.html(f'<p class="lead">{escape(say("data.not_you"))}</p>')
+        return
     draft = current()
     if draft.task is not None:
         _settle(draft)

@@ -20,10 +20,11 @@ from ui.data import declare_fit as fit
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_of
-from ui.parts import answer, first_look, fitting, job, missing, owner, preview
+from ui.parts import answer, first_look, fitting, job, missing, owner, preview, wish
+from ui.people import grants
 from ui.shell import frame, nav
 from ui.shell.language import address
-from ui.shell.state import current_table, open_table, workspace
+from ui.shell.state import current_table, may, open_table, workspace
 from ui.words import gloss, prices
 
 
@@ -117,13 +118,17 @@ def show() -> None:
     if table.practice:
         st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
         return
-    if not table.closed:
-        if find := missing.wanted(table):  # what somebody came for comes first
-            buy.unknown(table, find)
+    find = missing.wanted(table) if not table.closed and may("ask", table.name) else None
+    if find:  # what somebody came for comes first
+        buy.unknown(table, find)
+    grants.show(table)
+    wish.show(table)
+    if not table.closed and may("ask", table.name):
         fit.show(table)
         if not find:
             buy.unknown(table)
-    owner.show(table)
+    if may("seal", table.name):
+        owner.show(table)
 
 
 def record(table: dp.Table) -> Record:
@@ -132,12 +137,13 @@ def record(table: dp.Table) -> Record:
 
 def _ways(table: dp.Table, label: str) -> None:
     with st.container(horizontal=True, key="declare-done"):
-        if not table.closed:
+        if not table.closed and may("ask", table.name):
             first_look.link(table)
             st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
-        if not table.practice and not table.closed:
+        if not table.practice and not table.closed and may("revise", table.name):
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
-        st.button(say("data.done.another"), key="declare-another", on_click=_another)
+        if may("add_table"):
+            st.button(say("data.done.another"), key="declare-another", on_click=_another)
 
 
 def _another() -> None:

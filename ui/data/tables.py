@@ -20,7 +20,7 @@ from dpengine.storage.samples import SAMPLES
 from ui.data import declare
 from ui.parts import first_look, fitting, history, missing
 from ui.shell import frame, nav, room
-from ui.shell.state import open_table, table_labels, workspace
+from ui.shell.state import may, open_table, table_labels, workspace
 
 LATEST = 3
 _NAMED = 6  # columns on a card
@@ -33,7 +33,8 @@ def show() -> None:
     labels = table_labels()
     if not room.on():
         own = [_card(record.name, labels[record.name]) for record in workspace().tables()]
-        _section("tables.own", own, _add(), say("tables.none"))
+        brings = may("add_table")
+        _section("tables.own", own, _add() if brings else "", say("tables.none" if brings else "tables.none_granted"))
     _section("tables.practice", [_sample(name) for name in SAMPLES], kind="tiles narrow")
 
 
@@ -63,7 +64,7 @@ def _card(name: str, label: str) -> str:
     others = [] if table.practice else [one for one in table.sharing() if one != name]
     shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
     about = nav.address("data", name), "tables.about" if table.practice else "tables.about_own"
-    ways = [] if table.closed else [(nav.address("ask", name), "tables.ask")]
+    ways = [] if table.closed or not may("ask", name) else [(nav.address("ask", name), "tables.ask")]
     if first_look.label(table):
         ways.append((nav.address("board", name), "tables.first_look"))
     if meter.charges:

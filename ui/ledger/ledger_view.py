@@ -24,7 +24,7 @@ from ui.parts import exports, history, owner
 from ui.pictures import charts
 from ui.shell import frame, nav
 from ui.shell.frame import broken, fine
-from ui.shell.state import workspace
+from ui.shell.state import may, workspace
 from ui.words import gloss
 
 PER_PAGE = 50
@@ -215,6 +215,7 @@ def downloads(table: dp.Table) -> None:
         ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
     ]
     files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())))
+    files = [one for one in files if one[0] != "whole" or may("export")]
     for_programs = [one for one in files if one[2] == "application/jsonl"]
     with st.container(horizontal=True):
         _buttons([one for one in files if one not in for_programs])

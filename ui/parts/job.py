@@ -14,6 +14,7 @@ import dpengine as dp
 from dpengine.asking.release import new_request
 from dpengine.ledger.rows import Charge
 from dpengine.messages import say
+from ui.parts import wish
 from ui.shell import steer
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
@@ -38,6 +39,9 @@ def ask_button(
     a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it. With `again`,
     where this very question was paid for before, paying takes a second step, in another place than the first click.
     """
+    if wish.waits(table, query):
+        wish.approval(table, query, key)
+        return
     waiting = st.session_state.setdefault(_NEXT, {})
     request = waiting.setdefault((key, table.name, query.digest()), new_request())
     given = (table, query, request, place, seen())
@@ -131,6 +135,15 @@ def elsewhere(request: str) -> None:
     if workspace().job(request).over:
         st.rerun()
     hint(say("ask.running"))
+
+
+def short(table: dp.Table, price: dp.Preview) -> bool:
+    """Where the person's own share is what a question does not fit into: the page says so, and how to ask for more."""
+    sentence = wish.own_short(table, price)
+    if sentence is not None:
+        refused(sentence)
+        wish.link(table)
+    return sentence is not None
 
 
 def hint(sentence: str) -> None:

@@ -12,8 +12,8 @@ import streamlit as st
 from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OWNER, Role
 from dpengine.messages import say
 from dpengine.storage.people_names import KnownPerson
-from ui.parts import history
-from ui.people import names, said
+from ui.parts import history, said
+from ui.people import grants, names
 from ui.shell import frame, person
 from ui.shell.state import face, may
 from ui.words.markup import unmarked
@@ -36,6 +36,11 @@ def show() -> None:
     roles: dict[str, list[Role]] = {}
     for role in face().roles():
         roles.setdefault(role.person, []).append(role)
+    waiting = face().pending()
+    for table in dict.fromkeys(one.table for one in waiting):
+        said.tell(f"grants-{table}")
+    for one in waiting:  # nobody decides about a wish of their own: those of owners come here
+        grants.wished(None, one, names.called(everybody))
     _list(everybody, roles)
     _hand_over(everybody)
 
@@ -94,9 +99,17 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
     called = names.called(everybody)
     st.html(f'<h2>{escape(say("people.hand.title"))}</h2><p class="muted">{escape(say("people.hand.lead"))}</p>')
     with st.container(key="people-hand", horizontal=True, vertical_alignment="bottom"):
-        st.selectbox(say("people.hand.table"), tables, key="hand-table", width=260)
         st.selectbox(
-            say("people.hand.to"), list(called), format_func=lambda one: unmarked(called[one]), key="hand-to", width=300
+            say("people.hand.table"), tables, None, key="hand-table", width=260, placeholder=say("grants.choose")
+        )
+        st.selectbox(
+            say("people.hand.to"),
+            list(called),
+            None,
+            format_func=lambda one: unmarked(called[one]),
+            key="hand-to",
+            width=300,
+            placeholder=say("grants.choose"),
         )
         st.button(say("people.hand.do"), key="hand-do", on_click=_hand)
     said.tell("hand")
@@ -111,5 +124,5 @@ def _forget(who: str) -> None:
 
 
 def _hand() -> None:
-    table, to = str(st.session_state["hand-table"]), str(st.session_state["hand-to"])
+    table, to = (str(st.session_state.get(f"hand-{name}") or "") for name in ("table", "to"))
     said.act("hand", "people.hand.done", lambda: face().hand_over(table, to), table=table, person=names.of(to).shown)

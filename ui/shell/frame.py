@@ -13,7 +13,8 @@ import dpengine as dp
 from dpengine.asking.plan import Priced
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.messages import say
-from ui.shell.state import choose_table, table_labels, table_names
+from ui.shell import person
+from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 
 _SLOT = "_meter_slot"
@@ -86,22 +87,63 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
         words = f"<b>{escape(say('meter.none'))}</b> {escape(str(complaint))}"
         slot.html(f'<div class="refused" role="alert">{words}</div>')
         return
-    left = 1 - meter.used
-    words = say("meter.left", left=percent_left(left))
-    take, kind = Fraction(0), "take"
+    bars = _shared(table, meter, preview, of)
+    if bars is None:
+        words, label, parts = _bar(meter.used, preview, of)
+        aside = f'<span class="aside">{_aside(table, meter)}</span>'
+        bars = (
+            f'<div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
+            f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>'
+        )
+    slot.html(f'<div class="meter">{bars}{_reserve(meter)}</div>')
+
+
+def _bar(used: Fraction, preview: dp.Preview | Priced | None, of: str) -> tuple[str, str, str]:
+    """The words, the label and the parts of one bar."""
+    left = 1 - used
+    words, take, kind = say("meter.left", left=percent_left(left)), Fraction(0), "take"
     if preview is not None and preview.admissible:
         take = preview.share
         words = say(f"meter.after{of}", left=percent_left(left), after=percent_left(left - take))
     elif preview is not None:
         take, kind = left, "over"
         words = say(f"meter.short{of}", left=percent_left(left))
-    label = say("meter.label", left=percent_left(left))
-    aside = f'<span class="aside">{_aside(table, meter)}</span>'
-    parts = _part("gone", meter.used) + _part(kind, take)
-    slot.html(
-        f'<div class="meter"><div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
-        f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>{_reserve(meter)}</div>'
+    return words, say("meter.label", left=percent_left(left)), _part("gone", used) + _part(kind, take)
+
+
+def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | None, of: str) -> str | None:
+    """Where people share a table: what is left of one's own share, and of the table's allowance, side by side."""
+    if table.practice or not person.served():
+        return None
+    mine, whole = face().meter(table.name)
+    if not mine.share:  # an auditor, or somebody whose grant has ended
+        return None
+    own_take = getattr(preview, "own_share", None)
+    left, room = 1 - mine.used, 1 - whole.used
+    own = say("meter.own.left", left=percent_left(left))
+    parts, theirs = _part("gone", min(mine.used, Fraction(1))), _part("gone", min(whole.used, Fraction(1)))
+    told = say("meter.own.table", left=percent_left(max(room, Fraction(0))))
+    if preview is not None and own_take is not None:
+        takes = own_take / mine.share
+        short = takes > left
+        own = say("meter.own.short", left=percent_left(left)) if short else own
+        own = own if short else say("meter.own.after", left=percent_left(left), after=percent_left(left - takes))
+        parts += _part("over" if short else "take", left if short else takes)
+        over = preview.share > room
+        told = (
+            told
+            if over
+            else say("meter.own.table_after", left=percent_left(room), after=percent_left(room - preview.share))
+        )
+        theirs += _part("over" if over else "take", room if over else preview.share)
+    share = say("meter.own.share", share=percent(mine.share))
+    both = ((own, share, parts, percent_left(left)), (told, "", theirs, percent_left(max(room, Fraction(0)))))
+    bars = "".join(
+        f'<div><div class="words"><span>{gloss.html(words)}</span><span class="aside">{escape(beside)}</span></div>'
+        f'<div class="bar" role="img" aria-label="{escape(say("meter.label", left=label))}">{bar}</div></div>'
+        for words, beside, bar, label in both
     )
+    return f'<div class="two">{bars}</div><div class="words"><span class="aside">{_aside(table, meter)}</span></div>'
 
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:

@@ -18,7 +18,7 @@ import dpengine as dp
 from dpengine.messages import say
 from ui.shell import room
 from ui.shell.language import in_address
-from ui.shell.state import ROOT
+from ui.shell.state import ROOT, may
 
 PLACES: dict[str, tuple[str, ...]] = {
     "wall": ("wall",),
@@ -65,7 +65,7 @@ def places() -> list[str]:
 
 def rooms(place: str) -> list[str]:
     """The pages that a place lists."""
-    return [name for name in PLACES[place] if name != "data" or not room.on()]
+    return [name for name in PLACES[place] if name != "data" or not (room.on() or not may("add_table"))]
 
 
 def place_of(name: str) -> str | None:

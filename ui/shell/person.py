@@ -52,3 +52,10 @@ def owns(who: str, session: str) -> bool:
     """Is this session of Streamlit, by its id, this person's?"""
     with _lock:
         return _sessions.get(session) == who
+
+
+def leave(who: str) -> None:
+    """None of this person's sessions can be taken up again: what they show was drawn for somebody with other rights."""
+    with _lock:
+        for session in [session for session, owner in _sessions.items() if owner == who]:
+            del _sessions[session]

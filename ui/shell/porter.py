@@ -6,8 +6,8 @@ the header of a proxy at an address that is named in the configuration; never fr
 callbacks and fragments of Streamlit run before a page could look.
 
 Sockets are the point: all of a page happens in one. Each message is let through, in and out, only while the pass that
-opened the socket still stands and the person has not lost their last right; otherwise the socket is closed, and a
-socket on which nothing is said is looked at every second.
+opened the socket still stands and the person has not lost their last right, which signs them out; otherwise the socket
+is closed. One on which nothing is said is looked at every second.
 
 What one person was sent is theirs: a download is given only to whoever was told its address over their own socket, and
 an upload or the taking up of a session is refused to anybody but the person whose session it is.
@@ -223,9 +223,13 @@ class Porter:
 
         async def may_go_on() -> bool:
             nonlocal shut
-            good = self._passes.stands(found) and await asyncio.to_thread(still, found.person)
+            good = self._passes.stands(found)
+            if good and not await asyncio.to_thread(still, found.person):  # whoever comes back begins anew
+                good = False
+                await asyncio.to_thread(self._passes.take_back, found.person)
             if not shut and not good:
                 shut = True
+                person.leave(found.person)
                 _log.warning("socket closed: %s", found.person)
                 await send({"type": "websocket.close", "code": _NOT_THEIRS})
             return not shut

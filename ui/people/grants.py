@@ -1,0 +1,183 @@
+"""People of a table, for its owner: who may use which share of its allowance, what they wish for, and from which price
+on a question waits for a look."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import percent, percent_left, power_of_ten
+from dpengine.ledger.people_rows import ALL_QUESTIONS, CHANGED, NO, YES, Wanted
+from dpengine.messages import say
+from dpengine.people.face_people import HeldGrant
+from ui.parts import history, odds, said
+from ui.parts.wish import share_of
+from ui.people import names
+from ui.shell import frame, person
+from ui.shell.language import day_format
+from ui.shell.state import face, may
+from ui.words.markup import unmarked
+
+_PRIOR = 10  # in percent
+
+
+def show(table: dp.Table) -> None:
+    if not person.served() or table.practice or not may("grant", table.name):
+        return
+    called = names.called(face().people()) | {name: name[2:] for name in face().groups()}
+    waiting = [one for one in face().pending() if one.table == table.name]
+    with st.container(key="card-people"):
+        badge = f' <span class="badge">{len(waiting)}</span>' if waiting else ""
+        lead = f'<p class="muted">{escape(say("grants.lead"))}</p>'
+        st.html(f'<h2 id="people">{escape(say("grants.title"))}{badge}</h2>{lead}')
+        said.tell(f"grants-{table.name}")
+        for one in waiting:
+            wished(table, one, called)
+        for held in face().grants(table.name):
+            if held.grant.share or held.used:
+                _held(table, held, called)
+        if not table.closed:
+            _give(table, called)
+            _limit(table)
+
+
+def waiting() -> int:
+    """How many wishes wait for whoever is signed in: what a badge shows."""
+    return len(face().pending())
+
+
+def wished(table: dp.Table | None, one: Wanted, called: dict[str, str]) -> None:
+    """Who, why, how much, what the table promises (for whoever may see that), and the ways to decide."""
+    who = called.get(one.actor, one.actor[:10])
+    if one.share is not None:
+        told = say("grants.wish.share", person=who, share=percent(one.share))
+    else:
+        told = say("grants.wish.question", person=who, takes=percent(one.takes or Fraction(0)))
+    asked = str((one.claim or {}).get("sentence", ""))
+    promise = _promise(table) if table is not None else say("grants.wish.table", table=one.table)
+    with st.container(key=f"wish-{one.id}", border=True):
+        lines = [f"<b>{escape(told)}</b>", escape(asked), escape(say("grants.wish.reason", reason=one.reason))]
+        lines += [f'<span class="muted">{escape(line)}</span>' for line in (promise, history.when(one.at))]
+        st.html("".join(f"<p>{line}</p>" for line in lines if line))
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.button(
+                say("grants.approve"),
+                key=f"yes-{one.id}",
+                type="primary",
+                on_click=_decide,
+                args=(one.table, one.id, YES),
+            )
+            st.button(say("grants.decline"), key=f"no-{one.id}", on_click=_decide, args=(one.table, one.id, NO))
+            if one.share is not None:
+                st.text_input(say("grants.other"), key=f"other-{one.id}", width=160)
+                st.button(
+                    say("grants.change"), key=f"changed-{one.id}", on_click=_decide, args=(one.table, one.id, CHANGED)
+                )
+
+
+def _promise(table: dp.Table) -> str:
+    """What the table promises: now, and however its allowance is used. No share that is granted moves the second."""
+    meter = table.meter()
+    now, whole = (odds.after(_PRIOR, epsilon) for epsilon in (meter.spent_epsilon, meter.epsilon))
+    told = say(f"grants.odds.{table.facts.relation}", prior=_PRIOR, now=now, whole=whole)
+    return f"{told} {say('odds.delta', delta=power_of_ten(meter.delta)) if meter.delta else say('odds.no_delta')}"
+
+
+def _held(table: dp.Table, held: HeldGrant, called: dict[str, str]) -> None:
+    grant = held.grant
+    who = called.get(grant.to, grant.to[:10])
+    used = min(held.used / grant.share, Fraction(1)) if grant.share else Fraction(1)
+    facts = [say("grants.share", share=percent(grant.share), left=percent_left(1 - used))]
+    facts += [say("grants.until", day=grant.until)] if grant.until else []
+    facts += [_questions(grant.questions)] if grant.questions != ALL_QUESTIONS else []
+    with st.container(key=f"held-{grant.to}", horizontal=True, vertical_alignment="center"):
+        line = f'<b>{escape(who)}</b><br><span class="muted">{escape(" · ".join(facts))}</span>'
+        st.html(f'<div class="person">{line}{frame.small(used)}</div>')
+        if grant.share and grant.to != person.person():
+            st.button(
+                say("grants.back"), key=f"back-{grant.to}-{grant.seq}", on_click=_back, args=(table.name, grant.to)
+            )
+
+
+def _questions(patterns: tuple[str, ...]) -> str:
+    kept = [one[1:] for one in patterns if one.startswith("!")]
+    titles = [dp.catalogue[key].card.title if key in dp.catalogue else key for key in kept]
+    return say("grants.except", questions=", ".join(titles)) if kept else ", ".join(patterns)
+
+
+def _give(table: dp.Table, called: dict[str, str]) -> None:
+    others = [one for one in called if one != person.person()]
+    if not others:
+        st.html(f'<p class="muted">{escape(say("grants.nobody"))}</p>')
+        return
+    at = table.name
+    st.html(f"<h3>{escape(say('grants.give'))}</h3>")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            say("grants.who"),
+            others,
+            index=None,  # nobody is given anything by a slip
+            placeholder=say("grants.choose"),
+            format_func=lambda one: unmarked(called[one]),
+            key=f"give-who-{at}",
+            width=280,
+        )
+        st.text_input(say("grants.how_much"), key=f"give-share-{at}", width=160, placeholder="20 %")
+        st.date_input(say("grants.until_when"), value=None, key=f"give-until-{at}", format=day_format(), width=180)
+    st.multiselect(
+        say("grants.not_these"),
+        list(dp.catalogue),
+        format_func=lambda key: unmarked(dp.catalogue[key].card.title),
+        key=f"give-not-{at}",
+        placeholder=say("grants.all_questions"),
+    )
+    st.button(say("grants.give_do"), key=f"give-do-{at}", type="primary", on_click=_granted, args=(at, called))
+
+
+def _limit(table: dp.Table) -> None:
+    at, now = table.name, face().limit(table.name)
+    st.html(f'<h3>{escape(say("grants.limit"))}</h3><p class="muted">{escape(say("grants.limit_lead"))}</p>')
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = "" if now is None else percent(now)
+        st.text_input(say("grants.limit_share"), value=shown, key=f"limit-{at}-{shown}", width=200, placeholder="5 %")
+        st.button(say("grants.limit_do"), key=f"limit-do-{at}", on_click=_limited, args=(at, f"limit-{at}-{shown}"))
+
+
+def _decide(table: str, wish: str, answer: str) -> None:
+    typed = str(st.session_state.get(f"other-{wish}") or "")
+    said.act(
+        f"grants-{table}",
+        f"grants.decided.{answer}",
+        lambda: face().decide(wish, answer, share_of(typed) if answer == CHANGED else None),
+    )
+
+
+def _granted(table: str, called: dict[str, str]) -> None:
+    who = str(st.session_state.get(f"give-who-{table}") or "")
+    until: date | None = st.session_state.get(f"give-until-{table}")
+    kept = [f"!{key}" for key in st.session_state.get(f"give-not-{table}") or ()]
+    typed = str(st.session_state.get(f"give-share-{table}") or "")
+    done = said.act(
+        f"grants-{table}",
+        "grants.given",
+        lambda: face().grant(
+            table, who, share_of(typed), (*ALL_QUESTIONS, *kept), "" if until is None else until.isoformat()
+        ),
+        person=called.get(who, ""),
+    )
+    if done:
+        st.session_state[f"give-share-{table}"] = ""
+
+
+def _back(table: str, to: str) -> None:
+    said.act(f"grants-{table}", "grants.taken", lambda: face().grant(table, to, 0))
+
+
+def _limited(table: str, field: str) -> None:
+    typed = str(st.session_state.get(field) or "").strip()
+    work = (lambda: face().set_limit(table, share_of(typed))) if typed else (lambda: face().set_limit(table, None))
+    said.act(f"grants-{table}", "grants.limit_done" if typed else "grants.limit_none", work)

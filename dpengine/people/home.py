@@ -120,7 +120,7 @@ class Standpoint:
     def sees(self, budget: str, table: str) -> bool:
         """May the person see what was asked of this table and paid from this budget?"""
         if table in SAMPLES:
-            return budget.endswith(f":{self.person}")
+            return budget.endswith(f":{self.person}") or rights.AUDITOR in self.relations()
         found = self.relations(table)
         if rights.AUDITOR in found or base_of(budget) == budget:
             return self._visible(found)

@@ -44,7 +44,12 @@ class SeenLedger(Ledger):
     def budget(self, budget_id: str) -> BudgetRecord:
         if not self._knows(budget_id):
             raise AllowanceError("budget.unknown")
-        return super().budget(budget_id)
+        record, kin = super().budget(budget_id), self._kindred(budget_id)
+        if kin is None:
+            return record
+        with self.people() as book:  # what it was opened for, and when, is the other owner's
+            since = min((role.at for role in book.roles() if role.table in kin), default=record.at)
+        return replace(record, name=kin[0], at=since)
 
     def standing(self, budget: str) -> Standing:
         """The sums of a budget; where others use it unknown to this person, those of the tables that they know of."""
@@ -111,6 +116,9 @@ class SeenLedger(Ledger):
     def progress(self, session: str) -> tuple[int, bool, bool]:
         return super().progress(session) if self.find(session) is not None else (0, False, False)
 
+    def first_other(self, budget: str, request: str) -> int | None:
+        return next((entry.charge.seq for entry in self.walk(budget) if entry.charge.request != request), None)
+
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
         """The rows about tables that the person may see, with what belongs to them."""
         shows, sees = self._shows(), cache(self._sees)
@@ -118,6 +126,8 @@ class SeenLedger(Ledger):
         for row in super().export_rows(budget):
             if row["kind"] == "charge":
                 told = shows(Charge.from_row(row))
+            elif row["kind"] == "budget":  # one that another owner opened is not told of, nor by whom
+                told = self._knows(row["budget"]) and self._kindred(row["budget"]) is None
             else:
                 table = json.loads(row["body"]).get("table", "") if row["kind"] in _OF_A_TABLE else ""
                 told = row["request"] not in hidden and (not table or sees(row["budget"], table))

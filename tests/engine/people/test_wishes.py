@@ -185,6 +185,9 @@ def test_an_upload_does_not_tell_that_another_owner_has_it(tmp_path: Path) -> No
         assert here.workspace.record("copy").budget == here.workspace.record(MINE).budget  # one budget pays
         for table in (same, fresh):
             assert (table.joined, table.sharing(), table.acts(), table.history()) == (False, [table.name], [], [])
+            assert table.budget.name == table.name and next(iter(table.burn_down())).left == 1
+            seen = str([list(table.ledger_rows()), table.budget, table.facts])
+            assert MINE not in seen and here.person("owner") not in seen
             assert table.meter().used == 0 and here.face("owner of another").meter(table.name)[1].charges == 0
         assert same.ask(count(same, "0.1"), "copied").value is not None
         assert same.meter().charges == 1 and len(same.history()) == 1
@@ -245,6 +248,9 @@ def test_an_auditor_reads_every_account_and_act(tmp_path: Path) -> None:
         theirs = auditor.acts_of(here.person("analyst"))
         assert [deed.kind for deed in theirs] == ["wish", "charge"]
         assert [deed.kind for deed in auditor.acts_of(here.person("analyst"), before=theirs[0].seq)] == ["charge"]
+        practice = here.face("nobody").table("town")
+        practice.ask(practice.suggestions()[0])
+        assert list(auditor.ledger.export_rows()) == list(here.workspace.ledger.export_rows())
         assert len(list(auditor.export())) == here.workspace.ledger.head()[0] + 1
         assert len(list(auditor.table(MINE).ledger_rows())) > 4 and auditor.verify_ledger().ok
         with raises("people.no_right"):

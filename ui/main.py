@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -12,6 +13,7 @@ import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
+from ui.door import figures  # noqa: E402
 from ui.parts import job  # noqa: E402
 from ui.people import who  # noqa: E402
 from ui.shell import (  # noqa: E402
@@ -30,6 +32,7 @@ from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
 
+began = time.perf_counter()
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
 style.apply()
 language.settle()
@@ -64,4 +67,5 @@ except Exception as fault:  # its text may hold a value: the log gets its kind, 
     logging.getLogger("allowance").error("page %s failed: %s", page.title, type(fault).__name__)
     frame.complain(say("page.failed"))
 finally:
+    figures.here.page(time.perf_counter() - began)
     speed.settle()

@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -140,6 +140,14 @@ class JobState:
         return self.state not in ("queued", "running")
 
 
+@dataclass(frozen=True)
+class JobCounts:
+    asked: int
+    refused: dict[str, int]  # by the first part of the code
+    waiting: int
+    waiting_long: int
+
+
 class _Job:
     def __init__(self) -> None:
         self.state = "queued"
@@ -164,6 +172,7 @@ class Jobs:
         self._lock = threading.Lock()
         self._jobs: OrderedDict[str, _Job] = OrderedDict()
         self._lanes = Lanes()
+        self._asked, self._refused = 0, Counter[str]()
 
     @property
     def worker(self) -> str:
@@ -185,8 +194,16 @@ class Jobs:
                 return
             job = self._jobs[_key(request, actor)] = _Job()
             self._jobs.move_to_end(_key(request, actor))
+            self._asked += 1
             run = partial(self._run, _key(request, actor), job, in_words_of_caller(carry))
             self._lanes.put(turn or actor, _key(request, actor), run, long)
+
+    def counted(self) -> JobCounts:
+        """What this process did since it started: figures about the server, which tell of no table and no person. A
+        question counts when it is handed over, so nothing here says how long a release took."""
+        waiting = self._lanes.waiting()
+        with self._lock:
+            return JobCounts(self._asked, dict(self._refused), waiting[False], waiting[True])
 
     def ahead(self, request: str, actor: str = "") -> int:
         """How many other questions are run before this one; 0 once it runs, or where this process has none of it."""
@@ -270,6 +287,8 @@ class Jobs:
             job.ended.set()
             if job.error is None:
                 del self._jobs[request]  # the ledger knows the rest
+            elif not job.error.code.startswith("release."):  # what failed after its charge took its time
+                self._refused[job.error.code.split(".")[0]] += 1
             over = [name for name, other in self._jobs.items() if other.ended.is_set()]
             for name in over[:-_REMEMBERED]:
                 del self._jobs[name]

@@ -49,6 +49,11 @@ class Lanes:
                     return order.index(request) + 1
         return 0
 
+    def waiting(self) -> dict[bool, int]:
+        """How many wait in each lane, of short questions and of long ones."""
+        with self._lock:
+            return {long: sum(map(len, lane.waiting.values())) for long, lane in self._lanes.items()}
+
     def close(self) -> None:
         """Finishes what runs and drops what waits."""
         for lane in self._lanes.values():

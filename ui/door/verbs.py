@@ -118,7 +118,8 @@ def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
     table, query = _question(visit, given, key)
     visit.asked.note(visit.person, request, table.name, query.digest())
     try:
-        table.submit(query, request)
+        if not visit.charged(request, table.name, query.digest()):
+            table.submit(query, request)
     except AllowanceError:
         visit.asked.drop(visit.person, request)
         raise

@@ -63,6 +63,15 @@ class Visit:
         seen = [*(record.name for record in self.face.tables() if record.name not in SAMPLES), *SAMPLES]
         return [name for name in seen if self.token.covers(name)]
 
+    def charged(self, request: str, table: str, digest: str) -> bool:
+        """Was this very question charged under this request before? Refused where another was."""
+        entry = self.face.ledger.find(request)
+        if entry is None:
+            return False
+        if (entry.charge.actor, entry.charge.table, entry.charge.claim.get("digest")) != (self.person, table, digest):
+            raise AllowanceError("request.reused")
+        return True
+
     def job(self, request: str) -> Job:
         """A question of this person's about a table of this token; any other is unknown."""
         found = self.face.job(request)

@@ -11,8 +11,10 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from ui.door.app import BASE as API
 from ui.door.app import Door
+from ui.door.figures import PATH, FiguresDoor
 from ui.shell import gate, person, served
 from ui.shell.state import home
+from ui.shell.web import ASGIApp
 
 
 class Registered:
@@ -51,5 +53,9 @@ def _porter(told: served.Served) -> Middleware:
     passes = Passes(told.cookie_secret, home(), told.hours, told.origin.scheme == "https")
     back = f"{told.address}/{gate.folder()}{BACK}"
     way = OpenID(told.provider, back, told.cookie_secret) if told.provider is not None else None
-    doors = {API: Door(lambda: dp.open_workspace(home()))}
+    doors: dict[str, ASGIApp] = {API: Door(_workspace), PATH: FiguresDoor(_workspace)}
     return Middleware(Porter, served=told, passes=passes, people=Registered(), way=way, doors=doors)
+
+
+def _workspace() -> dp.Workspace:
+    return dp.open_workspace(home())

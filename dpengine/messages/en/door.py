@@ -27,4 +27,10 @@ SENTENCES: dict[str, str] = {
     "door.verb.recall": "The paid answers to exactly this question; spends nothing",
     "door.verb.ask": "Ask a question; the same request id is charged once and gives the same answer",
     "door.verb.overview": "A first look at all columns; the same request id is charged once and gives the same answer",
+    "metrics.questions": "Questions handed over since this process started.",
+    "metrics.refusals": "Questions that were refused, by the class of their code.",
+    "metrics.queue": "Questions that wait, by lane, as of the last quarter of a minute.",
+    "metrics.api_requests": "Requests of programs.",
+    "metrics.api_refusals": "Refused requests of programs, by the class of their code.",
+    "metrics.page_seconds": "How long drawing a page took; never how long a release did.",
 }

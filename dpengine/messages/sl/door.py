@@ -27,4 +27,10 @@ SENTENCES: dict[str, str] = {
     "door.verb.recall": "Plačani odgovori na prav to vprašanje; ne porabi ničesar",
     "door.verb.ask": "Postavi vprašanje; ista oznaka zahteve se zaračuna enkrat in da isti odgovor",
     "door.verb.overview": "Prvi pogled na vse stolpce; ista oznaka zahteve se zaračuna enkrat in da isti odgovor",
+    "metrics.questions": "Vprašanja, predana od zagona tega procesa.",
+    "metrics.refusals": "Vprašanja, ki so bila zavrnjena, po razredu oznake.",
+    "metrics.queue": "Vprašanja, ki čakajo, po vrstah, kot je bilo v zadnje četrt minute.",
+    "metrics.api_requests": "Zahteve programov.",
+    "metrics.api_refusals": "Zavrnjene zahteve programov po razredu oznake.",
+    "metrics.page_seconds": "Kako dolgo je trajalo risanje strani; nikoli, kako dolgo je trajal odgovor.",
 }

@@ -27,7 +27,7 @@ from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry
-from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR
+from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR, is_person
 from dpengine.ledger.people_rules import owns
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
@@ -90,6 +90,7 @@ class Workspace(DeclaredTables):
         self.token_book = TokenBook(self._registry, self._secret)
         self._statistics: dict[tuple[str, str], Any] = {}
         self._sweep()
+        self._give_back()
         if self.samples_only and self.tables():
             raise AllowanceError("workshop.folder")
 
@@ -297,6 +298,15 @@ class Workspace(DeclaredTables):
                 erase.sweep(self.folder, known)
         with suppress(AllowanceError):  # a damaged ledger does not say which files are answers: nothing is removed
             erase.sweep_published(self.folder / "published", self._published)
+
+    def _give_back(self) -> None:
+        """A process that was killed between bringing a table and naming its owner leaves it to who brought it."""
+        lost: list[Record] = []
+        with suppress(AllowanceError), self.ledger.people() as book:  # a damaged ledger does not say whose they are
+            lost = [one for one in self.tables() if is_person(one.owner) and not book.owned(one.name)]
+        for record in lost:
+            with suppress(AllowanceError):  # who may bring no more tables by now: an administrator hands it over
+                self.ledger.hand_over(record.budget, record.name, record.owner, record.owner)
 
     def _published(self) -> set[str]:
         """The files of published tables that are answers, or are being made."""

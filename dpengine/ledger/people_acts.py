@@ -244,6 +244,8 @@ class PeopleLedger(LedgerReader):
 
     def _role(self, db: Database, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> Role | None:
         book = PeopleBook(db)
+        if on and book.has(person, role, table):
+            return None
         _refuse(people_rules.role_fault(book, person, role, table, on, actor))
         if book.has(person, role, table) == on:
             return None

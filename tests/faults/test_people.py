@@ -16,6 +16,7 @@ from dpengine.accountant.filter import Totals, fits, used
 from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
+from dpengine.workspace import Workspace
 from tests.helpers_ledger import ask, end_child, start_child
 from tests.helpers_people import MINE, office
 
@@ -64,6 +65,21 @@ def test_colluding_analysts_are_refused_exactly_at_the_cap(tmp_path: Path, peopl
             own = [used(rule, book.own(budget, person).totals) for person in team]
         assert all(one <= share for one in own) and sum(own) > 0
         assert ledger.verify().ok
+
+
+def test_a_table_is_its_bringers_also_after_a_kill(tmp_path: Path) -> None:
+    """Killed between the table's coming and its owner's row: who brought it has it when the workspace opens again."""
+    with office(tmp_path) as here, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ledger, "hand_over", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            here.bring("owner", "killed", start=800)
+        assert not here.face("owner").may("table", "killed")
+        owner, folder = here.person("owner"), here.workspace.folder
+    with closing(Workspace(folder)) as again:
+        assert again.as_person(owner).may("ask", "killed") and again.verify_ledger().ok
+        head = again.ledger.head()
+    with closing(Workspace(folder)) as once_more:
+        assert once_more.ledger.head() == head
 
 
 def cut(home: Path, rows: int) -> None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dpengine.people.limiter import RATES, Limiter
 from tests.helpers_people import MINE, Office, office
 from ui.door.app import Door
-from ui.door.limiter import RATES, Limiter
 
 PLENTY = Limiter(dict.fromkeys(RATES, (1000.0, 1000)))
 COUNT: dict[str, Any] = {

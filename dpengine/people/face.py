@@ -20,7 +20,7 @@ from dpengine.asking.sessions import Session
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, Entry, Ledger
-from dpengine.people import rights
+from dpengine.people import limiter, rights
 from dpengine.people.face_tokens import TokenFace
 from dpengine.people.home import House, PersonHome, Standpoint
 from dpengine.people.person_table import PersonTable
@@ -48,6 +48,7 @@ class Guarded:
 
         def checked(*given: object, **named: object) -> object:
             at.refuse(verbs[verb], name)
+            limiter.here.verb(at.person, verb)
             return faced(at, act(*given, **named))
 
         checked.__name__, checked.__doc__ = verb, act.__doc__  # and nothing by which `act` could be found

@@ -19,7 +19,7 @@ from dpengine.ledger.ledger import BudgetRecord
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rows import ALL_QUESTIONS, Decision, Grant, Role, Wanted, apart_id
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.people import rights
+from dpengine.people import limiter, rights
 from dpengine.people.home import Standpoint
 from dpengine.people.person_table import if_all_talk, own_meter, payer_of
 from dpengine.storage.matches import Match
@@ -60,6 +60,7 @@ class PeopleFace:
 
     def _check(self, verb: str, table: str | None = None) -> None:
         self._at.refuse(rights.WORKSPACE[verb], table)
+        limiter.here.verb(self.person, verb)
 
     def _own_record(self, verb: str, table: str) -> Record:
         self._check(verb, table)

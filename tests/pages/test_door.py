@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -12,9 +14,11 @@ from helpers_door import COUNT, AtDoor, at_door
 
 import dpengine as dp
 from dpengine.asking.receipts import check
+from dpengine.people.limiter import RATES, Limiter
 from tests.helpers_people import MINE, OTHER
 from ui.door.app import Door
-from ui.door.limiter import Limiter
+from ui.door.request import MOST_BYTES
+from ui.door.verbs import MOST_WAIT
 
 
 @pytest.fixture
@@ -142,3 +146,37 @@ def test_on_a_laptop_there_is_no_door(tmp_path: Path) -> None:
         assert said.status == 401
     finally:
         workspace.close()
+
+
+def test_no_address_returns_rows(tmp_path: Path) -> None:
+    """A table that was published lies on the server; what is told of it is how it was made."""
+    with at_door(tmp_path) as door:
+        wanted = {
+            "table": "town",
+            "key": "publish_table",
+            "parameters": {"columns": ["age", "district"], "epsilon": "1"},
+        }
+        said = door.ask("ask", door.token("nobody"), wanted | {"request": "file", "wait": 30})
+        assert said.status == 200 and said.body["state"] == "done", said.body
+        told = said.body["answer"]
+        assert len(json.dumps(told["value"])) < 2000 and told["interval"] is None
+
+
+def test_the_docs_name_the_rates_that_are_kept() -> None:
+    text = " ".join((Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8").split())
+    (requests, burst), (questions, most) = RATES["request"], RATES["preview"]
+    assert (
+        f"{requests:.0f} requests a second ({burst} at once) and {questions:.0f} questions or previews ({most} at once)"
+        in text
+    )
+    assert f"at most {MOST_BYTES // 1024} KB" in text and f"at most {MOST_WAIT}" in text
+
+
+def test_a_socket_is_closed(door: AtDoor) -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    asyncio.run(door.door({"type": "websocket", "path": "/api/v1/ask", "headers": []}, None, send))
+    assert sent == ["websocket.close"]

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 from unittest.mock import patch
 
+from dpengine.people.limiter import RATES, Limiter
 from dpengine.storage.samples import SAMPLES
 from dpengine.table import Table
 from tests.helpers_door import COUNT, PLENTY, AtDoor, at_door
@@ -14,7 +15,6 @@ from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted
 from ui.door.app import Door
 from ui.door.figures import Counted
-from ui.door.limiter import RATES, Limiter
 from ui.door.request import Receive, Scope, Send
 from ui.door.visit import Visit
 

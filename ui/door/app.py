@@ -16,10 +16,11 @@ from urllib.parse import quote
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.people import limiter
+from dpengine.people.limiter import Limiter
 from dpengine.workspace import Workspace
-from ui.door import figures, limiter, openapi, request, told, verbs
+from ui.door import figures, openapi, request, told, verbs
 from ui.door.answering import Headers, answer, complaint, run, spoken, written
-from ui.door.limiter import Limiter
 from ui.door.request import Receive, Scope, Send
 from ui.door.visit import Asked, Visit
 
@@ -63,7 +64,7 @@ class Door:
             raise AllowanceError("door.origin")
         visit = await run(lambda: self._visit(request.token_of(scope)), lang)
         self._limit(visit, scope)
-        inner = scope["path"].partition(f"/{BASE}")[2].strip("/")
+        inner = scope["path"].partition(f"/{BASE}")[2].removeprefix("/")
         if inner == DESCRIPTION and scope["method"] == "GET":
             return 200, await run(lambda: openapi.described(lang), lang), []
         verb, given = verbs.find(inner)

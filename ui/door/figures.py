@@ -18,10 +18,11 @@ from dpengine.asking.jobs import JobCounts
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.messages.language import STORED
+from dpengine.people import limiter
+from dpengine.people.limiter import Limiter
 from dpengine.workspace import Workspace
-from ui.door import limiter, request
+from ui.door import request
 from ui.door.answering import answer, complaint, run
-from ui.door.limiter import Limiter
 from ui.door.request import Receive, Scope, Send
 
 PATH = "metrics"

@@ -12,6 +12,7 @@ if str(ROOT) not in sys.path:  # Streamlit puts ui/ on the import path, the pack
 import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
+from dpengine.ledger.people_rules import NO_RIGHT  # noqa: E402
 from dpengine.messages import say  # noqa: E402
 from ui.door import figures  # noqa: E402
 from ui.parts import job  # noqa: E402
@@ -62,7 +63,7 @@ try:
     with incoming.here.run(person.person() or visitor_of(st.context.cookies)):
         page.run()
 except dp.AllowanceError as complaint:
-    frame.complain(str(complaint))
+    frame.complain(str(complaint), calmly=complaint.code == NO_RIGHT)
 except Exception as fault:  # its text may hold a value: the log gets its kind, the page one sentence
     logging.getLogger("allowance").error("page %s failed: %s", page.title, type(fault).__name__)
     frame.complain(say("page.failed"))

@@ -158,8 +158,9 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
     told = [(say("data.done.people"), people)]
     told += [(name, words(column)) for name, column in table.schema.columns.items()]
-    ways = {} if table.closed else {name: _way(table, name) for name in table.schema.columns}
-    if not (table.closed or table.practice) and table.facts.people is None:
+    asks = not table.closed and may("ask", table.name)
+    ways = {name: _way(table, name) for name in table.schema.columns} if asks else {}
+    if asks and not table.practice and table.facts.people is None:
         ways[say("data.done.people")] = f" {fitting.people_way(table.name)}"
     if table.schema.of_kind(dp.Number):
         told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))

@@ -43,9 +43,12 @@ def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
         st.rerun()
 
 
-def complain(sentence: str | None) -> None:
-    """Show why the page, or the chosen table, cannot be shown."""
-    if sentence:
+def complain(sentence: str | None, calmly: bool = False) -> None:
+    """Show why the page, or the chosen table, cannot be shown; calmly where nothing is wrong but it is not for this
+    person."""
+    if sentence and calmly:
+        st.html(f'<p class="lead">{escape(sentence)}</p>')
+    elif sentence:
         broken(say("page.trouble"), sentence)
 
 

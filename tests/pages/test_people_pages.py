@@ -1,0 +1,81 @@
+"""Pages as people with different rights see them: two meters, who may use what, and nothing that is not theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpengine as dp
+from dpengine.workspace import Workspace
+from ui.shell import person
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = "surgery"
+
+
+@pytest.fixture
+def ids(home: Workspace) -> dict[str, str]:
+    """An administrator, an owner with a table, an analyst with a tenth of it, an auditor, and somebody with nothing."""
+    found = {name: home.person("id", name, name.title()) for name in ("root", "ana", "cene", "vid", "dana")}
+    home.name_administrator(found["root"])
+    root, ana = home.as_person(found["root"]), home.as_person(found["ana"])
+    root.name_role(found["ana"], "owner")
+    root.name_role(found["vid"], "auditor")
+    rows = pd.DataFrame([{"age": n % 90} for n in range(500)])
+    terms: dict[str, Any] = {"schema": dp.Schema({"age": dp.Number(0, 100)}), "unit": dp.Unit.rows()}
+    ana.add_table(TABLE, rows, relation="replace", budget=dp.Budget("1", "1e-6"), **terms)
+    ana.grant(TABLE, found["cene"], "0.1")
+    return found
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, who: str | None, page: str) -> str:
+    """All that a page says to somebody."""
+    monkeypatch.setattr(person, "served", lambda: True)
+    monkeypatch.setattr(person, "person", lambda: who)
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=120)
+    app.query_params["table"] = TABLE
+    app.switch_page(f"../pages/{page}.py").run()
+    assert not app.exception
+    labels = [str(getattr(one, "label", "")) for kind in ("button", "text_input", "selectbox") for one in app.get(kind)]
+    return " ".join([*(str(block.proto.body) for block in app.get("html")), *labels])
+
+
+def test_an_owner_and_an_analyst(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    said = opened(monkeypatch, ids["ana"], "data")
+    assert "Give somebody a share" in said and "10 % of the allowance" in said and "Sign out" in said
+    said = opened(monkeypatch, ids["cene"], "data")
+    assert "Your allowance on this table" in said and "Ask for more" in said
+    assert not any(word in said for word in ("Give somebody", "Change what is declared", "For the owner"))
+    said = opened(monkeypatch, ids["cene"], "ask")
+    assert "Yours" in said and "The table’s" in said and "10 % of the table’s allowance" in said
+
+
+def test_an_auditor_reads_and_asks_nothing(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    said = opened(monkeypatch, ids["vid"], "accounts")
+    assert "Cene may use 10 % of the allowance" in said and "Check every row" in said
+    said = opened(monkeypatch, ids["vid"], "data")
+    assert "What is declared of" in said and "Something is wrong" not in said and "Ask a question" not in said
+    assert "You may not do this here" in opened(monkeypatch, ids["vid"], "ask")
+
+
+def test_whoever_has_no_right_sees_no_table(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for page in ("tables", "people", "accounts"):
+        assert TABLE not in opened(monkeypatch, ids["dana"], page), page
+    assert f"“{TABLE}”" in opened(monkeypatch, ids["dana"], "data")  # as for a name that nobody ever gave
+    assert "Rok" not in opened(monkeypatch, ids["dana"], "people")
+
+
+def test_nobody_signed_in_gets_nothing(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that the porter did not name, however it came about."""
+    person.serve()
+    try:
+        app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=120)
+        app.switch_page("../pages/tables.py").run()
+        said = " ".join(str(block.proto.body) for block in app.get("html"))
+    finally:
+        person._serving.clear()
+    assert "Nobody is signed in here" in said and TABLE not in said and "town" not in said

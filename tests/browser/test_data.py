@@ -110,7 +110,7 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     bringing = Bringing(page, "own", "names", "relation", "reversed", "care", "done")
     bringing.upload(csv_file("our people.csv", people(9_000)), "Are these the columns?", "names")
     bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
-    bringing.pick("every person has one row").pick("only what it says about them").look("relation")
+    bringing.pick("one row each").pick("only what it says").look("relation")
     bringing.press("Go on", "What can be in the columns?", "cards")
     assert "9,000" not in page.locator(MAIN).inner_text()
     bringing.agree().open(2, "one of a list").fill("The values", "car\nbus\nother way")
@@ -146,7 +146,7 @@ def test_a_stranger(page: Any, server: Any) -> None:
     page.get_by_role("button", name="Yes, go on", exact=True).click()
     assert "If cells of this file hold line breaks, say so" in bringing.refused()
     bringing.look("line-breaks").press("Yes, cells hold line breaks", "Can one person", "unit")
-    bringing.pick("every person has one row").pick("being in it is secret too")
+    bringing.pick("one row each").pick("Yes, that too")
     bringing.fill("About how many people", "600").press("Go on", "What can be in the columns?", "cards")
     names = [one.inner_text() for one in page.locator(".line > b").all()]
     wanted = {"Leto rojstva", "Spol", "Kadilec", "Mesečna plača (EUR)", 'Ocena "zadovoljstva"'}
@@ -180,7 +180,7 @@ def test_a_spreadsheet_in_disguise_on_a_dark_phone(open_page: Callable[..., Any]
     bringing.pick("plača, šport").look("names-mended")
     phone.locator(".names li", has_text="plača").wait_for()
     bringing.press("Yes, go on", "Can one person", "unit").pick("I am not sure").look("unit-more")
-    bringing.pick("every person has one row").pick("only what it says")
+    bringing.pick("one row each").pick("only what it says")
     bringing.press("Go on", "What can be in the columns?", "cards")
     bringing.press("Go on (1 waits)", "What can be in the columns?", "cards-missing")
     assert "1 column waits for your yes" in bringing.refused()

@@ -66,7 +66,15 @@ def test_without_a_number_of_people_it_says_for_how_many_it_was_worked_out() -> 
     assert say("data.care.usual_people") in page.text and not warned(page)
     assert len(captions(page)) == len(CARE) and page.draft.care == "usual"
     for told in captions(page):
+        assert "Averages or charts you can ask for: " in told  # what is counted
         assert " for 1,000 people, " in told and " for 10,000 people." in told
+
+
+def test_once_the_people_are_counted_it_says_how_much_can_be_asked_of_them() -> None:
+    page = Page().upload("age\n" + "33\n44\n" * 1_000).to("care").press("Add the table")
+    assert page.draft.step == "done", page.refusals
+    many = care.price.good_questions(care.drafts.budget(page.draft), care._typical(page.draft, 2_000))
+    assert 0 < many <= care.MOST_TOLD and say("data.done.enough", many=many, people=2_000) in page.text
 
 
 def test_careful_is_chosen_for_a_secret_until_somebody_chooses() -> None:

@@ -3,17 +3,20 @@ word the number of people is, what was left out, and what an average is not."""
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
 import pandas as pd
 import pytest
+from files.make_census import NAMES
 from helpers_declare import Page
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
 from dpengine.declared.unit import Unit
 from dpengine.messages import say
+from dpengine.messages.language import speaking
 from ui.data import declare_care as care
 from ui.data import declare_change
 from ui.parts import missing, spend
@@ -256,3 +259,24 @@ def test_a_first_look_that_was_bought_says_how_untypical_it_is(clinic: dp.Table)
     assert "In your first look at least" in page and "% stand at 0" in page
     few = clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
     assert "In your first look" not in told(open_page("ask", table=clinic.name, answer=few.request_id))
+
+
+# --- what is read on the way, in words
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_the_step_with_most_to_read_is_read_in_a_few_seconds(lang: str) -> None:
+    codes = "unit.title unit.lead unit.one_label unit.more_label unit.more_means relation.title relation.replace_label"
+    codes += " relation.replace_means relation.add_remove_label relation.add_remove_means"
+    with speaking(lang):
+        assert sum(len(say(f"data.{code}").split()) for code in codes.split()) <= 54
+        assert len(say("data.cards.lead").split()) <= 25
+
+
+@pytest.mark.usefixtures("shared")
+def test_what_cannot_be_taken_back_is_said_above_the_choices_and_a_guess_is_a_cell_and_a_limit() -> None:
+    page = Page().upload(f"{NAMES}\n{'1,' * NAMES.count(',')}1\n").to("unit")
+    assert page.text.index(say("data.unit.lead")) < page.text.index(say("data.relation.title"))
+    asked = page.to("cards").text.split('<div class="line guess asks">')[1:]
+    told = [re.sub("<[^>]*>", " ", one.partition("</div>")[0]) for one in asked]
+    assert len(told) == 14 and sum(len(one.split()) for one in told) <= 95

@@ -22,6 +22,7 @@ from ui.data import declare_price as price
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider
 from ui.data.declare_draft import CARE, Draft
 from ui.data.declare_people import USUAL_EACH, about
+from ui.data.declare_price import MOST_TOLD
 from ui.parts import number_field, odds
 from ui.shell.incoming import here
 from ui.shell.state import table_names, workspace
@@ -29,7 +30,6 @@ from ui.shell.state import table_names, workspace
 PRIOR = 10  # percent: a suspicion before any answer
 USUAL, CAREFUL = "usual", "careful"  # chosen until somebody chooses otherwise; careful where being in it is secret
 ENOUGH = 10  # good answers: a table that holds fewer says so
-MOST_TOLD = 100  # a figure beyond this says no more
 
 
 def budget(draft: Draft) -> None:

@@ -26,8 +26,6 @@ from ui.data.declare_draft import Draft
 from ui.data.presets import Candidate
 from ui.words.markup import unmarked
 
-_HERE = "⟦⟧"  # where the cells stand in their sentence
-
 
 @cache
 def rules() -> str:
@@ -139,7 +137,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
     shown = escape(words)
     if asks and len(card.candidates) == 1:
         like = plain(cells(card.candidates[0], draft.dialect))
-        shown = f"{_marked('data.line.like', like)} · {escape(words)}"
+        shown = f"<b>{escape(like)}</b> · {escape(price.briefly(column_of(card, draft.dialect)))}"
     elif asks and card.kind == "date":
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:
@@ -157,11 +155,6 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
 def _dated(card: Card) -> Card:
     """As if its writing were known: which days it may hold does not depend on it."""
     return replace(card, order=card.candidates[0].order)
-
-
-def _marked(code: str, like: str) -> str:
-    before, _, after = escape(say(code, like=_HERE)).partition(_HERE)
-    return f"{before}<b>{escape(like)}</b>{after}"
 
 
 # --- the open one

@@ -14,7 +14,6 @@ from ui.data import declare_draft as drafts
 from ui.data import presets
 from ui.data.declare import complain, heading, kept, onwards, reconsider
 from ui.data.declare_draft import Draft
-from ui.words import gloss
 from ui.words.markup import unmarked
 
 MOST_PEOPLE = 10**10
@@ -31,7 +30,7 @@ def rows(draft: Draft) -> None:
             index=None,
             key=kept("declare-unit", draft.many),
             format_func=lambda one: say(f"data.unit.{one}_label"),
-            captions=[say(f"data.unit.{one}_means") for one in options],
+            captions=["", say("data.unit.more_means")],
             label_visibility="collapsed",
         )
         if draft.many == "more":
@@ -114,8 +113,7 @@ def _said(draft: Draft) -> None:
 
 
 def secret(draft: Draft) -> None:
-    title, lead = say("data.relation.title"), say("data.relation.lead")
-    st.html(f'<h2 class="ask-second">{escape(title)}</h2><p class="lead">{gloss.text(lead)}</p>')
+    st.html(f'<h2 class="ask-second">{escape(say("data.relation.title"))}</h2>')
     options = ["replace", "add_remove"]
     with st.container(key="card-relation"):
         draft.relation = st.radio(
@@ -129,8 +127,6 @@ def secret(draft: Draft) -> None:
         )
         if draft.relation == "add_remove":
             about(draft)
-        if draft.relation is not None:
-            st.html(f'<p class="muted">{escape(say("data.relation.stays"))}</p>')
 
 
 def about(draft: Draft) -> None:

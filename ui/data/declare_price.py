@@ -27,6 +27,7 @@ MOST_SPEND = Fraction(50)
 WIDER = 2
 MOST_LISTED = 12
 FEW_SHOWN = 4  # values of a list on a line
+MOST_TOLD = 100  # good answers: a figure beyond this says no more
 ROWS = dp.Unit.rows()
 
 
@@ -244,6 +245,14 @@ def short_words(column: Column) -> str:
     if isinstance(column, ItemSet):
         return say("data.done.several", labels=plain([*column.values[:3], *(["…"] if column.size > 3 else [])]))
     return say("data.short.days", first=_day(column, 0), last=_day(column, -1))
+
+
+def briefly(column: Column) -> str:
+    """The same beside cells that look like its own: of a long list only how many values it has."""
+    if isinstance(column, Category):
+        few = len(column.values) <= FEW_SHOWN
+        return plain(column.values) if few else say("data.short.many", many=len(column.values))
+    return short_words(column)
 
 
 def _list_words(column: Category) -> str:

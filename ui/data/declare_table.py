@@ -45,6 +45,8 @@ def done(draft: Draft) -> None:
         st.html(f'<p class="warn" role="status">{escape(told)}</p>')
     if not table.closed:
         _first(table)
+        if not draft.added.joined and (told := _enough(table)):
+            st.html(f'<p class="muted">{escape(told)}</p>')
     if refusal := st.session_state.pop("refusal", None):
         job.refused(refusal)
     _rest(table)
@@ -74,6 +76,16 @@ def _first(table: dp.Table) -> None:
         ways = [way for name in table.schema.columns if (way := _way(table, name, name))]
         if ways:
             st.html(f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>')
+
+
+def _enough(table: dp.Table) -> str:
+    """How much can be asked, now that the number of people is known, or was said."""
+    meter, facts = table.meter(), table.facts
+    asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
+    many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
+    if many > price.MOST_TOLD:
+        return say("data.done.enough_most", many=price.MOST_TOLD, people=facts.about)
+    return say("data.done.enough", many=many, people=facts.about) if many else ""
 
 
 def _rest(table: dp.Table) -> None:

@@ -105,11 +105,19 @@ def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
         return ""
     asked = answer.query.at(2 * answer.query.epsilon)
     twice, now = table.preview(asked), answer.interval
-    half = Fraction(now[1] - now[0]) / 2 if isinstance(now, tuple) and not isinstance(now[0], str) else None
+    half = _half(now)
     if not twice.admissible or (half is not None and not twice.promise.narrows(half)):
         return ""
     facts = {"promise": twice.promise.short(asked), "share": prices.takes(table, twice.share)}
     return say("looks.better" if beside else "looks.better_alone", **facts)
+
+
+def _half(now: Any) -> Fraction | None:
+    """Half the width of a range that was received; of several the widest, which a better answer has to beat."""
+    ranges = list(now.values()) if isinstance(now, dict) else [now]
+    if not ranges or not all(isinstance(one, tuple) and not isinstance(one[0], str) for one in ranges):
+        return None
+    return max((Fraction(high) - Fraction(low)) / 2 for low, high in ranges)
 
 
 def _narrower(answer: dp.Answer, reading: Reading) -> str:

@@ -78,7 +78,7 @@ class Within(Promise):
         return f"±{self.alpha_words(asked)}"
 
     def narrows(self, half: Fraction) -> bool:
-        return self.of > 1 or self.alpha < half
+        return self.alpha < half
 
     def _rounded(self, asked: Asked | None) -> str:
         return plain(self.alpha) if self.told_in(asked) in ("people", "rows") else two_figures(self.alpha)

@@ -131,8 +131,8 @@ class Promise(ABC):
         return self.size()
 
     def narrows(self, half: Fraction) -> bool:
-        """Would it leave a narrower range than a single figure has, half of which is so wide? Where it speaks of
-        something else than a range, it may."""
+        """Would it leave a narrower range than one that was received, half of which is so wide; of several, than the
+        widest of them? Where it speaks of something else than a range, it may."""
         return True
 
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:

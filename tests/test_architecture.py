@@ -126,6 +126,14 @@ def test_ui_imports_no_page(path: Path) -> None:
     assert not any(name.split(".")[0] == "pages" for name in imports(path))
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "ui" / "door").glob("*.py")), ids=lambda path: path.name)
+def test_the_door_for_programs_knows_no_page(path: Path) -> None:
+    """It uses faces alone: nothing of the pages, no Streamlit, and no data but through the engine."""
+    found = imports(path)
+    assert not {name.split(".")[0] for name in found} & {"streamlit", "pages", "demos", "duckdb", "sqlite3", "pandas"}
+    assert not any(name.startswith("ui.") and not name.startswith("ui.door") for name in found)
+
+
 PROMISES = {
     node.name
     for path in (ROOT / "dpengine" / "mechanisms" / "promises").glob("*.py")

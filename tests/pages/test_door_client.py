@@ -6,6 +6,8 @@ import ast
 import socket
 import sys
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -177,6 +179,8 @@ def test_the_whole_app_has_the_door(tmp_path: Path) -> None:
         try:
             ana = workspace.person(here.issuer, "ana")
             token, _ = workspace.as_person(ana).new_token("notebook", ["town"])
+            root = workspace.person(here.issuer, "root")
+            figures, _ = workspace.as_person(root).new_token("monitoring", metrics=True)
         finally:
             workspace.close()
         town = Client(here.address, token).table("town")
@@ -186,6 +190,14 @@ def test_the_whole_app_has_the_door(tmp_path: Path) -> None:
             with pytest.raises(RefusedByServer) as refused:
                 Client(here.address, wrong or "x").tables()
             assert refused.value.code == "door.token"
+        for shown, status in ((figures, 200), (token, 401), ("", 401)):
+            asked = urllib.request.Request(f"{here.address}/metrics", headers={"Authorization": f"Bearer {shown}"})
+            try:
+                with urllib.request.urlopen(asked, timeout=60) as reply:
+                    assert (reply.status, status) == (200, 200) and b"allowance_questions_total 1\n" in reply.read()
+            except urllib.error.HTTPError as reply:
+                with reply:
+                    assert reply.code == status
 
 
 def test_it_needs_nothing_but_python() -> None:

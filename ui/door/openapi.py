@@ -24,7 +24,7 @@ AMOUNT: JsonObject = {"type": ["string", "number"]}
 _FIELDS = {"string": TEXT, "object": THING, "number": {"type": "number"}}
 _RECORDED = {"Fraction": EXACT, "int": WHOLE, "bool": SWITCH, "str": TEXT, "Promise": THING}
 _PARAMETERS = {"epsilon": AMOUNT, "delta": AMOUNT, "switch": SWITCH, "flag": SWITCH, "where": {"type": "array"}}
-_REFUSED = ("400", "401", "403", "404", "409", "413", "415", "422", "429")
+_REFUSED = ("400", "401", "403", "404", "405", "408", "409", "413", "415", "422", "429", "500")
 
 
 def described(lang: str) -> JsonObject:

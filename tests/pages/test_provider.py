@@ -1,0 +1,53 @@
+"""What is believed of what a provider says: issuer and subject, a name, an address that was verified; groups decide
+only who may come in."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import dpengine as dp
+from ui.shell.provider import OpenID
+from ui.shell.served import Provider
+from ui.shell.way import Told
+
+CLAIMS: dict[str, Any] = {"iss": "https://id.example.org", "sub": "1", "name": "Ana", "email": "ana@example.org"}
+SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
+
+def way(groups: tuple[str, ...] = ()) -> OpenID:
+    claim = "groups" if groups else ""
+    provider = Provider("https://id.invalid/.well-known/x", "id", "secret", "openid", claim, groups)
+    return OpenID(provider, "https://data.example.org/oauth2callback", SECRET)
+
+
+def test_who_somebody_is() -> None:
+    assert way()._told(CLAIMS) == Told("https://id.example.org", "1", "Ana", "ana@example.org")
+    for told in (False, "false", None, 0):
+        assert way()._told(CLAIMS | {"email_verified": told}).email == ""
+    assert way()._told(CLAIMS | {"name": "A\x00na\u202e" + "x" * 900}).name == "Ana" + "x" * 197
+    for missing in ({"sub": ""}, {"sub": None}, {"iss": 1}):
+        with pytest.raises(dp.AllowanceError):
+            way()._told(CLAIMS | missing)
+
+
+def test_groups_decide_who_may_come_in_and_nothing_else() -> None:
+    for groups in (["staff", "allowance"], "allowance", [f"g{n}" for n in range(2000)] + ["allowance"]):
+        assert way(("allowance",))._told(CLAIMS | {"groups": groups}) == way()._told(CLAIMS)
+    for groups in ([], ["staff"], "allowances", None, {"allowance": 1}, 5):
+        with pytest.raises(dp.AllowanceError) as refusal:
+            way(("allowance",))._told(CLAIMS | {"groups": groups})
+        assert refusal.value.code == "porter.group"
+
+
+def test_a_way_back_that_was_not_begun_here_leads_nowhere() -> None:
+    scope = {"type": "http", "method": "GET", "headers": [], "query_string": b"code=1&state=2", "path": "/"}
+    for cookies in ({}, {"allowance_way_d4735e3a265e16ee": "forged"}):
+        with pytest.raises(dp.AllowanceError) as refusal:
+            asyncio.run(way().end(scope, cookies))
+        assert refusal.value.code == "porter.stale"
+    with pytest.raises(dp.AllowanceError) as refusal:  # nobody answers at that address
+        asyncio.run(way().begin({}, "/ask"))
+    assert refusal.value.code == "porter.provider_gone"

@@ -35,8 +35,22 @@ def main(arguments: list[str]) -> int:
             workspace.ledger.name_role(person, BARRED, OPERATOR, on=rest[0] == "--withdraw")
             print(say("people.withdrawn" if rest[0] == "--withdraw" else "people.readmitted", person=person))
             return 0
+        if rest[0] in ("--token", "--metrics-token") and len(rest) >= 3:
+            return token(workspace, _known(workspace, rest[1]), rest[2], rest[3:], rest[0] == "--metrics-token")
+        if rest[0] == "--revoke" and len(rest) == 2 and workspace.token_book.find(rest[1]) is not None:
+            workspace.token_book.revoke(rest[1])
+            print(say("people.token_revoked", token=rest[1]))
+            return 0
     print(say("people.usage"), file=sys.stderr)
     return 2
+
+
+def token(workspace: Workspace, person: str, name: str, tables: list[str], metrics: bool) -> int:
+    """Make one for a person, of what that person may do; it is the only thing on the standard output."""
+    shown, made = workspace.as_person(person).new_token(name, tables, metrics)
+    print(say("people.token_made", token=made.id, person=person), file=sys.stderr)
+    print(shown)
+    return 0
 
 
 def listed(workspace: Workspace) -> int:

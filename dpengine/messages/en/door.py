@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "token.form": "A token needs a name of at most {most} letters, and the tables it is for, or none for all; one for the figures about the server is for no table. Correct it and try again.",
     "token.many": "You have {most} tokens already; take back one that you no longer use, then make a new one.",
     "token.unknown": "There is no such token, or it is not yours; open the list of tokens again.",
-    "door.token": "This needs a token of yours that has not been taken back, as “Authorization: Bearer …”. Sign in, make one under your name, and send it.",
+    "door.token": "This needs a token of yours that has not been taken back, as “Authorization: Bearer …”. Ask whoever runs Allowance here for one, and send it.",
     "door.origin": "This address is for programs, not for pages in a browser. Ask from a notebook or a script.",
     "door.path": "There is nothing under this address. What there is stands in /api/v1/openapi.json.",
     "door.method": "This is asked with {method}; nothing was done.",

@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "token.form": "Žeton potrebuje ime z največ {most} črkami in tabele, za katere velja, ali nobene za vse; žeton za podatke o strežniku ne velja za nobeno tabelo. Popravite in poskusite znova.",
     "token.many": "Imate že {most} žetonov; prekličite katerega, ki ga ne rabite več, nato naredite novega.",
     "token.unknown": "Takega žetona ni ali pa ni vaš; znova odprite seznam žetonov.",
-    "door.token": "Za to je potreben vaš žeton, ki ni preklican, kot »Authorization: Bearer …«. Prijavite se, naredite ga pod svojim imenom in ga pošljite.",
+    "door.token": "Za to je potreben vaš žeton, ki ni preklican, kot »Authorization: Bearer …«. Zanj prosite tistega, ki tu skrbi za Allowance, in ga pošljite.",
     "door.origin": "Ta naslov je za programe, ne za strani v brskalniku. Vprašajte iz zvezka ali skripte.",
     "door.path": "Na tem naslovu ni ničesar. Kaj je na voljo, piše v /api/v1/openapi.json.",
     "door.method": "To se vpraša z {method}; nič ni bilo narejeno.",

@@ -104,6 +104,26 @@ def test_nobody_has_more_than_fifty(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert here.face("nobody").new_token("one more")
 
 
+def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with office(tmp_path) as here:
+        analyst, administrator = here.person("analyst"), here.person("administrator")
+    home = ["--home", str(tmp_path / "var")]
+    assert main(["people", "--token", analyst[:12], "notebook", MINE, *home]) == 0
+    assert main(["people", "--metrics-token", administrator, "monitoring", *home]) == 0
+    shown, watching = capsys.readouterr().out.split()
+    for wrong in (["--token", analyst, "x", OTHER], ["--metrics-token", analyst, "x"], ["--revoke", "x"]):
+        assert main(["people", *wrong, *home]) == 2
+    workspace = Workspace(tmp_path / "var")
+    opened = workspace.token_book.opened(shown)
+    metrics = workspace.token_book.opened(watching)
+    workspace.close()
+    assert opened is not None and opened.tables == (MINE,) and metrics is not None and metrics.metrics
+    assert main(["people", "--revoke", opened.id, *home]) == 0
+    workspace = Workspace(tmp_path / "var")
+    assert workspace.token_book.opened(shown) is None
+    workspace.close()
+
+
 def test_a_copy_of_the_workspace_has_no_tokens(tmp_path: Path) -> None:
     """One that was taken back after the copy was made would be good again."""
     with office(tmp_path) as here:

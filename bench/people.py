@@ -30,7 +30,7 @@ from urllib.parse import parse_qs
 from websockets.exceptions import WebSocketException
 
 from bench.page import _wait
-from bench.sockets import Visitor
+from bench.sockets import Visitor, line_of, worked
 from bench.tasks import BUILD, ROOT
 
 TARGET = 2.0  # seconds, for 95 of 100 reruns
@@ -86,10 +86,8 @@ class Office:
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def worked(self) -> float:
-        """Seconds of processor time that the server has used."""
         assert self.process is not None
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return worked(self.process.pid)
 
 
 def main() -> int:
@@ -234,8 +232,8 @@ def _report(
     lines = ["| what | times | median | 95 of 100 within | slowest |", "|---|---|---|---|---|"]
     every = [one for step in STEPS if step != STEPS[4] for one in office.times[step]]
     for step in STEPS:
-        lines.append(_line(step, office.times[step]))
-    lines.append(_line("**all reruns**", every))
+        lines.append(line_of(step, office.times[step]))
+    lines.append(line_of("**all reruns**", every))
     within = quantiles(every, n=20, method="inclusive")[-1]
     verdict = "met" if within <= TARGET else "missed"
     facts = (
@@ -273,13 +271,6 @@ def checked(office: Office) -> tuple[str, bool]:
     asked = f"of {len(office.seen)} requests {len(answered)} answered, {len(lost)} lost"
     told = f"The ledger is {'whole' if whole else 'BROKEN'}; charges: {counted}; {asked}."
     return told, whole and not lost
-
-
-def _line(name: str, found: list[float]) -> str:
-    if len(found) < 2:
-        return f"| {name} | {len(found)} | | | |"
-    cuts = quantiles(found, n=20, method="inclusive")
-    return f"| {name} | {len(found)} | {cuts[9]:.2f} s | {cuts[-1]:.2f} s | {max(found):.2f} s |"
 
 
 def _write(told: str, part: str) -> None:

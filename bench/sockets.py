@@ -5,10 +5,13 @@ and reruns fragments that ask for it, and says how long each took: from sending 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 import urllib.request
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -178,3 +181,17 @@ def _cookies(base: str) -> str:
     with ask(f"{base}/", timeout=PATIENCE) as answer:
         made = answer.headers.get_all("set-cookie") or []
     return "; ".join(one.split(";")[0] for one in made)
+
+
+def worked(server: int) -> float:
+    """Seconds of processor time a process has used: what no other work on the machine changes much."""
+    fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def line_of(name: str, found: list[float]) -> str:
+    """A row of a table of times."""
+    if len(found) < 2:
+        return f"| {name} | {len(found)} | | | |"
+    cuts = quantiles(found, n=20, method="inclusive")
+    return f"| {name} | {len(found)} | {cuts[9]:.2f} s | {cuts[-1]:.2f} s | {max(found):.2f} s |"

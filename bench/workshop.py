@@ -23,7 +23,7 @@ from statistics import quantiles
 from tempfile import TemporaryDirectory
 
 from bench.page import _wait
-from bench.sockets import Visitor
+from bench.sockets import Visitor, line_of, worked
 from bench.tasks import BUILD, ROOT
 from ui.shell.room import ADDRESS, CODE, new_code
 from ui.workshop.invite import ALONE, command
@@ -46,9 +46,9 @@ def main() -> None:
     code = new_code()
     with _served(code) as (base, server):
         time.sleep(given.settle)  # as an instructor does before a class comes in
-        before, used = os.getloadavg()[0], _worked(server)
+        before, used = os.getloadavg()[0], worked(server)
         times, dots, sent = asyncio.run(_class(base, code, given))
-        used = _worked(server) - used
+        used = worked(server) - used
     told = report(times, given, dots, sent, used, (before, os.getloadavg()[0]))
     print(told)
     if given.write:
@@ -114,8 +114,8 @@ def report(
     every: list[float] = []
     for step in STEPS:
         every += times[step]
-        lines.append(_line(step, times[step]))
-    lines.append(_line("**all of it**", every))
+        lines.append(line_of(step, times[step]))
+    lines.append(line_of("**all of it**", every))
     within = quantiles(every, n=20, method="inclusive")[-1]
     verdict = "met" if within <= TARGET else "missed"
     facts = (
@@ -125,17 +125,6 @@ def report(
         f"before and {load[1]:.1f} after. Target: 95 of 100 within {TARGET:g} s: {verdict}."
     )
     return "\n".join([*lines, "", facts])
-
-
-def _worked(server: int) -> float:
-    """Seconds of processor time a process has used: what no other work on the machine changes much."""
-    fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _line(name: str, found: list[float]) -> str:
-    cuts = quantiles(found, n=20, method="inclusive")
-    return f"| {name} | {len(found)} | {cuts[9]:.2f} s | {cuts[-1]:.2f} s | {max(found):.2f} s |"
 
 
 @contextmanager

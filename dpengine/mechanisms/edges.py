@@ -14,20 +14,42 @@ from dpengine.messages.numbers import day
 
 def beyond(query: AnyQuery, part: str) -> str:
     """One sentence for a part of an answer at an end of the range; empty elsewhere, and where parts come again."""
+    found = _end(query, part)
+    if found is None:
+        return ""
+    column, code = found
+    kind, write = ("days", day) if isinstance(column, Date) else ("range", figure)
+    ends = {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
+    return say(f"edge.{kind}.{code}", name=query.shown().get(part, part), **ends)
+
+
+def at_end(query: AnyQuery, part: str) -> bool:
+    """May it hold what lies outside the declared range?"""
+    return _end(query, part) is not None
+
+
+def named(query: AnyQuery, part: str) -> str:
+    """The name of a part at an end of the range, with what else it holds: “December 2024 and everything later”."""
+    name, found = query.shown().get(part, part), _end(query, part)
+    if found is None:
+        return name
+    column, code = found
+    return say(f"edge.named.{'days' if isinstance(column, Date) else 'range'}.{code}", name=name)
+
+
+def _end(query: AnyQuery, part: str) -> tuple[Number | Date, str] | None:
+    """The column that parts are made of, and at which of its ends a part is; None where it is at none."""
     by = query.named_by()
     if isinstance(by, Grouped):
         column: object = query.facts.schema[by.column]
         if by.rule in (*AGAIN, MERGED) or not isinstance(column, (Number, Date)):
-            return ""
+            return None
         first, last = by.labels[by.of(0)], by.labels[by.of(column.size - 1)]
     elif isinstance(by, (Number, Date)):
         column, labels = by, query.labels()
         first, last = labels[0], labels[-1]
     else:
-        return ""
+        return None
     if part not in (first, last):
-        return ""
-    kind, write = ("days", day) if isinstance(column, Date) else ("range", figure)
-    ends = {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
-    code = "both" if first == last else "lower" if part == first else "upper"
-    return say(f"edge.{kind}.{code}", name=query.shown().get(part, part), **ends)
+        return None
+    return column, "both" if first == last else "lower" if part == first else "upper"

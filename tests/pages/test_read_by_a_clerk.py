@@ -42,14 +42,19 @@ def test_a_number_says_of_what_it_is() -> None:
         assert headline(people) == "Največ: ženska, približno 6.350 oseb"
 
 
-def test_what_was_cut_stands_in_the_headline() -> None:
+def test_what_was_cut_is_said_once_under_the_range() -> None:
     bars = answered("histogram", BARS, RANGES, column="sex")
-    assert "At most 5 rows of a person counted; in truth there may be more." in finding(bars)
+    told = finding(bars, "<p>the range</p>")
+    assert told.startswith(f'<p class="headline">{headline(bars)}</p><p>the range</p>'), (
+        "nothing comes before the range"
+    )
+    assert "Of people with more than 5 rows the rest is left out: in truth there may be more." in told
+    assert told.count("at most 5 rows") == 1 and card.sentence(bars).count("at most 5 rows") == 1
     wait = answered("mean", 39.4, (35.1, 43.5), column="wait")
-    assert "At most 5 rows of a person counted; over all rows it may differ." in finding(wait)
+    assert "with more than 5 rows the rest is left out: over all rows it may differ." in finding(wait)
     assert "at most" not in finding(answered("histogram", BARS, RANGES, dp.Unit.rows(), column="sex")).lower()
     with speaking("sl"):
-        assert "Šteje največ 5 vrstic na osebo; v resnici jih je lahko več." in finding(bars)
+        assert "Pri osebah z več kot 5 vrsticami je preostanek izpuščen: v resnici jih je lahko več." in finding(bars)
 
 
 def test_both_ends_of_a_share_are_percents() -> None:

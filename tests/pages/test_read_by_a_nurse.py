@@ -16,6 +16,7 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.parts import card, preview
 from ui.parts.counted import finding
+from ui.words.wording import headline, in_short
 
 SCHEMA = dp.Schema(
     {
@@ -69,13 +70,19 @@ def test_rows_that_are_cut_are_not_said_of_everybody() -> None:
     everybody = answered("count", 5_187, (5_100, 5_270), people=True)
     women = answered("count", 2_187, (2_100, 2_270), people=True, where=WOMEN)
     rows = answered("count", 2_187, (2_100, 2_270), where=WOMEN)
-    assert "3" not in finding(everybody)
-    assert "At most 3 rows of each person are looked at; in truth there may be more people." in finding(women)
-    assert "At most 3 rows of a person counted; in truth there may be more." in finding(rows)
+    assert "left out" not in finding(everybody)
+    assert "with more than 3 rows the rest is left out: in truth there may be more people." in finding(women)
+    assert "with more than 3 rows the rest is left out: in truth there may be more." in finding(rows)
     with speaking("sl"):
-        assert "3" not in finding(everybody)
-        assert "Pri vsaki osebi štejejo največ 3 vrstice; v resnici je oseb lahko več." in finding(women)
-        assert "Šteje največ 3 vrstice na osebo; v resnici jih je lahko več." in finding(rows)
+        assert "izpuščen" not in finding(everybody)
+        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici je oseb lahko več." in finding(women)
+        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici jih je lahko več." in finding(rows)
+
+
+def test_a_bought_list_says_how_many_rows_of_a_person_count() -> None:
+    """Not how many rows there may be in all."""
+    asked = answered("find_declarations", None, lists=["ward"], delta="1e-7").query
+    assert asked.most_rows == 3
 
 
 @pytest.mark.parametrize("lang", ["en", "sl"])
@@ -133,6 +140,42 @@ def test_a_bar_at_an_end_says_what_else_it_holds() -> None:
     with speaking("sl"):
         told = plain(finding(late))
         assert "»december 2024« vsebuje tudi vse, kar je po 31. 12. 2024" in told, told
+
+
+def test_a_bar_at_an_end_is_never_named_as_the_most() -> None:
+    """The file runs to the end of 2025, the declared days to the end of 2024: December holds a year more."""
+    bars = MONTHS | {"2024-05": 700}
+    late = answered("histogram", bars, around(bars), column=OF_MONTHS)
+    told = (
+        "Between the ends of the range, most: May 2024, about 700 rows; December 2024 and everything later: about "
+        "5,000 rows"
+    )
+    assert headline(late) == in_short(late) == told and told in card.sentence(late)
+    both = bars | {"2024-01": 4_990}
+    assert "January 2024 and everything earlier: about" in headline(answered("count", both, around(both), by=OF_MONTHS))
+    unsure = MONTHS | {"2024-05": 700, "2024-06": 690}
+    assert "most: May 2024 or June 2024; December" in headline(
+        answered("histogram", unsure, around(unsure), column=OF_MONTHS)
+    )
+    flat = headline(answered("histogram", MONTHS, around(MONTHS), column=OF_MONTHS))
+    assert flat.startswith("Between the ends of the range, several of 10 may be the largest; December 2024 and")
+    inside = MONTHS | {"2024-12": 500, "2024-06": 5_000}
+    assert headline(answered("histogram", inside, around(inside), column=OF_MONTHS)).startswith(
+        "Most: June 2024, about"
+    )
+    assert (
+        headline(answered("top_item", "2024-12", column=OF_MONTHS, epsilon="9")) == "December 2024 and everything later"
+    )
+    labels = answered("histogram", 1, column="wait").query.labels()
+    waits = {bar: 5_000 if bar == labels[-1] else 500 + 400 * (bar == labels[2]) for bar in labels}
+    assert "and everything above: about 5,000 rows" in headline(
+        answered("histogram", waits, around(waits), column="wait")
+    )
+    with speaking("sl"):
+        assert headline(late) == (
+            "Med koncema razpona največ: maj 2024, približno 700 vrstic; december 2024 in vse kasneje: približno "
+            "5.000 vrstic"
+        )
 
 
 @pytest.mark.parametrize(("lang", "people"), [("en", "people"), ("sl", "oseb")])

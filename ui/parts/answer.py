@@ -41,13 +41,12 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         where = {"table": table, "session": answer.request_id}
         st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
         return
-    relation = answer.query.facts.relation
+    meaning = say(f"answer.meaning.{answer.query.facts.relation}")
+    lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>{fitting.html(answer, linked=True)}'
     st.html(
         f'<p class="question arrived" tabindex="-1">'
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
-        f"{counted.finding(answer)}"
-        f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
-        f"{fitting.html(answer, linked=True)}{counted.html(answer.query)}{_told_anew(answer)}"
+        f"{counted.finding(answer, lead)}{_told_anew(answer)}"
     )
     steer.arrived(answer.request_id)
     if (kind := answer.query.answer_kind) in READ_ON:
@@ -163,15 +162,17 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
     for label in answer.value if labels is None else labels:
         ends = answer.interval[label] if answer.interval else None
         low, high = printed_range(answer.query, ends[0], ends[1], label) if ends else ("", "")
+        told = figure(answer, label)
+        kind = "number" if any(sign.isdigit() for sign in told) else "number words"
         rows.append(
-            f'<tr><td>{escape(names.get(label, label))}</td><td class="number">{escape(figure(answer, label))}</td>'
+            f'<tr><td>{escape(names.get(label, label))}</td><td class="{kind}">{escape(told)}</td>'
             f'<td class="number">{low} – {high}</td></tr>'
         )
     head = (
         f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
         f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th></tr>'
     )
-    return f'<div class="scroll" tabindex="0"><table class="plain">{head}{"".join(rows)}</table></div>'
+    return f'<div class="scroll" tabindex="0"><table class="plain figures">{head}{"".join(rows)}</table></div>'
 
 
 def receipt(answer: dp.Answer, key: str) -> None:

@@ -15,11 +15,8 @@ def words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
     """The question with what stands around it, the finding, how far the truth may be, and what was cut."""
     told = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
-    return (
-        f"<p class='question'>{escape(before + told)}{beside}</p>"
-        f"{counted.finding(answer)}<p>{escape(range_words(answer))}</p>"
-        f"{fitting.html(answer)}{counted.html(answer.query)}"
-    )
+    lead = f"<p>{escape(range_words(answer))}</p>{fitting.html(answer)}"
+    return f"<p class='question'>{escape(before + told)}{beside}</p>{counted.finding(answer, lead)}"
 
 
 def sentence(answer: dp.Answer) -> str:
@@ -28,10 +25,10 @@ def sentence(answer: dp.Answer) -> str:
     told = say("answers.copied", question=question, finding=headline(answer), range=range_words(answer))
     parts = (
         told,
-        cut_rows(answer),
         edges(answer),
         *fitting.notes(answer),
         counted.words(answer.query),
+        cut_rows(answer),
         _source(answer),
     )
     return " ".join(one for one in parts if one)

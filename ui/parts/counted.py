@@ -15,13 +15,14 @@ def words(query: dp.Query) -> str:
     return cuts.sentence(query.cuts())
 
 
-def finding(answer: dp.Answer) -> str:
-    """The headline, and in the same size that rows of a person were left out, where they may have been; under it what
-    a bar at an end of a declared range also holds."""
-    cut = cut_rows(answer)
-    also = f' <span class="also">{escape(cut)}</span>' if cut else ""
+def finding(answer: dp.Answer, lead: str = "") -> str:
+    """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
+    of view; then what a bar at an end of a declared range also holds; and once, smaller, how the declaration changes
+    what counts, and where rows of a person may have been left out, which way the truth may lie."""
     edge = f'<p class="warn">{escape(told)}</p>' if (told := edges(answer)) else ""
-    return f'<p class="headline">{escape(headline(answer))}{also}</p>{edge}'
+    counts = f"{words(answer.query)} {cut_rows(answer)}".strip()
+    small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
+    return f'<p class="headline">{escape(headline(answer))}</p>{lead}{edge}{small}'
 
 
 def html(query: dp.Query) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import dpengine as dp
-from dpengine.mechanisms.edges import beyond
+from dpengine.mechanisms.edges import at_end, beyond
 from dpengine.mechanisms.telling import APART, leaders
 
 LISTED = 3  # figures that a headline names
@@ -41,6 +41,8 @@ def _named(answer: dp.Answer, state: str) -> list[str]:
     if len(telling) <= LISTED or not query.compared or not ranges:
         return listed(query, telling)
     first = leaders({part: ranges[part] for part in telling})
+    if ends := [part for part in first if at_end(query, part)]:  # beside the largest between the ends
+        return ends
     return first if len(first) <= LISTED and not state else []
 
 

@@ -11,6 +11,7 @@ import dpengine as dp
 from dpengine.asking.repeated_answers import Reading
 from dpengine.core.printed import chance, measured, two_figures
 from dpengine.mechanisms.card import AnswerKind
+from dpengine.mechanisms.edges import at_end, named
 from dpengine.mechanisms.telling import APART, LIKELY, REST, leaders
 from dpengine.messages import say
 from dpengine.messages.numbers import day, local, setting
@@ -52,8 +53,8 @@ def headline(answer: dp.Answer) -> str:
 
 
 def cut_rows(answer: dp.Answer) -> str:
-    """Where only so many rows of a person count: that, and which way the truth over all rows may lie. It stands beside
-    the finding, because nobody who reads the finding alone may take it for all rows."""
+    """Where only so many rows of a person count: which way the truth over all rows may lie. It follows the sentence
+    that says how many count."""
     query = answer.query
     if (most := query.most_rows) is None:
         return ""
@@ -171,14 +172,13 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
 
 def names_of(answer: dp.Answer, explained: bool = False) -> str:
     """The names that were drawn, in the reader's language; `explained` where one stands for no listed value."""
-    names = answer.query.shown()
     drawn = list(answer.value) if isinstance(answer.value, dict) else [answer.value]
-    return ", ".join(_explained(answer.query, name) if explained else names.get(name, name) for name in drawn)
+    return ", ".join(_explained(answer.query, name) if explained else named(answer.query, name) for name in drawn)
 
 
 def _explained(query: dp.Query, part: str) -> str:
     """A name; “other” alone would be read as “something else than what was asked”."""
-    name, why = query.shown().get(part, part), query.unlisted(part)
+    name, why = named(query, part), query.unlisted(part)
     return say(f"answer.unlisted.{why}", name=name) if why else name
 
 
@@ -195,15 +195,31 @@ def finding(answer: dp.Answer, state: str) -> str:
     elif state:
         told = say("answer.apart_many", parts=len(telling))
     else:
-        first = leaders({part: ranges[part] for part in telling})
-        code = "answer.most" if from_zero(query) else "answer.highest"
-        if len(first) == 1:
-            told = say(code, name=_explained(query, first[0]), value=_counted(query, figure(answer, first[0])))
-        elif len(first) <= LISTED:
-            told = say(f"{code}_among", names=say("answer.or").join(_explained(query, part) for part in first))
-        else:
-            told = say("answer.first_of", parts=len(telling))
+        told = _largest(answer, telling)
     return say("answer.found", values=len(answer.value), most=told) if query.unseen() is not None else told
+
+
+def _largest(answer: dp.Answer, telling: list[str]) -> str:
+    """Which of several is the largest. One at an end of a declared range may hold everything beyond it, so it is never
+    named as that: the largest between the ends is, and beside it what is at the end."""
+    query = answer.query
+    first = leaders({part: answer.interval[part] for part in telling})
+    ends, inner = [part for part in first if at_end(query, part)], [part for part in telling if not at_end(query, part)]
+    among, beside = "answer.", {}
+    if ends and inner:
+        among, telling, first = "answer.inner.", inner, leaders({part: answer.interval[part] for part in inner})
+        told = [
+            say("answer.inner.end", name=named(query, part), value=_counted(query, figure(answer, part), part))
+            for part in ends
+        ]
+        beside = {"ends": "; ".join(told)}
+    code = among + ("most" if from_zero(query) else "highest")
+    if len(first) == 1:
+        return say(code, name=_explained(query, first[0]), value=_counted(query, figure(answer, first[0])), **beside)
+    if len(first) <= LISTED:
+        names = say("answer.or").join(_explained(query, part) for part in first)
+        return say(f"{code}_among", names=names, **beside)
+    return say(f"{among}first_of", parts=len(telling), **beside)
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:

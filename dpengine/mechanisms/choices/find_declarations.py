@@ -217,18 +217,18 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return self.beta / len(self.asked)
 
     @property
-    def most_rows(self) -> int:
+    def rows_at_most(self) -> int:
         return self.facts.about * self.rows
 
     @property
     def shown_reach(self) -> int:
         """t: what the noise of so many values stays within at once, as if every row held a value of its own."""
-        return gaussian_reach(self.variance, self.each_beta / 2 / self.most_rows)
+        return gaussian_reach(self.variance, self.each_beta / 2 / self.rows_at_most)
 
     @property
     def least_held(self) -> int:
         """What so many rows hold is found: no more than n/T values can be held by that many, and noise is symmetric."""
-        many = self.most_rows // self.threshold + 1
+        many = self.rows_at_most // self.threshold + 1
         return self.threshold + gaussian_reach(self.variance, min(self.each_beta / many, Fraction(1)))
 
     def slack(self, kind: str) -> int:
@@ -247,7 +247,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         kinds = {kind for _, kind in self.asked}
         amounts = [self.least_held if kind == "list" else self.outside(kind) for kind in kinds]
         guess = self.facts.people is None
-        return Within(Fraction(max(amounts)), max(self.most_rows, 1), self.beta, Fraction(0), nominal=guess)
+        return Within(Fraction(max(amounts)), max(self.rows_at_most, 1), self.beta, Fraction(0), nominal=guess)
 
     def state(self, value: Json, interval: Json) -> str:
         return "" if any(one.ends or one.values for one in self.drafts(value, interval)) else FOUND

@@ -77,12 +77,12 @@ with left, st.container(key="card-spend"):
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
-        just_answered = found is not None and found.query == query
+        just_answered = found is not None and (found.query == query or folded.just_answered(found, usual, [key, given]))
         if not just_answered and (found is None or folded.composing(found, [key, given])):
             frame.show_price(table, price)
         if query.counts_rows:
             st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')
-        spend.describe(table, query, price)
+        spend.describe(table, query, price, steps=True)
         rival.tell(table, usual)
         spend.exactly(table, usual, beside=partial(noise.tell, query, usual))
         running = job.running(table, query)  # before what is paid: what ends in between is found there
@@ -92,9 +92,11 @@ with left, st.container(key="card-spend"):
             st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
         elif running and not paid:
             job.elsewhere(running)
-        again = bool(paid or running)
+        again = bool(paid or running or just_answered)
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with st.container(horizontal=True, vertical_alignment="center", key="in-view"):
+            asking = say("ask.just", sentence=query.sentence()) if just_answered else query.sentence()
+            st.html(f'<p class="asked">{escape(asking)}</p>')
             kind: Literal["primary", "secondary"] = "primary" if price.useful else "secondary"  # what helps comes first
             job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again)
             plan.add_button(table, query, "ask-plan")

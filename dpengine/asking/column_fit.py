@@ -1,10 +1,12 @@
 """What is known about whether the cells of a column are as declared: from paid checks, and from first looks that were
-paid for.
+paid for; and from lists that were found by paying.
 
 A check counts for a column as long as its declaration is unchanged; once declared anew, the column is unchecked again.
 A first look counts a number or a day that does not fit as a check does. Of a list it counts all cells outside the list
 together, those too that are spelled like the label they are told under, which fit: so it shows that a list fits, and
-where it does not show that, the note says what was counted. The tables that come with this program fit by construction.
+where it does not show that, the note says what was counted. A list of values that were found is no guess either: each
+of them stands in enough cells; where it is known how many cells hold something else, that decides. The tables that
+come with this program fit by construction.
 All of it is read from the ledger: public facts and released answers.
 """
 
@@ -20,31 +22,36 @@ from dpengine.core.printed import percent
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import base
 from dpengine.declared.schema import Category, Column, ItemSet, extra_labels
+from dpengine.declared.spelling import normal
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
+from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.counts.fit_check import FitCheck
-from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, verdict
+from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, rough, verdict
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import called, say
 from dpengine.messages.language import stored
 
-MADE, UNCHECKED = "made", "unchecked"  # beside FITS, MOSTLY_NOT, SOME_NOT and UNSURE
+MADE, UNCHECKED, FOUND = "made", "unchecked", "found"  # beside FITS, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest of each kind
 MOST_LOOKS = 20
 
 
 @dataclass(frozen=True)
 class ColumnFit:
-    """`state` is MADE, UNCHECKED, FITS, MOSTLY_NOT, SOME_NOT or UNSURE. About `share` of the cells do not fit, and at
-    most `most` of them, where that follows from public facts. Unchecked, so many were told under the label `other`."""
+    """`state` is MADE, UNCHECKED, FOUND, FITS, MOSTLY_NOT, SOME_NOT or UNSURE. About `share` of the cells do not fit,
+    and at most `most` of them, where that follows from public facts. Unchecked, so many were told under the label
+    `other`."""
 
     column: str
     state: str
     share: Fraction | None = None
     most: Fraction | None = None
     other: str = ""
+    rough: bool = False  # known only within more than a tenth of the people
 
     @property
     def checked(self) -> bool:
@@ -57,12 +64,14 @@ class ColumnFit:
             return say("fit.note.unchecked_other", column=self.column, share=share, label=called(self.other))
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
-        if self.state in (MADE, FITS):
+        if self.state in (MADE, FITS, FOUND):
             return ""
         return self._told("fit.note")
 
     def words(self) -> str:
         """The result of a check, as a line of its own."""
+        if self.rough and self.state == FITS:
+            return say("fit.found.fits_rough", column=self.column)
         return self._told("fit.found")
 
     def _told(self, code: str) -> str:
@@ -98,7 +107,7 @@ class Check:
         return (
             ColumnFit(column, UNCHECKED, share, most, other)
             if other and state != FITS
-            else ColumnFit(column, state, share, most)
+            else ColumnFit(column, state, share, most, rough=rough(ends, self.about))
         )
 
     def _verdict(self, ends: Ends) -> str:
@@ -106,11 +115,31 @@ class Check:
 
 
 @dataclass(frozen=True)
+class FoundList:
+    """Values of a column that were found by paying; and, where that is known, between which ends the rows lie that hold
+    something else."""
+
+    column: str
+    values: frozenset[str]
+    about: int
+    other: Ends | None = None
+
+    def of(self, name: str, declared: Column) -> ColumnFit | None:
+        """A list of nothing but found values was looked up in the cells themselves."""
+        if name != self.column or not isinstance(declared, Category):
+            return None
+        if not {normal(value) for value in declared.values} <= self.values:
+            return None
+        return ColumnFit(name, FOUND if self.other is None else verdict(self.other, self.about, self.about))
+
+
+@dataclass(frozen=True)
 class Fits:
-    """The paid checks of one table, newest first."""
+    """The paid checks of one table, newest first; and the lists that were found."""
 
     checks: tuple[Check, ...]
     made: bool = False  # a bundled table, which fits by construction
+    lists: tuple[FoundList, ...] = ()
 
     def of(self, name: str, declared: Column) -> ColumnFit:
         """The result of the newest conclusive check, else of the newest, else what a first look tells."""
@@ -121,7 +150,8 @@ class Fits:
         fits = [fit for check in checks if (fit := check.of(name)) is not None]
         checked = [fit for fit in fits if fit.checked]
         sure = [fit for fit in checked if fit.state != UNSURE]
-        return (sure or checked or fits or [ColumnFit(name, UNCHECKED)])[0]
+        found = [fit for one in self.lists if (fit := one.of(name, declared)) is not None]
+        return (sure or found or checked or fits or [ColumnFit(name, UNCHECKED)])[0]
 
     def all_of(self, columns: Iterable[tuple[str, Column]]) -> list[ColumnFit]:
         return [self.of(name, column) for name, column in columns]
@@ -149,7 +179,34 @@ def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
     entries = [one for key, most in kinds.items() for one in ledger.charges(budget, table, key=key, limit=most)]
     newest = sorted(entries, key=lambda entry: entry.charge.seq, reverse=True)
     checks = (_check(entry) for entry in newest if entry.outcome and entry.outcome.kind == "answer")
-    return Fits(tuple(check for check in checks if check is not None))
+    lists = [
+        one
+        for key in (FindDeclarations.card.key, FindValues.card.key)
+        for entry in ledger.charges(budget, table, key=key, limit=MOST_LOOKS)
+        if entry.outcome and entry.outcome.kind == "answer"
+        for one in _lists(entry)
+    ]
+    return Fits(tuple(check for check in checks if check is not None), lists=tuple(lists))
+
+
+def _lists(entry: Entry) -> list[FoundList]:
+    """What a purchase found of each column that was taken for a list."""
+    assert entry.outcome is not None
+    query, value, interval = query_of(entry.charge), entry.outcome.body["value"], entry.outcome.body["interval"]
+    if isinstance(query, FindValues):
+        return [FoundList(query.column, frozenset(normal(one) for one in value), query.facts.about)] if value else []
+    if not isinstance(query, FindDeclarations):
+        return []  # of an older form
+    return [
+        FoundList(
+            one.column,
+            frozenset(normal(value) for value, _ in one.values),
+            query.facts.about,
+            None if one.other is None else _ends(one.other[1]),
+        )
+        for one in query.drafts(value, interval)
+        if one.values
+    ]
 
 
 def _check(entry: Entry) -> Check | None:

@@ -48,6 +48,10 @@ class PeopleTold:
         """The same beside a promise, which is planned with the declared number."""
         return self._told("people.planned")
 
+    def on_card(self) -> str:
+        """The same on the card of the table, from where one tap leads to the field."""
+        return self._told("people.card")
+
     def _told(self, code: str) -> str:
         facts = {"declared": self.declared, "low": self.low, "high": self.high, "chance": chance(self.beta)}
         return say(f"{code}_least" if self.high is None else code, **facts)

@@ -20,6 +20,8 @@ from dpengine.messages.language import speaking
 from ui.data import declare_care as care
 from ui.data import declare_change
 from ui.parts import missing, spend
+from ui.words import prices
+from ui.words.markup import unmarked
 
 PEOPLE = 3_000
 HELP = say("about.data")[:40]  # behind “What is this?”
@@ -52,7 +54,11 @@ def clinic(home: dp.Workspace) -> dp.Table:
 
 def at_half(table: dp.Table, query: dp.Query) -> dp.Query:
     """For half of the allowance."""
-    found = table.at_share(query, Fraction(1, 2))
+    return at_share(table, query, Fraction(1, 2))
+
+
+def at_share(table: dp.Table, query: dp.Query, share: Fraction) -> dp.Query:
+    found = table.at_share(query, share)
     assert found is not None
     return found
 
@@ -148,6 +154,36 @@ def test_where_it_is_cheap_a_question_starts_more_exact(clinic: dp.Table) -> Non
     town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
     now = open_page("ask", table="town", q="mean", column="age").session_state["ask-epsilon"]
     assert spend.room_of(town, town.query("mean", column="age", epsilon=now)) >= 8
+
+
+def test_what_is_said_to_be_enough_is_where_a_question_starts(clinic: dp.Table) -> None:
+    app = open_page("ask", table=clinic.name, q="mean", column="fee", by="sex")
+    share = clinic.prices([clinic.query("mean", column="fee", by="sex", epsilon=app.session_state["ask-epsilon"])])[0]
+    assert share is not None
+    words = say("spend.dear", share=prices.takes(clinic, share))
+    assert any(unmarked(words) in one.label for one in app.expander)
+
+
+def test_where_more_than_half_of_what_is_left_makes_it_useful_it_starts_there(
+    clinic: dp.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spend, "room_of", lambda table, query: query.epsilon / Fraction(7, 10))
+    app = open_page("ask", table=clinic.name, q="mean", column="wait")
+    assert app.session_state["ask-epsilon"] == "0.7"
+    words = say("spend.dear_most")
+    assert words in told(app) or any(unmarked(words) in one.label for one in app.expander)
+
+
+def test_where_nothing_that_is_left_is_enough_the_page_says_so_and_does_not_start_at_next_to_nothing(
+    clinic: dp.Table,
+) -> None:
+    given = {"column": "fee", "by": "sex"}
+    clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(8, 10)))
+    app = open_page("ask", table=clinic.name, q="mean", **given)
+    price = clinic.preview(started(clinic, app, **given))
+    assert not price.useful and "does not pay for a setting that is exact enough" in told(app)
+    left = clinic.meter().unused
+    assert left / 4 < price.share <= left / 2
 
 
 def test_an_answer_that_is_dear_where_it_is_useful_says_so_with_what_would_help(clinic: dp.Table) -> None:

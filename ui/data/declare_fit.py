@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.column_fit import ColumnFit, slip
+from dpengine.asking.column_fit import FOUND, ColumnFit, slip
 from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
@@ -54,7 +54,7 @@ def people(table: dp.Table) -> None:
         return
     with st.container(key="card-people"):
         mark = ' class="arrived" tabindex="-1"' if came else ""
-        doubt = f'<p class="warn" role="status"><b>{escape(told.planned())}</b></p>' if told is not None else ""
+        doubt = f'<p class="warn" role="status"><b>{escape(told.on_card())}</b></p>' if told is not None else ""
         st.html(
             f"<h2{mark}>{escape(say('data.people.title'))}</h2>{doubt}"
             f'<p class="muted">{escape(say("data.people.means"))}</p>'
@@ -78,7 +78,7 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
     """Columns that do not fit, each with the likely mistake and a way to correct it; then those that do, in one
     line."""
     for fit in fits:
-        if fit.checked and fit.state != FITS:
+        if fit.checked and fit.state not in (FITS, FOUND):
             guess = slip(table.schema[fit.column])
             st.html(f'<p class="warn" role="status"><b>{escape(fit.words())}</b> {escape(guess)}</p>')
             st.button(
@@ -87,9 +87,13 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
                 on_click=change.again,
                 args=(table, fit.column),
             )
-    good = [fit.column for fit in fits if fit.state == FITS]
-    if good:
-        st.html(f"<p>{escape(say('data.fit.good', columns=_some(good)))}</p>")
+    for code, state, rough in (
+        ("data.fit.good", FITS, False),
+        ("data.fit.good_rough", FITS, True),
+        ("data.fit.found", FOUND, False),
+    ):
+        if good := [fit.column for fit in fits if fit.state == state and fit.rough == rough]:
+            st.html(f"<p>{escape(say(code, columns=_some(good)))}</p>")
 
 
 def _offer(table: dp.Table, unchecked: list[str]) -> None:

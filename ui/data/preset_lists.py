@@ -6,7 +6,7 @@ with, and the cells by which a person recognises the list. They are public, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpengine.declared import usual_spellings
 from dpengine.messages.language import current
@@ -18,6 +18,7 @@ class UsualList:
     like: tuple[str, ...]  # cells a person may recognise
     lines: int | None = None  # so many of the table's values; None: all
     also: tuple[str, ...] = ()  # spellings of one value, to show that a person's own would count
+    short: dict[str, tuple[str, ...]] = field(default_factory=dict)  # how a language shortens them in a cell
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -25,12 +26,23 @@ class UsualList:
         return usual_spellings.values(self.table, current())[: self.lines]
 
     @property
+    def samples(self) -> tuple[str, ...]:
+        """Cells a person may recognise, the short ones of the reader's language first."""
+        return *self.short.get(current(), ()), *self.like
+
+    @property
     def text(self) -> str:
         return "\n".join(self.values)
 
 
 LISTS: dict[str, UsualList] = {
-    "sex": UsualList("sex-1", ("Male", "moški", "F"), 2, ("Male", "male", "M", "moški")),
+    "sex": UsualList(
+        "sex-1",
+        ("Male", "moški"),
+        2,
+        ("Male", "male", "M", "moški"),
+        {"en": ("M", "F"), "sl": ("m", "ž"), "he": ("M", "F")},
+    ),
     "countries": UsualList("countries-1", ("Slovenia", "Slovenija", "SVN"), None, ("United-States", "USA", "ZDA")),
     "schooling": UsualList("schooling-1", ("secondary", "srednja šola")),
     "schooling_us": UsualList("schooling_us-1", ("HS-grad", "Bachelors")),

@@ -88,7 +88,7 @@ _CURRENCIES = {"eur": "€", "euro": "€", "euros": "€", "evro": "€", "evro
 _SIGNS = "€$£"
 
 # Ranges of days, as whole years or months around a public day: today.
-DAYS = ("births", "since_2000", "ten_years", "year_now", "year_before", "month_now", "month_before")
+DAYS = ("year_before", "year_now", "two_years", "ten_years", "since_2000", "births", "month_now", "month_before")
 
 
 def days(preset: str, today: date) -> tuple[date, date]:
@@ -96,6 +96,8 @@ def days(preset: str, today: date) -> tuple[date, date]:
     year_end = date(today.year, 12, 31)
     if preset == "year_before":
         return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
+    if preset == "two_years":
+        return date(today.year - 2, 1, 1), date(today.year - 1, 12, 31)
     if preset == "month_before":
         last = today.replace(day=1) - timedelta(days=1)
         return last.replace(day=1), last
@@ -292,7 +294,7 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
 def _candidate(preset: str) -> Candidate:
     if preset in RANGES:
         return Candidate("number", preset, (RANGES[preset].like,))
-    return Candidate("list", preset, LISTS[preset].like)
+    return Candidate("list", preset, LISTS[preset].samples)
 
 
 def measure(name: str, preset: str | None) -> str:

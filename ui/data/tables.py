@@ -60,7 +60,8 @@ def _card(name: str, label: str) -> str:
         meter = table.meter()
     except dp.AllowanceError as complaint:  # its ledger is damaged or locked: the others can be used
         return _tile(label, "", f'<p class="refused">{escape(str(complaint))}</p>')
-    people = escape(say("tables.people", people=table.facts.about))
+    counted = table.practice or table.facts.people is not None
+    people = escape(say("tables.people" if counted else "tables.people_supposed", people=table.facts.about))
     others = [] if table.practice else [one for one in table.sharing() if one != name]
     shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
     about = nav.address("data", name), "tables.about" if table.practice else "tables.about_own"
@@ -111,7 +112,7 @@ def _attention(table: dp.Table) -> str:
         told = [say("tables.unchecked")]
     lines = [escape(line) for line in told]
     if people is not None:
-        lines.insert(0, f"{escape(people.planned())} {fitting.people_way(table.name)}")
+        lines.insert(0, f"{escape(people.on_card())} {fitting.people_way(table.name)}")
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 
 

@@ -9,6 +9,8 @@ from dpengine.mechanisms import cuts
 from ui.words.edge_words import edges
 from ui.words.wording import cut_rows, headline
 
+LONG = 60  # characters: a longer finding is set smaller, so that its range stays in view on a phone
+
 
 def words(query: dp.Query) -> str:
     """One sentence; nothing where nothing is cut."""
@@ -22,7 +24,9 @@ def finding(answer: dp.Answer, lead: str = "") -> str:
     edge = f'<p class="warn">{escape(told)}</p>' if (told := edges(answer)) else ""
     counts = f"{words(answer.query)} {cut_rows(answer)}".strip()
     small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
-    return f'<p class="headline">{escape(headline(answer))}</p>{lead}{edge}{small}'
+    said = headline(answer)
+    kind = "headline long" if len(said) > LONG else "headline"
+    return f'<p class="{kind}">{escape(said)}</p>{lead}{edge}{small}'
 
 
 def html(query: dp.Query) -> str:

@@ -13,11 +13,14 @@ import dpengine as dp
 from dpengine.messages import say
 from ui.parts import answer as answers
 from ui.parts import looks, typical
+from ui.shell import steer
 from ui.words.markup import unmarked
 from ui.words.wording import headline
 
 Beside = Callable[[dp.Answer], None]  # what else stands between the answer and its repeats
 _MET = "answered-beside"  # the same with how exact it was to be
+MOST_EPSILON_MORE = 2  # times: another noise may take that much more of ε for the same price
+_FOLDED = "answered-folded"  # the request whose answer was folded last
 _WITH = "answered-with"  # the request on the page, and what the form said when its answer came
 
 
@@ -26,6 +29,11 @@ def show(slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Se
     to be; else behind a line that names it."""
     with slot:
         if _another(answer, form):
+            if (
+                st.session_state.get(_FOLDED) != answer.request_id
+            ):  # the page is shorter now: the sentence stays in view
+                st.session_state[_FOLDED] = answer.request_id
+                steer.top()
             told = say("ask.before", sentence=answer.sentence, finding=headline(answer))
             with st.expander(unmarked(told)):
                 _whole(table, answer, beside)
@@ -37,6 +45,18 @@ def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
     """Was anything in the form changed since this answer came? Looking at an answer takes nothing, and the meter must
     not seem to say so."""
     return _changed(_MET, answer, form)
+
+
+def just_answered(answer: dp.Answer, asked: dp.Query, form: Sequence[Any]) -> bool:
+    """Is this the answer to what the form still asks, whatever noise the question would be given now?"""
+    same = answer.query.card.key == asked.card.key and _shape(answer.query) == _shape(asked)
+    near = asked.epsilon <= answer.query.epsilon <= MOST_EPSILON_MORE * asked.epsilon
+    return same and near and not composing(answer, form)
+
+
+def _shape(query: dp.Query) -> dict[str, Any]:
+    """A question, however exact."""
+    return {name: one for name, one in query.with_noise("").parameters().items() if name != "epsilon"}
 
 
 def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -126,13 +127,13 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         st.markdown(say("form.the"), width="content")
         key = pickers.pick("form.kind", keys, kept["q"], lambda one: dp.catalogue[one].card.noun, "ask-kind")
         chosen: dict[str, Any] = {}
-        column = ""
+        column, instead, columns = "", "", list[str]()
         parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
         if "column" in parameters:
             st.markdown(parameters["column"].around("form.of"), width="content")
             columns = offered(table, key)
             now = grouping.option_of(given.get("column"))
-            now = now if now in columns else columns[0]
+            instead, now = now, now if now in columns else columns[0]
             column = pickers.pick("form.column", columns, now, grouping.words, f"ask-column-{key}")
         choice = "everyone"
         rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column}) else ""
@@ -154,6 +155,9 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             now = grouping.option_of(given.get("by"))
             now = now if now in groups else ""
             by = pickers.pick("form.by_label", ["", *groups], now, _by_words, f"ask-by-{key}")
+    if instead not in columns and instead in (*table.schema.columns, *grouping.options(table.schema)):
+        told = say("form.other_column", before=grouping.words(instead), now=grouping.words(column))
+        st.html(f'<p class="muted" role="status">{escape(told)}</p>')
     if column:
         chosen["column"] = grouping.chosen(table.schema, column, given.get("column"), f"ask-column-figures-{key}")
     if by:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -79,28 +79,58 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def _useful(table: dp.Table, query: dp.Query) -> str | None:
-    """The least step at which the answer is clearly more than noise, else useful at all, with the noise that it would
-    be given, for at most half of what is left; more exact where that is cheap."""
-    options = [step for step in STEPS if LEAST <= Fraction(step) <= table.budget.rule.epsilon]
+    """The least step at which the answer is clearly more than noise, for at most half of what is left; else useful at
+    all, if what is left pays for it; more exact where that is cheap. Where nothing that is left is enough, which the
+    page says, the largest step for at most half of it: what would help stands there too."""
+    unused = table.meter().unused
+    half = unused / 2
+    exact = [(times, min(share, half)) for times, share in EXACT]
+    try:
+        paid = _paid(table, query)
+        found = _first(table, paid, [*exact, (CLEAR, half), (1, unused)])
+    except dp.AllowanceError:
+        return None
+    if found is None:
+        found = next((one for one in reversed(paid) if one[1] <= half), paid[0] if paid else None)
+    return None if found is None else text_of(found[0].epsilon)
+
+
+def _paid(table: dp.Table, query: dp.Query) -> list[tuple[dp.Query, Fraction]]:
+    """The question at each step that what is left pays for, and what it takes."""
+    steps = [step for step in STEPS if LEAST <= Fraction(step) <= table.budget.rule.epsilon]
+    asked = [query.at(Fraction(step)) for step in steps]
+    return [(one, share) for one, share in zip(asked, table.prices(asked), strict=True) if share is not None]
+
+
+def _first(
+    table: dp.Table, paid: Sequence[tuple[dp.Query, Fraction]], levels: Sequence[tuple[int, Fraction]]
+) -> tuple[dp.Query, Fraction] | None:
+    """Of these levels, so many times more exact than noise for at most so much, the first that some step reaches: the
+    least such step, with the noise that it would be given, and what it takes."""
     known: dict[Fraction, Fraction] = {}
 
-    def room(one: dp.Query) -> Fraction:
-        if one.epsilon not in known:
-            known[one.epsilon] = room_of(table, one)
-        return known[one.epsilon]
+    def room(one: tuple[dp.Query, Fraction]) -> Fraction:
+        epsilon = one[0].epsilon
+        if epsilon not in known:
+            known[epsilon] = room_of(table, one[0])
+        return known[epsilon]
 
-    try:
-        asked = [query.at(Fraction(step)) for step in options]
-        half = table.meter().unused / 2
-        paid = [(one, share) for one, share in zip(asked, table.prices(asked), strict=True) if share is not None]
-        for times, share in (*EXACT, (CLEAR, half), (1, half)):
-            fits = [one for one, takes in paid if takes <= min(share, half)]
-            first = bisect_left(fits, Fraction(times), key=room)
-            if first < len(fits):
-                return text_of(fits[first].epsilon)
-    except dp.AllowanceError:
-        pass
+    for times, most in levels:
+        fits = [one for one in paid if one[1] <= most]
+        place = bisect_left(fits, Fraction(times), key=room)
+        if place < len(fits):
+            return fits[place]
     return None
+
+
+def step_for(table: dp.Table, query: dp.Query, times: int) -> Fraction | None:
+    """What the least step that is so many `times` more exact than noise takes, where the question would start; None
+    where what is left does not pay for one."""
+    try:
+        found = _first(table, _paid(table, query.with_noise("")), [(times, Fraction(1))])
+    except dp.AllowanceError:
+        return None
+    return None if found is None else found[1]
 
 
 def room_of(table: dp.Table, query: dp.Query) -> Fraction:
@@ -171,8 +201,13 @@ def _from_slider(place: str) -> None:
     st.session_state[_epsilon(place)] = st.session_state[f"{place}-slider"]
 
 
-def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
-    """What this spend buys, what it takes, and a warning when it is mostly noise."""
+def describe(table: dp.Table, query: dp.Query, price: dp.Preview, steps: bool = False) -> None:
+    """What this spend buys, what it takes, and a warning when it is mostly noise. With `steps` what would be enough is
+    one of them, as where the question starts."""
+
+    def least(times: int) -> Fraction | None:
+        return step_for(table, query, times) if steps else enough(table, query, price, times)
+
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
     told = say("spend.cost", share=prices.takes(table, price.share))
@@ -181,10 +216,10 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     if not fitting.offer(table, query) and (whose := fitting.supposed(table, query)):
         st.html(whose)
     if not price.useful:
-        st.html(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')
+        st.html(f'<p class="warn">{gloss.text(_noise(price, table, least(1)))}</p>')
         levers.show(table, query)
-    elif (clear := enough(table, query, price, CLEAR)) is not None and clear > CHEAP:
-        told = say("spend.dear", share=prices.takes(table, clear))
+    elif steps if (clear := least(CLEAR)) is None else clear > CHEAP:
+        told = say("spend.dear_most") if clear is None else say("spend.dear", share=prices.takes(table, clear))
         if table.levers(query):
             with st.expander(unmarked(f"{told} {say('spend.helps')}")):
                 levers.show(table, query)
@@ -195,15 +230,18 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
 def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
     """That an answer would be mostly noise, and what would help, told in shares: so many times ε is not so many times
     the price."""
-    share = enough(table, query, price)
+    return _noise(price, table, enough(table, query, price))
+
+
+def _noise(price: dp.Preview, table: dp.Table, share: Fraction | None) -> str:
     if share is None:
         return say("spend.noise_short", people=price.people_needed)
     return say("spend.noise_share", people=price.people_needed, share=prices.takes(table, share))
 
 
 def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) -> Fraction | None:
-    """What the least setting that is so many `times` more than noise takes of the allowance; None where what is left
-    does not pay."""
+    """About what the least setting that is so many `times` more than noise takes of the allowance; None where what is
+    left does not pay."""
     try:
         return table.prices([query.at(query.epsilon * price.times_needed * times)])[0]
     except dp.AllowanceError:  # beyond the largest ε there is

@@ -126,6 +126,9 @@ class FitChecks(OfCounts):
         if some:
             return say("fit.headline.some_not", names=some[:_NAMED])
         unsure = sum(one == UNSURE for one in told.values())
+        if not unsure and any(rough(interval[name], self.facts.about) for name in value):
+            reach = max(-(-(high - low) // 2) for low, high in interval.values())
+            return say("fit.headline.fits_rough", reach=reach, about=self.facts.about)
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(told), unsure=unsure)
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
@@ -172,6 +175,12 @@ class FitChecks(OfCounts):
     def told(self, each: list[Ends]) -> Released:
         found = dict(zip(self.columns, each, strict=True))
         return Released({name: one[0] for name, one in found.items()}, {name: one[1] for name, one in found.items()})
+
+
+def rough(interval: Ends, about: int) -> bool:
+    """Is it known only within more than a tenth of the people? Then what fits is told as roughly as it is known."""
+    low, high = interval
+    return bool(5 * (high - low) > about)
 
 
 def verdict(interval: Ends, about: int, most: int) -> str:

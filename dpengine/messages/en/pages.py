@@ -131,6 +131,8 @@ SENTENCES: dict[str, str] = {
     "preview.none": "It is drawn here as soon as the question can be asked.",
     "ask.table": "Table",
     "ask.button": "Ask — takes {share}",
+    "ask.just": "Just answered: {sentence}",
+    "form.other_column": "This cannot be asked of “{before}”: now it is about “{now}”.",
     "ask.button_again": "Pay for another answer — takes {share}",
     "ask.newer": "This is an earlier answer. The newest, from a moment ago: {sentence}",
     "ask.paid": "You have already paid for an answer to this very question. Seeing it again is free.",
@@ -234,5 +236,6 @@ SENTENCES: dict[str, str] = {
     "ask.before": "The answer before: {sentence}: {finding}",
     "spend.starts": "It starts at the least that makes this answer clearly more than noise; that differs from question to question. The right end is the most that still fits into the {left} left.",
     "spend.dear": "Here a clearly useful answer takes about {share} of the allowance.",
+    "spend.dear_most": "Here what is left of the allowance pays for a useful answer, but not for a clearly useful one.",
     "spend.helps": "What would help?",
 }

@@ -54,6 +54,7 @@ SENTENCES: dict[str, str] = {
     "tables.add": "Add a table",
     "tables.go_on": "Go on with {file}",
     "tables.people": "{people} {people|person|people}",
+    "tables.people_supposed": "about {people} people, by your word",
     "tables.columns": "{count} {count|column|columns}: {names}",
     "tables.left": "<b>{left}</b> left",
     "tables.shared": "one allowance together with {tables}",

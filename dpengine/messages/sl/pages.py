@@ -131,6 +131,8 @@ SENTENCES: dict[str, str] = {
     "preview.none": "Narisano bo tukaj, ko bo vprašanje mogoče zastaviti.",
     "ask.table": "Tabela",
     "ask.button": "Vprašaj – porabi {share}",
+    "ask.just": "Pravkar odgovorjeno: {sentence}",
+    "form.other_column": "Tega o stolpcu »{before}« ni mogoče vprašati: zdaj gre za »{now}«.",
     "ask.button_again": "Plačaj še en odgovor – porabi {share}",
     "ask.newer": "To je starejši odgovor. Najnovejši, izpred trenutka: {sentence}",
     "ask.paid": "Odgovor na prav to vprašanje ste že plačali. Ponoven ogled je brezplačen.",
@@ -234,5 +236,6 @@ SENTENCES: dict[str, str] = {
     "ask.before": "Prejšnji odgovor: {sentence}: {finding}",
     "spend.starts": "Začne se pri najmanjši nastavitvi, pri kateri je ta odgovor jasno več kot šum; ta je pri vsakem vprašanju druga. Desni konec je največ, kar še gre v preostalih {left}.",
     "spend.dear": "Tu jasno uporaben odgovor porabi približno {share} proračuna.",
+    "spend.dear_most": "Tu preostanek proračuna zadošča za uporaben odgovor, za jasno uporabnega pa ne.",
     "spend.helps": "Kaj bi pomagalo?",
 }

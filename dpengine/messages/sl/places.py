@@ -54,6 +54,7 @@ SENTENCES: dict[str, str] = {
     "tables.add": "Dodajte tabelo",
     "tables.go_on": "Nadaljujte z datoteko {file}",
     "tables.people": "{people} {people|oseba|osebi|osebe|oseb}",
+    "tables.people_supposed": "približno {people} {people|oseba|osebi|osebe|oseb}, po vaših besedah",
     "tables.columns": "{count} {count|stolpec|stolpca|stolpci|stolpcev}: {names}",
     "tables.left": "ostane <b>{left}</b>",
     "tables.shared": "en proračun skupaj s tabelami: {tables}",

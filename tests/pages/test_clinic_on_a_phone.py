@@ -1,0 +1,125 @@
+"""A nurse with a phone asks a table of visits: what the button pays for, what was answered just now, what is known of a
+column, and whose word a number is."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers_page import html_of, open_page, plain
+from helpers_visits import OF_MONTHS, WOMEN, answered
+from helpers_visits import visits as visits
+
+import dpengine as dp
+from dpengine.asking.column_fit import UNCHECKED, Check
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+from ui.data import presets
+from ui.data.preset_lists import LISTS
+from ui.parts import preview
+from ui.parts.answer import bars_table
+from ui.shell import frame
+
+
+def asked_line(app: Any) -> str:
+    """What stands right above the button that pays."""
+    (line,) = [part.proto.body for part in app.get("html") if 'class="asked"' in part.proto.body]
+    return plain(line)
+
+
+def kind_of(app: Any) -> Any:
+    return next(box for box in app.selectbox if str(box.key).startswith("ask-kind"))
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_about(
+    visits: dp.Table, lang: str
+) -> None:
+    answer = visits.ask(visits.query("histogram", epsilon="0.5", column=OF_MONTHS))
+    with speaking(lang):
+        app = open_page("ask", **preview.link(visits, answer.query), answer=answer.request_id, lang=lang)
+        assert answer.query.sentence() in asked_line(app) and "data-turn" not in html_of(app)
+        kind_of(app).set_value("mean").run()
+        assert not app.exception and "wait" in asked_line(app)
+        gone = {"en": "This cannot be asked of “", "sl": "Tega o stolpcu »"}
+        assert gone[lang] in plain(html_of(app))
+        assert "data-turn" in html_of(app), "the page is shorter now: it is scrolled to the sentence"
+        kind_of(app).set_value("median").run()
+        assert gone[lang] not in plain(html_of(app)) and "wait" in asked_line(app)
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_what_was_just_answered_is_not_offered_as_if_it_were_new(visits: dp.Table, lang: str) -> None:
+    """Also where the answer before it makes another noise the cheaper one for the same question."""
+    given = {"column": "ward", "epsilon": "0.1"}
+    usual = visits.query("histogram", **given)
+    first = visits.ask(visits.cheapest(usual))
+    visits.ask(visits.cheapest(visits.query("mean", column="wait", by="ward", epsilon="0.5")))
+    noises = {visits.cheapest(usual).digest(), *(usual.with_noise(one).digest() for one in ("", *usual.noises))}
+    assert len(noises) > 1, "else this test would show nothing"
+    with speaking(lang):
+        form = preview.link(visits, usual)
+        app = open_page("ask", **form, answer=first.request_id, lang=lang)
+        assert say("ask.just", sentence="").strip() in asked_line(app)
+        assert not [
+            one for one in app.button if str(one.key).startswith("ask-go-") and say("ask.again_pay") != one.label
+        ]
+        app = open_page("ask", **form | {"epsilon": "0.5"}, answer=first.request_id, lang=lang)
+        assert say("ask.just", sentence="").strip() not in asked_line(app)
+
+
+def test_figures_that_say_nothing_do_not_push_the_ranges_out_of_a_phone() -> None:
+    bars = {"ward 0": 4_000, "ward 1": 20}
+    table = bars_table(answered("histogram", bars, {"ward 0": (3_900, 4_100), "ward 1": (0, 15_000)}, column="ward"))
+    assert 'class="plain figures"' in table and '<td class="number words">Too few to tell</td>' in table
+    style = (Path(frame.__file__).parent / "style.css").read_text()
+    assert "table.figures td.words { white-space: normal; }" in style
+
+
+def test_a_list_that_was_found_by_paying_counts_as_checked(visits: dp.Table) -> None:
+    wards = dp.Category([f"Ward {place}" for place in range(4)])
+    assert visits.fits().of("ward", wards).state == UNCHECKED
+    bought = visits.ask(visits.query("find_declarations", epsilon="1", lists=["ward"], delta="1e-8"))
+    assert len(bought.value) >= 4, bought.value
+    found = visits.fits().of("ward", wards)
+    assert found.checked and not found.note()
+    assert not visits.fits().of("ward", dp.Category(["ward 0", "ward 9"])).checked, "ward 9 was not found"
+    assert not visits.fits().of("sex", wards).checked
+
+
+def test_a_rough_check_is_told_as_roughly_as_it_is_known() -> None:
+    facts = answered("count", 1).query.facts
+    check = dp.catalogue["fit_checks"].build(facts, {"columns": ["ward"], "epsilon": "0.1"})
+    wide, narrow = {"ward": (-800, 1_000)}, {"ward": (-90, 110)}
+    assert "only roughly, within ±900 of about 5,000 people" in check.finding({"ward": 100}, wide)
+    assert "roughly" not in check.finding({"ward": 10}, narrow)
+    one = Check({}, {"ward": (100, wide["ward"])}, 5_000, 3).of("ward")
+    assert one is not None and one.state == "fits" and "only roughly" in one.words()
+    with speaking("sl"):
+        assert "le približno, na ±900 od približno 5.000 oseb" in check.finding({"ward": 100}, wide)
+        assert "le približno" in one.words()
+
+
+@pytest.mark.parametrize(("lang", "told"), [("en", "about 600 people, by your word"), ("sl", "po vaših besedah")])
+def test_a_number_of_people_that_nobody_counted_is_nobodys_fact(visits: dp.Table, lang: str, told: str) -> None:
+    visits.ask(visits.query("count", epsilon="1", where=WOMEN))
+    with speaking(lang):
+        page = plain(html_of(open_page("tables", lang=lang)))
+        assert told in page
+        assert {"en": "under Tables", "sl": "na strani Tabele"}[lang] not in page, "this is the page"
+        assert say("people.link") in page
+
+
+def test_the_short_cells_of_the_readers_language_come_first() -> None:
+    with speaking("sl"):
+        assert presets.candidates("spol")[0].like[:2] == ("m", "ž")
+    assert presets.candidates("sex")[0].like[:2] == ("M", "F")
+    known = dp.Category(list(LISTS["sex"].values), spellings=LISTS["sex"].table).spelled()
+    assert all(cell.lower() in known for cells in LISTS["sex"].short.values() for cell in cells)
+
+
+def test_usual_days_begin_with_the_last_whole_year() -> None:
+    assert presets.DAYS[:4] == ("year_before", "year_now", "two_years", "ten_years")
+    assert presets.days("two_years", date(2026, 11, 16)) == (date(2024, 1, 1), date(2025, 12, 31))

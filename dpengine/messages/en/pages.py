@@ -131,7 +131,7 @@ SENTENCES: dict[str, str] = {
     "preview.none": "It is drawn here as soon as the question can be asked.",
     "ask.table": "Table",
     "ask.button": "Ask — takes {share}",
-    "ask.just": "Just answered: {sentence}",
+    "ask.just": "Answered above: {sentence}",
     "form.other_column": "This cannot be asked of “{before}”: now it is about “{now}”.",
     "ask.button_again": "Pay for another answer — takes {share}",
     "ask.newer": "This is an earlier answer. The newest, from a moment ago: {sentence}",

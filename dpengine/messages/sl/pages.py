@@ -131,7 +131,7 @@ SENTENCES: dict[str, str] = {
     "preview.none": "Narisano bo tukaj, ko bo vprašanje mogoče zastaviti.",
     "ask.table": "Tabela",
     "ask.button": "Vprašaj – porabi {share}",
-    "ask.just": "Pravkar odgovorjeno: {sentence}",
+    "ask.just": "Odgovor je zgoraj: {sentence}",
     "form.other_column": "Tega o stolpcu »{before}« ni mogoče vprašati: zdaj gre za »{now}«.",
     "ask.button_again": "Plačaj še en odgovor – porabi {share}",
     "ask.newer": "To je starejši odgovor. Najnovejši, izpred trenutka: {sentence}",

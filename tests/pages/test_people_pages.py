@@ -79,3 +79,38 @@ def test_nobody_signed_in_gets_nothing(ids: dict[str, str], monkeypatch: pytest.
     finally:
         person._serving.clear()
     assert "Nobody is signed in here" in said and TABLE not in said and "town" not in said
+
+
+def at(monkeypatch: pytest.MonkeyPatch, who: str, page: str) -> AppTest:
+    monkeypatch.setattr(person, "served", lambda: True)
+    monkeypatch.setattr(person, "person", lambda: who)
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=120)
+    app.query_params["table"] = TABLE
+    app.switch_page(f"../pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def told(app: AppTest) -> str:
+    assert not app.exception
+    return " ".join(str(block.proto.body) for block in app.get("html"))
+
+
+def test_a_program_gets_a_token_that_is_shown_once(
+    home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = at(monkeypatch, ids["cene"], "programs")
+    assert "You have no token" in told(app) and not app.code
+    app.text_input("programs-name").input("<b>notebook</b>")
+    app.multiselect("programs-tables").set_value([TABLE])
+    app.button("programs-make").click().run()
+    (kept,) = home.as_person(ids["cene"]).tokens()
+    assert kept.tables == (TABLE,) and "&lt;b&gt;notebook" in told(app) and "never used" in told(app)
+    (shown,) = [box.value for box in app.code]
+    assert home.token_book.opened(shown) is not None
+    app.run()
+    assert not app.code and "programs-shown" not in app.session_state
+    assert "last used" in told(app)
+    app.button(f"token-back-{kept.id}").click().run()
+    assert home.token_book.opened(shown) is None and "You have no token" in told(app)
+    assert "notebook" not in opened(monkeypatch, ids["ana"], "programs")

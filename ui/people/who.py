@@ -31,7 +31,7 @@ def show() -> None:
         for table in dict.fromkeys(one.table for one in waiting):
             told = say("who.waiting", table=unmarked(table), wishes=sum(one.table == table for one in waiting))
             st.page_link(nav.page("data"), label=told, query_params={"table": table})
-        for name, verb in (("people", "name_role"), ("accounts", "accounts")):
+        for name, verb in (("people", "name_role"), ("accounts", "accounts"), ("programs", "new_token")):
             if may(verb):
                 st.page_link(nav.page(name), label=say(f"page.{name}"))
         out = f'<a class="button" rel="external" href="sign-out" target="_self">{escape(say("porter.sign_out"))}</a>'

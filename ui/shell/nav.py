@@ -35,6 +35,7 @@ WITHIN = {
     "overfitting": "lessons",
     "people": "tables",
     "accounts": "ledger",
+    "programs": "tables",
 }
 START = "start"
 NAMES = (START, *(name for pages in PLACES.values() for name in pages), *WITHIN)

@@ -207,8 +207,9 @@ class PeopleFace:
         return self._at.house.ledger.wish(name, record.budget, table, reason, self.person, wanted, claim, takes)
 
     def wishes(self, table: str | None = None) -> list[AskedFor]:
-        """The wishes that the person made or may decide about; an owner sees all of the table's, an auditor all."""
-        self._check("wishes", table)
+        """The wishes that the person made, also about a table that they may no longer see, or may decide about; an
+        owner sees all of the table's, an auditor all."""
+        self._check("wishes")
         with self._at.house.ledger.people() as book:
             found = [one for one in book.all_wishes() if table in (None, one.table) and self._sees(book, one)]
             return [AskedFor(one, book.decision(one.id)) for one in found]

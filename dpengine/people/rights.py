@@ -28,14 +28,15 @@ def _all(who: tuple[str, ...], verbs: str) -> dict[str, frozenset[str]]:
     return dict.fromkeys(verbs.split(), frozenset(who))
 
 
-# Of a workspace. What lists tables, people or answers lists those that the person may see.
+# Of a workspace. What lists tables, people or answers lists those that the person may see; of wishes, whoever may not
+# decide about them or read the account sees their own alone.
 WORKSPACE = MappingProxyType(
     _all((ANYONE,), "person may tables names here closed job pending served samples_only ledger jobs folder")
-    | _all((ANYONE,), "tokens new_token revoke_token")
+    | _all((ANYONE,), "tokens new_token revoke_token wishes")
     | _all(_ACCOUNT, "table answer_of meter grants limit")
     | _all(_PLAN, "published_file wish")
     | _all((OWNER,), "add_table seal forget raise_cap grant set_limit keep_apart")
-    | _all(_MEMBERS, "verify_ledger check_receipts wishes called")
+    | _all(_MEMBERS, "verify_ledger check_receipts called")
     | _all((OWNER, ADMINISTRATOR), "decide")
     | _all((OWNER, ADMINISTRATOR, AUDITOR), "people roles groups")
     | _all((ADMINISTRATOR,), "name_role name_group hand_over forget_person matches")

@@ -113,4 +113,22 @@ def test_a_program_gets_a_token_that_is_shown_once(
     assert "last used" in told(app)
     app.button(f"token-back-{kept.id}").click().run()
     assert home.token_book.opened(shown) is None and "You have no token" in told(app)
-    assert "notebook" not in opened(monkeypatch, ids["ana"], "programs")
+    home.as_person(ids["cene"]).new_token("laptop of Cene")
+    assert "laptop" not in opened(monkeypatch, ids["ana"], "programs")
+
+
+def test_whoever_wished_sees_what_became_of_it(
+    home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, cene = home.as_person(ids["ana"]), home.as_person(ids["cene"])
+    ana.grant(TABLE, ids["dana"], "0.1")
+    home.as_person(ids["dana"]).wish(TABLE, "not for others", share="0.9")
+    wanted = cene.wish(TABLE, "the <i>yearly</i> report", share="0.3")
+    said = opened(monkeypatch, ids["cene"], "data")
+    assert "waits for a decision" in said and "the &lt;i&gt;yearly" in said and "not for others" not in said
+    ana.decide(wanted.id, "changed", "0.2")
+    assert "approved with 20 %" in opened(monkeypatch, ids["cene"], "data")
+    assert "approved with" not in opened(monkeypatch, ids["cene"], "tables")
+    ana.grant(TABLE, ids["cene"], 0)
+    said = opened(monkeypatch, ids["cene"], "tables")
+    assert "approved with 20 %" in said and "not for others" not in said

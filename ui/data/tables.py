@@ -18,7 +18,7 @@ from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT, SOME_NOT
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import declare
-from ui.parts import first_look, fitting, history, missing
+from ui.parts import first_look, fitting, history, missing, wish
 from ui.shell import frame, nav, room
 from ui.shell.state import may, open_table, table_labels, workspace
 
@@ -35,6 +35,7 @@ def show() -> None:
         own = [_card(record.name, labels[record.name]) for record in workspace().tables()]
         brings = may("add_table")
         _section("tables.own", own, _add() if brings else "", say("tables.none" if brings else "tables.none_granted"))
+        wish.elsewhere(labels)
     _section("tables.practice", [_sample(name) for name in SAMPLES], kind="tiles narrow")
 
 

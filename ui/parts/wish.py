@@ -6,6 +6,7 @@ asked and its price are shown to them, never an answer: none was drawn.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from html import escape
 
@@ -15,12 +16,15 @@ import dpengine as dp
 from dpengine.asking.release import new_request
 from dpengine.core.exact import as_typed, read_number, text_of
 from dpengine.core.printed import percent, percent_left
+from dpengine.ledger.people_rows import CHANGED
 from dpengine.messages import say
-from ui.parts import said
+from dpengine.people.face_people import AskedFor
+from ui.parts import history, said
 from ui.shell import nav, person
 from ui.shell.state import face, may
 
 LONGEST = 500
+LATEST = 10  # wishes of one's own that are listed
 
 
 def waits(table: dp.Table, query: dp.Query) -> bool:
@@ -59,7 +63,9 @@ def show(table: dp.Table) -> None:
         return
     own = [held for held in face().grants(table.name) if held.grant.share]
     mine, _ = face().meter(table.name)
+    wishes = [one for one in _own() if one.wanted.table == table.name]
     if mine.share == 1:  # there is no more to ask for
+        _became(wishes)
         return
     with st.container(key="card-wish"):
         st.html(f"<h2>{escape(say('wish.title'))}</h2>")
@@ -72,6 +78,43 @@ def show(table: dp.Table) -> None:
             st.text_input(say("wish.reason"), key=f"wish-reason-{table.name}", width=420, max_chars=LONGEST)
             st.button(say("wish.do"), key=f"wish-do-{table.name}", on_click=_more, args=(table.name,))
         said.tell(f"wish-{table.name}")
+        _became(wishes)
+
+
+def elsewhere(tables: Collection[str]) -> None:
+    """What the person wished for and what became of it, of all but these tables: a table that was granted to them once
+    has no page for them any more."""
+    found = [one for one in _own() if one.wanted.table not in tables] if person.served() and may("wishes") else []
+    if found:
+        with st.container(key="card-wishes"):
+            _became(found, named=True)
+
+
+def _own() -> list[AskedFor]:
+    """Newest first."""
+    return [one for one in reversed(face().wishes()) if one.wanted.actor == person.person()]
+
+
+def _became(wishes: list[AskedFor], named: bool = False) -> None:
+    if not wishes:
+        return
+    rows = []
+    for one in wishes[:LATEST]:
+        wanted, decision = one.wanted, one.decision
+        if wanted.share is not None:
+            told = say("wish.own.share", share=percent(wanted.share))
+        else:
+            told = say("wish.own.question", takes=percent(wanted.takes or Fraction(0)))
+        state = "waits" if decision is None else decision.answer
+        given = percent(decision.share) if decision is not None and decision.share is not None else ""
+        became = say(f"wish.own.{state}", share=given) if state == CHANGED else say(f"wish.own.{state}")
+        asked = f"{wanted.table}: {told}" if named else told
+        beside = f"{say('grants.wish.reason', reason=wanted.reason)} · {history.when((decision or wanted).at)}"
+        line = (
+            f'{escape(asked)} <span class="tag">{escape(became)}</span><br><span class="muted">{escape(beside)}</span>'
+        )
+        rows.append(f"<li>{line}</li>")
+    st.html(f"<h3>{escape(say('wish.own.title'))}</h3><ul>{''.join(rows)}</ul>")
 
 
 def share_of(typed: str) -> str:

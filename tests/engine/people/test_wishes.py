@@ -32,6 +32,10 @@ def test_a_wish_is_approved_declined_or_changed(tmp_path: Path) -> None:
         assert held.grant.share == Fraction(2, 5) and held.grant.questions == ("count",)  # as they were
         told = {asked.wanted.id: asked.decision.answer for asked in owner.wishes(MINE) if asked.decision}
         assert told == {one.id: "yes", two.id: "changed", three.id: "no"} and owner.pending() == []
+        assert here.face("owner of another").wishes() == [] == here.face("nobody").wishes(MINE)
+        owner.grant(MINE, analyst.person, 0)  # no table any more, but what became of the wishes
+        assert [asked.wanted.id for asked in analyst.wishes()] == [one.id, two.id, three.id]
+        here.give(MINE, "analyst", Fraction(2, 5))
         with raises("people.wish_decided"):
             owner.decide(one.id, "yes")
         for wrong in ({"share": "0"}, {"share": "2"}, {}):

@@ -77,7 +77,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_typed": "Or another number",
     "data.unit.each_none": "type a number",
     "data.unit.each_means": "A number that hardly anybody exceeds: 3 rows each make answers three times as rough as 1.",
-    "data.unit.each_cut": "Of somebody with more than {each} {each|row|rows} only {each} {each|counts|count}: numbers and sums of rows come out too low, the number of people does not.",
+    "data.unit.each_cut": "Of somebody with more than {each} {each|row|rows} only {each} {each|counts|count}: numbers and sums of rows come out too low and averages shift; the number of all people does not change.",
     "data.unit.who_same": "Spaces around it, tabs and other invisible white space do not count, nor does how an accent is put together; capitals do: “Ana” and “ Ana ” are one person, “ana” is another.",
     # A secret?
     "data.relation.title": "Is being in this table a secret?",

@@ -76,7 +76,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_typed": "Ali kako drugo število",
     "data.unit.each_none": "vpišite število",
     "data.unit.each_means": "Število, ki ga skoraj nihče ne preseže: s 3 vrsticami na osebo so odgovori trikrat bolj grobi kot z 1.",
-    "data.unit.each_cut": "Če ima kdo več kot {each} {each|vrstico|vrstici|vrstice|vrstic}, {each|šteje|štejeta|štejejo|šteje} samo {each}: število vrstic in vsote so potem prenizki, število oseb ne.",
+    "data.unit.each_cut": "Če ima kdo več kot {each} {each|vrstico|vrstici|vrstice|vrstic}, {each|šteje|štejeta|štejejo|šteje} samo {each}: število vrstic in vsote so potem prenizki, povprečja pa se premaknejo; število vseh oseb se ne spremeni.",
     "data.unit.who_same": "Presledki okoli vrednosti, tabulatorji in drugi nevidni presledki ne štejejo, prav tako ne, kako je sestavljena črka s strešico; velike črke štejejo: »Ana« in » Ana « sta ena oseba, »ana« je druga.",
     # Skrivnost?
     "data.relation.title": "Je že prisotnost v tabeli skrivnost?",

@@ -132,3 +132,31 @@ def test_whoever_wished_sees_what_became_of_it(
     ana.grant(TABLE, ids["cene"], 0)
     said = opened(monkeypatch, ids["cene"], "tables")
     assert "approved with 20 %" in said and "not for others" not in said
+
+
+def test_an_administrator_sets_groups_and_reads_matches(
+    home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = at(monkeypatch, ids["root"], "people")
+    assert "Tables with the same content" not in told(app)
+    app.text_input("group-name").input("the  ward")
+    app.multiselect("group-people").set_value([ids["cene"]])
+    app.button("group-make").click().run()
+    root = home.as_person(ids["root"])
+    assert root.groups() == {"g-the ward": (ids["cene"],)} and "<b>the ward</b>" in told(app)
+    app.text_input("group-name").input("the ward")
+    app.button("group-make").click().run()
+    assert root.groups() == {"g-the ward": (ids["cene"],)} and "already" in told(app)  # nobody is put out by a slip
+    (change,) = [one for one in app.multiselect if str(one.key).startswith("group-people-")]
+    change.set_value([ids["cene"], ids["dana"]])
+    app.button(f"set-{change.key}").click().run()
+    assert set(root.groups()["g-the ward"]) == {ids["cene"], ids["dana"]}
+    root.name_role(ids["dana"], "owner")
+    rows = pd.DataFrame([{"age": n % 90} for n in range(500)])
+    terms: dict[str, Any] = {"schema": dp.Schema({"age": dp.Number(0, 100)}), "unit": dp.Unit.rows()}
+    dana = home.as_person(ids["dana"])
+    dana.add_table("copy", rows, relation="replace", budget=dp.Budget("1", "1e-6"), **terms)
+    said = told(app.run())
+    assert "Tables with the same content" in said and "<td>copy</td>" in said and f"<td>{TABLE}</td>" in said
+    for who in ("ana", "dana", "vid"):
+        assert "<td>copy</td>" not in opened(monkeypatch, ids[who], "people")

@@ -1,4 +1,4 @@
-"""People, for an administrator: who has signed in, the roles they have, and whose a table is.
+"""People, for an administrator: who has signed in, their roles and groups, whose a table is, and which tables match.
 
 Everything here is asked of the face of whoever is signed in; the engine refuses whoever may not, whatever is shown.
 """
@@ -13,7 +13,7 @@ from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OWNER, R
 from dpengine.messages import say
 from dpengine.storage.people_names import KnownPerson
 from ui.parts import history, said
-from ui.people import grants, names
+from ui.people import grants, groups, names
 from ui.shell import frame, person
 from ui.shell.state import face, may
 from ui.words.markup import unmarked
@@ -42,7 +42,9 @@ def show() -> None:
     for one in waiting:  # nobody decides about a wish of their own: those of owners come here
         grants.wished(None, one, names.called(everybody))
     _list(everybody, roles)
+    groups.show(names.called(everybody))
     _hand_over(everybody)
+    groups.matches(names.called(everybody))
 
 
 def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:

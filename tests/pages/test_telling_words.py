@@ -69,14 +69,14 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             {"women": 50, "men": 50},
             3,
             {"by": "sex", "of": [["job", "in", ["job 1"]]]},
-            "women: 50 %; men: 50 %: cannot be told apart",
+            "women: about 50 % (47 – 53); men: about 50 % (47 – 53): cannot be told apart",
         ),
         (
             "proportion",
             {"women": 60, "men": 50},
             3,
             {"by": "sex", "of": [["job", "in", ["job 1"]]]},
-            "women: 60 %; men: 50 %",
+            "women: about 60 % (57 – 63); men: about 50 % (47 – 53)",
         ),
         (
             "histogram",
@@ -98,7 +98,7 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             {job: 100 + 30 * place for place, job in enumerate(JOBS)},
             150,
             {"column": "job"},
-            "Several of the 14 may be the largest",
+            "job 13: about 490 people (340 – 640); job 12, job 11, job 10 and 7 others may be as high",
         ),
         (
             "mean",
@@ -112,13 +112,24 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             {"25 %": 1_000, "50 %": 1_100},
             200,
             {"column": "pay", "share": ["0.25", "0.5"]},
-            "25 %: 1,000; 50 %: 1,100",
+            "25 %: about 1,000 (800 – 1,200); 50 %: about 1,100 (900 – 1,300)",
         ),
     ],
 )
 def test_a_headline_says_the_finding(key: str, value: Any, reach: int, given: Any, told: str) -> None:
     ranges = {part: (one - reach, one + reach) for part, one in value.items()}
     assert headline(answered(key, value, ranges, **given)) == told
+
+
+def test_a_headline_by_group_says_about_and_between_what_in_slovene_too() -> None:
+    ranges = {"women": (2_400.0, 2_600.0), "men": (2_900.0, 3_100.0)}
+    pay = answered("mean", {"women": 2_500.0, "men": 3_000.0}, ranges, column="pay", by="sex")
+    with speaking("sl"):
+        assert (
+            headline(pay)
+            == in_short(pay)
+            == ("women: približno 2.500 (2.400 – 2.600); men: približno 3.000 (2.900 – 3.100)")
+        )
 
 
 def test_a_range_that_reaches_nothing_tells_its_upper_end() -> None:

@@ -116,6 +116,17 @@ def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None
     return renamed(values), renamed(ranges)
 
 
+def printable(told: Any) -> Any:
+    """Exact means as the numbers that are printed; a range rounds outwards when it is printed."""
+    if isinstance(told, dict):
+        return {label: printable(one) for label, one in told.items()}
+    if isinstance(told, tuple):
+        return tuple(printable(one) for one in told)
+    if isinstance(told, Fraction):
+        return int(told) if told.denominator == 1 else float(told)
+    return told
+
+
 def _told(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[str, str, str]:
     if isinstance(low, str):
         return day(value), day(low), day(high)

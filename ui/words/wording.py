@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import dpengine as dp
@@ -18,7 +17,7 @@ from dpengine.messages.numbers import day, local, setting
 from dpengine.released.monotone import halfway
 from ui.words import density_words
 from ui.words.edge_words import LISTED, listed
-from ui.words.figures import anything, figure, printed, printed_range
+from ui.words.figures import anything, figure, printable, printed, printed_range
 
 _COUNTED = ("people", "rows")
 _AXES: dict[AnswerKind, str] = {"check": "check_model.axis", "model": "train_page.axis.weight"}
@@ -189,7 +188,7 @@ def finding(answer: dp.Answer, state: str) -> str:
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     if len(telling) <= LISTED or not query.compared or not ranges:
         first = listed(query, telling)
-        told = "; ".join(f"{names.get(part, part)}: {_counted(query, figure(answer, part), part)}" for part in first)
+        told = "; ".join(_part(answer, part, names.get(part, part)) for part in first)
         told += "; …" if len(telling) > LISTED else ""
         told = say("answer.apart", parts=told) if state else told
     elif state:
@@ -219,7 +218,28 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
     if len(first) <= LISTED:
         names = say("answer.or").join(_explained(query, part) for part in first)
         return say(f"{code}_among", names=names, **beside)
-    return say(f"{among}first_of", parts=len(telling), **beside)
+    return say("answer.inner.first_of", parts=len(telling), **beside) if beside else _ahead(answer, first)
+
+
+def _part(answer: dp.Answer, part: str, name: str) -> str:
+    """One of several figures with its range: nobody who reads it alone may take it for exact."""
+    query, told = answer.query, _counted(answer.query, figure(answer, part), part)
+    if not answer.interval or query.mute(answer.interval.get(part), part):
+        return f"{name}: {told}"
+    first, last = answer.interval[part]
+    low, high = printed_range(query, first, last, part)
+    return say("answer.part", name=name, value=told, low=low, high=high)
+
+
+def _ahead(answer: dp.Answer, first: list[str]) -> str:
+    """Where many may be the largest: the one whose figure is, with its range, and some that may be as high."""
+    query = answer.query
+    top, *rest = sorted(first, key=lambda part: answer.interval[part], reverse=True)
+    others = [_explained(query, part) for part in rest]
+    facts = {"part": _part(answer, top, _explained(query, top)), "names": ", ".join(others[:LISTED])}
+    if len(others) <= LISTED:
+        return say("answer.ahead", **facts)
+    return say("answer.ahead_more", more=len(others) - LISTED, **facts)
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
@@ -356,19 +376,8 @@ def _each(answer: dp.Answer) -> str:
 def as_one(reading: Reading) -> dp.Answer:
     """What the answers say together, in the shape of one of them."""
     last = reading.newest[-1]
-    value, interval = _printable(reading.value), _printable(reading.interval)
+    value, interval = printable(reading.value), printable(reading.interval)
     return replace(last, value=value, interval=interval, query=replace(last.query, beta=reading.beta))
-
-
-def _printable(told: Any) -> Any:
-    """Exact means as the numbers that are printed; a range rounds outwards when it is printed."""
-    if isinstance(told, dict):
-        return {label: _printable(one) for label, one in told.items()}
-    if isinstance(told, tuple):
-        return tuple(_printable(one) for one in told)
-    if isinstance(told, Fraction):
-        return int(told) if told.denominator == 1 else float(told)
-    return told
 
 
 def in_short(answer: dp.Answer) -> str:

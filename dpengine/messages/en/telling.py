@@ -36,7 +36,6 @@ SENTENCES = {
     "answer.inner.highest_among": "Between the ends of the range, highest: {names}; {ends}",
     "answer.inner.first_of": "Between the ends of the range, several of {parts} may be the largest; {ends}",
     "answer.inner.end": "{name}: about {value}",
-    "answer.first_of": "Several of the {parts} may be the largest",
     "answer.few_parts": "In {few} of {of} there are too few to tell.",
     "answer.counted.people": "{value} {value|person|people}",
     "answer.counted.rows": "{value} {value|row|rows}",
@@ -55,4 +54,7 @@ SENTENCES = {
     "answer.found": "{values} {values|value|values} found. {most}",
     "answer.unseen": "A value that is not here is held by fewer than {unseen} {unit}.",
     "promise.found": "figures within ±{alpha}; every value that {unseen} {unit} or more hold appears; {chance} times in 100",
+    "answer.part": "{name}: about {value} ({low} – {high})",
+    "answer.ahead": "{part}; {names} may be as high",
+    "answer.ahead_more": "{part}; {names} and {more} {more|other|others} may be as high",
 }

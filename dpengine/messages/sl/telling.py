@@ -36,7 +36,6 @@ SENTENCES = {
     "answer.inner.highest_among": "Med koncema razpona najvišje: {names}; {ends}",
     "answer.inner.first_of": "Med koncema razpona jih je od {parts} lahko na prvem mestu več; {ends}",
     "answer.inner.end": "{name}: približno {value}",
-    "answer.first_of": "Od {parts} jih je lahko na prvem mestu več",
     "answer.few_parts": "Pri {few} od {of} je podatkov premalo, da bi vedeli.",
     "answer.counted.people": "{value} {value|oseba|osebi|osebe|oseb}",
     "answer.counted.rows": "{value} {value|vrstica|vrstici|vrstice|vrstic}",
@@ -55,4 +54,7 @@ SENTENCES = {
     "answer.found": "Najdeno: {values} {values|vrednost|vrednosti|vrednosti|vrednosti}. {most}",
     "answer.unseen": "Vrednost, ki je tu ni, ima manj kot {unseen} {unit}.",
     "promise.found": "številke znotraj ±{alpha}; pokaže se vsaka vrednost, ki jo ima vsaj {unseen} {unit}; v {chance} od 100 primerov",
+    "answer.part": "{name}: približno {value} ({low} – {high})",
+    "answer.ahead": "{part}; enako visoko so lahko tudi {names}",
+    "answer.ahead_more": "{part}; enako visoko so lahko tudi {names} in še {more} {more|drug|druga|drugi|drugih}",
 }

@@ -10,7 +10,7 @@ alone, must state this loss for these parameters, under the budget's own unit an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -81,9 +81,13 @@ def _is_receipt(data: Json) -> bool:
     return isinstance(data, dict) and "receipt" in data and is_request(data.get("request"))
 
 
-def check(receipts: list[Receipt], rows: Iterable[LedgerRow]) -> list[Finding]:
-    """Check every receipt against all rows of a ledger, in one pass over them."""
-    book = _Book({receipt["request"] for receipt in receipts})
+def check(
+    receipts: list[Receipt], rows: Iterable[LedgerRow], seen: Callable[[str], bool] = lambda request: True
+) -> list[Finding]:
+    """Check every receipt against all rows of a ledger, in one pass over them. A request that is not `seen` by whoever
+    asks is told like one that the ledger does not hold: else a made-up receipt would read any answer, by its
+    differences."""
+    book = _Book({receipt["request"] for receipt in receipts if seen(receipt["request"])})
     verdict = verify(book.noting(rows))
     if not verdict.ok:
         return [_finding(receipt, "verify.chain", why=verdict.sentence) for receipt in receipts]

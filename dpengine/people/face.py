@@ -15,7 +15,7 @@ from typing import cast
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.plan import PlanRun
-from dpengine.asking.receipts import Finding
+from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.asking.sessions import Session
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import Verdict
@@ -187,5 +187,8 @@ class Face(TokenFace):
         return self._at.house.verify_ledger()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
+        """Against the rows that they may see: any other is unknown."""
         self._check("check_receipts")
-        return self._at.house.check_receipts(content, name)
+        seen = self._at.ledger.find
+        rows = self._at.house.ledger.export_rows()  # all: the chain is one
+        return check(read_receipts(content, name), rows, lambda request: seen(request) is not None)

@@ -14,7 +14,7 @@ import pytest
 from helpers_porter import ADDRESS, ANA, BOR, SECRET, Door, cookies, location, status
 from itsdangerous import URLSafeSerializer
 
-from ui.shell import passes, person, porter
+from ui.shell import gate, incoming, passes, person, porter
 from ui.shell.served import Proxy
 
 
@@ -295,6 +295,49 @@ def test_a_session_is_its_persons(door: Door, monkeypatch: pytest.MonkeyPatch) -
         door.heard.clear()
         reached, _ = door.ask("/_stcore/stream", cookie, kind="websocket", headers=named)
         assert (b"theirs" in dict(reached[0]["headers"])[b"sec-websocket-protocol"]) == kept
+
+
+CROOKED = (
+    "/x/_stcore/upload_file/theirs/f",
+    "/_stcore/_stcore/upload_file/theirs/f",
+    "/_stcore//upload_file/theirs/f",
+    "/_stcore/upload_file//theirs/f",
+    "/_stcore/upload_file/theirs/f/",
+    "/_stcore/upload_file/mine/../theirs/f",
+    "/_stcore/upload_file/mine/_stcore/upload_file/theirs/f",
+    "/x/../_stcore/upload_file/theirs/f",
+    "/media/_stcore/upload_file/theirs/f",
+    "/_stcore/upload_file/theirs/f\n",
+    "//_stcore/upload_file/theirs/f",
+    "/_stcore/upload_file/theirs/f",
+)
+
+
+@pytest.mark.parametrize("base", ["", "folder"])
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_no_address_leads_around_whose_upload_it_is(
+    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, base: str
+) -> None:
+    monkeypatch.setattr(person, "_sessions", {"theirs": ANA, "mine": BOR})
+    monkeypatch.setattr(gate, "folder", lambda: f"{base}/" if base else "")
+    files, behind = incoming.Incoming(), door.porter.app
+    kept = tmp_path / "upload-0123456789abcdef.csv"
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await files.through(behind, scope, receive, send)
+
+    door.porter.app = app
+    for path in CROOKED:
+        for front in ("", "/folder", "/folder/folder"):
+            kept.write_text("rows")
+            files._files = {("theirs", "f"): incoming._File("theirs", ANA, kept)}
+            files.announce("theirs", ["g"])
+            for name in ("f", "g"):
+                reached, _ = door.ask(front + path.replace("/f", f"/{name}"), door.signed_in(BOR), method=method)
+                assert not reached, (front, path)
+            assert kept.exists() and "g" in files._addresses["theirs"], (front, path)
+    assert door.ask(f"/{base}/_stcore/upload_file/theirs/f", door.signed_in(), method="DELETE")[0]
+    assert not kept.exists()
 
 
 # --- a proxy says who it is

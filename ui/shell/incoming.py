@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import secrets
 import threading
 import time
@@ -28,12 +27,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import nearly_full
-from ui.shell import uploads
+from ui.shell import gate, uploads
 from ui.shell.incoming_parts import Filed, Unfit
 
 MOST_FILES, MOST_FILES_IN_ALL = 4, 40
 _MOST_ADDRESSES, MOST_NOTES = 16, 256
-_AT = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)$")
 _STEP = 2**20
 _LOOK = 5.0  # seconds
 HERE, FULL = b"here", b"full"
@@ -223,21 +221,21 @@ class Incoming:
 
     async def through(self, app: Any, scope: Any, receive: Any, send: Any) -> None:
         """Everything but a file passes."""
-        at = _AT.search(scope["path"]) if scope.get("method") in ("PUT", "DELETE") else None
+        at = gate.upload(scope["path"]) if scope.get("method") in ("PUT", "DELETE") else None
         if at is None:
             await app(scope, receive, send)
         elif scope["method"] == "DELETE":
             with self._lock:
-                file = self._files.get((at[1], at[2]))
+                file = self._files.get((at[0], at[1]))
             if file is not None and not file.taken:
                 self.forget(file.path)
             if await _status(app, scope, receive, send) < 300:
                 with self._lock:
-                    self._notes.get(at[1], set()).discard(at[2])
-        elif not self._announced(at[1], at[2]):
+                    self._notes.get(at[0], set()).discard(at[1])
+        elif not self._announced(at[0], at[1]):
             await _say(send, 403)
         else:
-            await self._receive(app, scope, receive, send, at[1], at[2])
+            await self._receive(app, scope, receive, send, at[0], at[1])
 
     async def _receive(self, app: Any, scope: Any, receive: Any, send: Any, session: str, name: str) -> None:
         most = int(st.get_option("server.maxUploadSize")) * _STEP

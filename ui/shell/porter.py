@@ -37,7 +37,6 @@ DOORS = ("api/v1", "metrics")  # they look at a token themselves; until they are
 PERSON = "allowance.person"  # in the scope
 _OWN_HEADER = person.HEADER.encode()
 _FILE = re.compile(rb"/media/([0-9a-f]{16,128})")
-_UPLOAD = re.compile(r"_stcore/upload_file/([^/]+)/")
 _NO_PAGES = ("_stcore/", "static/", "media/", "component/", "app/static/")
 _MOST_FILES = 2000  # addresses of downloads that are remembered for one person
 _LOOK = 1.0  # seconds
@@ -98,7 +97,7 @@ class Porter:
                 await self._away(inner, scope, send)
             elif not inner.startswith("static/") and not await asyncio.to_thread(self._people.welcome, found.person):
                 await self._no(scope, send, 403, "porter.barred")
-            elif not self._theirs(found.person, inner):
+            elif not self._theirs(found.person, scope["path"]):
                 await self._no(scope, send, 403, "porter.not_yours")
             else:
                 await self.app(_as(found.person, scope), receive, self._securing(send))
@@ -116,12 +115,15 @@ class Porter:
             self._named[told] = await asyncio.to_thread(self._people.known, self._served.proxy.issuer, *told)
         return self._passes.held(self._named[told])
 
-    def _theirs(self, who: str, inner: str) -> bool:
+    def _theirs(self, who: str, path: str) -> bool:
+        inner = gate.within(path)
+        if "_stcore" in inner and gate.shut(path):
+            return False
         if inner.startswith("media/"):
             file = _FILE.match(f"/{inner}".encode("latin-1", "replace"))
             return file is not None and file[1] in self._files.get(who, ())
-        upload = _UPLOAD.match(inner)
-        return upload is None or person.owns(who, upload[1])
+        upload = gate.upload(path)
+        return upload is None or person.owns(who, upload[0])
 
     # --- ways in and out
 

@@ -51,7 +51,8 @@ class Office:
         return self.workspace.as_person(self.person(name))
 
     def name(self, name: str, role: str, on: bool = True, table: str = "") -> None:
-        self.workspace.ledger.name_role(self.person(name), role, OPERATOR, table, on)
+        budget = self.workspace.record(table).budget if table else ""
+        self.workspace.ledger.name_role(self.person(name), role, OPERATOR, table, on, budget)
 
     def bring(self, name: str, table: str, start: int = 0, epsilon: str = "1", **changes: Any) -> dp.Table:
         budget = dp.Budget(epsilon, "1e-6")

@@ -230,7 +230,7 @@ class _Reader:
             return "chain.form"
         if record is None and row["kind"] != "close":
             return "chain.orphan"
-        if row["kind"] != "close" and (fault := self.people.act_fault(table, row["actor"])):
+        if row["kind"] != "close" and (fault := self.people.act_fault(row["budget"], table, row["actor"])):
             return fault
         if record is not None and before is not None and after is not None:
             if self._shut(record.id):

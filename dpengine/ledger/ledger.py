@@ -185,7 +185,7 @@ class Ledger(PeopleLedger):
             record = self._known_budget(db, budget)
             if record.kind != "private":
                 raise AllowanceError("act.practice")
-            self._refuse_act(db, table, actor)
+            self._refuse_act(db, budget, table, actor)
             known = owner_rows.closing(db, budget, table, kind)
             if known:
                 return known[0]
@@ -196,7 +196,7 @@ class Ledger(PeopleLedger):
         with self._file.writing() as db:
             record = self._known_budget(db, budget)
             owner_rows.refuse_budget_closed(db, budget)
-            self._refuse_act(db, table, actor)
+            self._refuse_act(db, budget, table, actor)
             higher = owner_rows.higher(record, epsilon, MOST_EPSILON)
             body = owner_rows.body(table, record.rule.epsilon, higher.rule.epsilon)
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))

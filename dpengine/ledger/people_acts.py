@@ -73,10 +73,10 @@ class PeopleLedger(LedgerReader):
         with self._file.reading() as db:
             return sound_rows(db, sql, [*values, 2**62 if before is None else before, most])
 
-    def refuse_other(self, table: str, actor: str) -> None:
+    def refuse_other(self, budget: str, table: str, actor: str) -> None:
         """Refuses who may not do what only an owner does to a table."""
         with self._file.reading() as db:
-            self._refuse_act(db, table, actor)
+            self._refuse_act(db, budget, table, actor)
 
     def refuse_bringing(self, actor: str) -> None:
         """Refuses who may not bring a table."""
@@ -157,7 +157,7 @@ class PeopleLedger(LedgerReader):
     def set_limit(self, budget: str, table: str, share: Fraction | None, actor: str) -> None:
         """From now on a question that takes more than this share waits for a decision; None: none does."""
         with self._file.writing() as db:
-            _refuse(people_rules.limit_fault(PeopleBook(db), table, share, actor))
+            _refuse(people_rules.limit_fault(PeopleBook(db), budget, table, share, actor))
             self._append(db, "limit", budget, "", actor, people_rows.limit_body(table, share), "", now())
 
     def keep_apart(self, budget: str, table: str, people: Sequence[str], actor: str) -> list[BudgetRecord]:
@@ -239,14 +239,16 @@ class PeopleLedger(LedgerReader):
         if charge.sums is None or charge.sums.under not in [grant.to for grant in grants]:
             raise AllowanceError("people.no_grant")
 
-    def _refuse_act(self, db: Database, table: str, actor: str) -> None:
-        _refuse(people_rules.act_fault(PeopleBook(db), table, actor))
+    def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
+        _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
 
     def _role(self, db: Database, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> Role | None:
         book = PeopleBook(db)
         if on and book.has(person, role, table):
             return None
-        _refuse(people_rules.role_fault(book, person, role, table, on, actor))
+        if table and not people_rows.is_own(self._known_budget(db, budget)):
+            raise AllowanceError("act.practice")
+        _refuse(people_rules.role_fault(book, person, role, table, on, actor, budget))
         if book.has(person, role, table) == on:
             return None
         body = people_rows.role_body(person, role, table, on)
@@ -263,7 +265,7 @@ class PeopleLedger(LedgerReader):
         until: str,
         actor: str,
     ) -> Grant:
-        if self._known_budget(db, budget).kind != "private" or base_of(budget) != budget:
+        if not people_rows.is_own(self._known_budget(db, budget)):
             raise AllowanceError("act.practice")
         wanted = Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until)
         _refuse(people_rules.grant_fault(PeopleBook(db), wanted))

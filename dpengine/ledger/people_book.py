@@ -24,7 +24,7 @@ _ONE_ROLE = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? AND {_
 _ROLES_OF = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? ORDER BY seq"
 _ALL_ROLES = "SELECT * FROM entries WHERE kind = 'role' ORDER BY seq"
 _OWNERS_ON = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND budget = ? ORDER BY seq"
-_OWNED = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND {_TABLE} = ? LIMIT 1"
+_OWNED = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND {_TABLE} = ? ORDER BY seq LIMIT 1"
 _GROUP_NAMED = f"SELECT * FROM entries WHERE kind = 'group' AND {_GROUP} = ? {_LAST}"
 _ALL_GROUPS = (
     "SELECT * FROM entries WHERE kind = 'group' AND seq IN"
@@ -62,7 +62,12 @@ class PeopleBook:
         return any(role.role == OWNER for role in self.roles_of(person))
 
     def owned(self, table: str) -> bool:
-        return bool(self._rows(_OWNED, table))
+        return self.budget_of(table) is not None
+
+    def budget_of(self, table: str) -> str | None:
+        """The budget that pays for a table, as its first owner's row says."""
+        rows = self._rows(_OWNED, table)
+        return str(rows[0]["budget"]) if rows else None
 
     def members(self, group: str) -> tuple[str, ...]:
         rows = self._rows(_GROUP_NAMED, group) if is_group(group) else []

@@ -12,7 +12,7 @@ from dpengine.accountant.costs import Cost
 from dpengine.accountant.loss import Loss
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger import people_rules
-from dpengine.ledger.people_rows import KINDS, NO, OWNER, Decision, Grant, Role, Wanted, apart_id, base_of
+from dpengine.ledger.people_rows import KINDS, NO, OWNER, Decision, Grant, Role, Wanted, apart_id, base_of, is_own
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, Standing, Sums, sums_of
 
 WRONG = "chain.people"
@@ -23,7 +23,7 @@ class PeopleSoFar:
 
     def __init__(self) -> None:
         self._roles: dict[tuple[str, str, str], bool] = {}
-        self._owned: set[str] = set()
+        self._owned: dict[str, str] = {}  # by which budget
         self._groups: dict[str, tuple[str, ...]] = {}
         self._grants: dict[tuple[str, str], dict[str, Grant]] = {}
         self._own: dict[tuple[str, str], Standing] = {}
@@ -45,6 +45,9 @@ class PeopleSoFar:
 
     def owned(self, table: str) -> bool:
         return table in self._owned
+
+    def budget_of(self, table: str) -> str | None:
+        return self._owned.get(table)
 
     def members(self, group: str) -> tuple[str, ...]:
         return self._groups.get(group, ())
@@ -91,9 +94,9 @@ class PeopleSoFar:
         """Was a row of people written by somebody who might write it?"""
         assert row["kind"] in KINDS
         check: Callable[[LedgerRow], str | None] = getattr(self, f"_{row['kind']}")
-        if row["kind"] not in ("role", "group"):
+        if row["kind"] not in ("role", "group") or (row["kind"] == "role" and Role.from_row(row).table):
             record = budgets.get(row["budget"])
-            if record is None or record.kind != "private" or base_of(record.id) != record.id:
+            if record is None or not is_own(record):
                 return "chain.orphan"
         if row["kind"] == "agreement":
             return self._agreement(row, standings[row["budget"]].charges > 0)
@@ -150,15 +153,16 @@ class PeopleSoFar:
             return None
         return None if record.rule == shared.rule else WRONG
 
-    def act_fault(self, table: str, actor: str) -> str | None:
-        return people_rules.act_fault(self, table, actor) and WRONG
+    def act_fault(self, budget: str, table: str, actor: str) -> str | None:
+        return people_rules.act_fault(self, budget, table, actor) and WRONG
 
     def _role(self, row: LedgerRow) -> str | None:
         role = Role.from_row(row)
-        code = people_rules.role_fault(self, role.person, role.role, role.table, role.on, role.actor)
+        code = people_rules.role_fault(self, role.person, role.role, role.table, role.on, role.actor, row["budget"])
         if code is None:
             self._roles[role.person, role.role, role.table] = role.on
-            self._owned |= {role.table} if role.role == OWNER else set()
+            if role.role == OWNER:
+                self._owned.setdefault(role.table, row["budget"])
         return code
 
     def _group(self, row: LedgerRow) -> str | None:
@@ -195,7 +199,7 @@ class PeopleSoFar:
         body = json.loads(row["body"])
         share = None if body["share"] is None else Fraction(body["share"])
         self._limits[row["budget"], body["table"]] = share
-        return people_rules.limit_fault(self, body["table"], share, row["actor"])
+        return people_rules.limit_fault(self, row["budget"], body["table"], share, row["actor"])
 
     def _agreement(self, row: LedgerRow, charged: bool = False) -> str | None:
         body = json.loads(row["body"])

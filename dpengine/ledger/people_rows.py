@@ -25,7 +25,7 @@ from fractions import Fraction
 
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import JsonObject
-from dpengine.ledger.rows import LedgerRow
+from dpengine.ledger.rows import BudgetRecord, LedgerRow
 
 KINDS = ("role", "group", "grant", "wish", "decided", "limit", "agreement")
 ADMINISTRATOR, AUDITOR, OWNER, BARRED = "administrator", "auditor", "owner", "barred"
@@ -181,3 +181,8 @@ def base_of(budget: str) -> str:
     """The budget that the table was declared with."""
     base, _, person = budget.rpartition(":")
     return base if is_person(person) else budget
+
+
+def is_own(record: BudgetRecord) -> bool:
+    """Is it a table's own budget, neither for practice nor that of one of the people who keep apart?"""
+    return record.kind == "private" and base_of(record.id) == record.id

@@ -52,6 +52,7 @@ class Book(Protocol):
     def has(self, person: str, role: str, table: str = "") -> bool: ...
     def owner(self, person: str) -> bool: ...
     def owned(self, table: str) -> bool: ...
+    def budget_of(self, table: str) -> str | None: ...
     def members(self, group: str) -> tuple[str, ...]: ...
     def groups_of(self, person: str) -> list[str]: ...
     def grant(self, budget: str, table: str, to: str) -> Grant | None: ...
@@ -81,6 +82,11 @@ def owns(book: Book, person: str, table: str) -> bool:
     return active(book, person) and bool(table) and book.has(person, OWNER, table)
 
 
+def owns_on(book: Book, person: str, table: str, budget: str) -> bool:
+    """Do they own a table, and does this budget pay for it? It is the one that its first owner's row names."""
+    return owns(book, person, table) and book.budget_of(table) == budget
+
+
 def brings(book: Book, person: str) -> bool:
     """May they bring tables of their own? Whoever owns one, or was named an owner before the first."""
     return active(book, person) and book.owner(person)
@@ -98,8 +104,11 @@ def grants_for(book: Book, person: str, budget: str, table: str, day: str) -> li
 # Who may write a row: a code of the catalogue, or None
 
 
-def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: str) -> str | None:
+def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> str | None:
+    """An owner's row names the budget that pays for the table, and every later one names the same."""
     if role not in ROLES or not is_person(person) or (table and role != OWNER):
+        return "people.role_unknown"
+    if table and (not budget or base_of(budget) != budget or book.budget_of(table) not in (None, budget)):
         return "people.role_unknown"
     if not book.served():
         return None if actor == OPERATOR and role == ADMINISTRATOR and on else NO_RIGHT
@@ -123,7 +132,7 @@ def grant_fault(book: Book, grant: Grant) -> str | None:
     if not grant.questions or (grant.until and not is_day(grant.until)):
         return "people.grant_form"
     own = owns(book, grant.actor, grant.table)
-    if not own and not administers(book, grant.actor):
+    if book.budget_of(grant.table) != grant.budget or not (own or administers(book, grant.actor)):
         return NO_RIGHT
     if grant.to != grant.actor and grant.actor not in book.members(grant.to):
         return None
@@ -141,13 +150,15 @@ def wish_fault(book: Book, wanted: Wanted, day: str) -> str | None:
         return "people.wish_form"
     if wanted.share is not None and not 0 < wanted.share <= 1:
         return "people.wish_form"
-    known = owns(book, wanted.actor, wanted.table)
+    known = owns_on(book, wanted.actor, wanted.table, wanted.budget)
     return None if known or grants_for(book, wanted.actor, wanted.budget, wanted.table, day) else NO_RIGHT
 
 
 def may_decide(book: Book, wanted: Wanted, actor: str) -> bool:
     """An owner of the table who did not wish it; an administrator where the one who did is an owner."""
     if actor == wanted.actor:
+        return False
+    if book.budget_of(wanted.table) != wanted.budget:
         return False
     return owns(book, actor, wanted.table) or (administers(book, actor) and owns(book, wanted.actor, wanted.table))
 
@@ -169,10 +180,10 @@ def decided_fault(book: Book, wanted: Wanted | None, answer: str, given: Fractio
     return None if answer != CHANGED or (given is not None and 0 <= given <= 1) else "people.decision_form"
 
 
-def limit_fault(book: Book, table: str, most: Fraction | None, actor: str) -> str | None:
+def limit_fault(book: Book, budget: str, table: str, most: Fraction | None, actor: str) -> str | None:
     if most is not None and not 0 < most <= 1:
         return "people.limit_form"
-    return None if owns(book, actor, table) else NO_RIGHT
+    return None if owns_on(book, actor, table, budget) else NO_RIGHT
 
 
 def agreement_fault(
@@ -181,7 +192,7 @@ def agreement_fault(
     """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart."""
     if not people or not all(is_person(one) for one in people) or base_of(budget) != budget:
         return "people.agreement_form"
-    if not owns(book, actor, table):
+    if not owns_on(book, actor, table, budget):
         return NO_RIGHT
     before = book.apart(budget)
     if before is None and charged:
@@ -189,9 +200,9 @@ def agreement_fault(
     return None if set(before or ()) <= set(people) else "people.agreement_form"
 
 
-def act_fault(book: Book, table: str, actor: str) -> str | None:
-    """What only an owner does to a table."""
-    return None if not book.served() or owns(book, actor, table) else NO_RIGHT
+def act_fault(book: Book, budget: str, table: str, actor: str) -> str | None:
+    """What only an owner does to a table and its budget."""
+    return None if not book.served() or owns_on(book, actor, table, budget) else NO_RIGHT
 
 
 def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:

@@ -37,12 +37,14 @@ _BARRED = (
 _OWNS = (
     "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
     " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'owner'"
-    " AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table') ORDER BY seq DESC LIMIT 1), 0)"
+    " AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table') AND budget = NEW.budget"
+    " ORDER BY seq DESC LIMIT 1), 0)"
 )
 
 STATEMENTS = (
     """CREATE INDEX roles_of ON entries (json_extract(body, '$.person'), json_extract(body, '$.role'),
         json_extract(body, '$.table'), seq) WHERE kind = 'role'""",
+    "CREATE INDEX owners_of ON entries (json_extract(body, '$.table'), seq) WHERE kind = 'role'",
     "CREATE INDEX groups_named ON entries (json_extract(body, '$.group'), seq) WHERE kind = 'group'",
     """CREATE INDEX grants_of ON entries (budget, json_extract(body, '$.table'), json_extract(body, '$.to'), seq)
         WHERE kind = 'grant'""",

@@ -136,7 +136,7 @@ class DeclaredTables:
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
-        self.ledger.refuse_other(name, actor)
+        self.ledger.refuse_other(record.budget, name, actor)
         schema.check_signs()
         if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)
@@ -156,7 +156,7 @@ class DeclaredTables:
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
-        self.ledger.refuse_other(name, actor)
+        self.ledger.refuse_other(record.budget, name, actor)
         if record.relation != "add_remove":
             raise AllowanceError("facts.people_public")
         if type(people) is not int or people < 1:

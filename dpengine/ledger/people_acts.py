@@ -149,9 +149,9 @@ class PeopleLedger(LedgerReader):
             body = people_rows.decided_body(wanted.table, answer, given)
             row = self._append(db, "decided", wanted.budget, wish, actor, body, "", at)
             if given is not None and answer != NO:
-                before = book.grant(wanted.budget, wanted.table, wanted.actor)
-                questions, until = (before.questions, before.until) if before else (ALL_QUESTIONS, "")
-                self._grant(db, wanted.budget, wanted.table, wanted.actor, given, questions, until, actor)
+                kept, questions, until = _approved(book, wanted, given, answer, at[:10])
+                if kept or book.grant(wanted.budget, wanted.table, wanted.actor) is not None:
+                    self._grant(db, wanted.budget, wanted.table, wanted.actor, kept, questions, until, actor)
             return Decision.from_row(row)
 
     def set_limit(self, budget: str, table: str, share: Fraction | None, actor: str) -> None:
@@ -276,6 +276,23 @@ class PeopleLedger(LedgerReader):
         self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
     ) -> JsonObject:
         raise NotImplementedError
+
+
+def _approved(
+    book: PeopleBook, wanted: Wanted, given: Fraction, answer: str, day: str
+) -> tuple[Fraction, tuple[str, ...], str]:
+    """The share, questions and last day of the grant that an approved wish becomes. A wish is for a share in all, so
+    what the person's groups were given counts towards it. The limits on questions and days stay: those of the person's
+    own last grant, also of one that was taken back, else of the narrowest by which they may ask."""
+    live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
+    groups = [grant for grant in live if grant.to != wanted.actor]
+    share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))
+    if answer == YES:  # by which nobody has less than before
+        share = max([share, *(grant.share for grant in live if grant.to == wanted.actor)])
+    last = book.last_given(wanted.budget, wanted.table, wanted.actor)
+    if groups and (last is None or (last.until and last.until < day)):
+        last = min(groups, key=lambda grant: (grant.questions == ALL_QUESTIONS, grant.until or "~", grant.share))
+    return (share, ALL_QUESTIONS, "") if last is None else (share, last.questions, last.until)
 
 
 def grants_for_all(

@@ -148,6 +148,13 @@ class PeopleBook:
         """The newest grant of each holder."""
         return list({one.to: one for one in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))}.values())
 
+    def last_given(self, budget: str, table: str, to: str) -> Grant | None:
+        """The newest grant of a holder that gave something, also where it was taken back since."""
+        given = [
+            one for one in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table)) if one.to == to and one.share
+        ]
+        return given[-1] if given else None
+
     def grants_to(self, holder: str) -> list[Grant]:
         """The newest grant of each table."""
         newest = {(one.budget, one.table): one for one in map(Grant.from_row, self._rows(_GRANTS_TO, holder))}

@@ -143,9 +143,14 @@ class PeopleFace:
         self, table: str, to: str, share: Json, questions: Sequence[str] = ALL_QUESTIONS, until: str = ""
     ) -> Grant:
         """Let a person or a group use a share of the allowance, for some questions (patterns of their keys; one that
-        begins with ! forbids), until a day. A share of 0 takes back what was not used."""
+        begins with ! forbids), until a day. A share of 0 takes back what was not used; for what and until when it was
+        given stays written, so that an older wish, approved later, does not lift it."""
         record = self._own_record("grant", table)
         given = read_number(share, "share")
+        if not given:
+            with self._at.house.ledger.people() as book:
+                before = book.grant(record.budget, table, to)
+            questions, until = (questions, until) if before is None else (before.questions, before.until)
         return self._at.house.ledger.grant(record.budget, table, to, given, self.person, questions, until)
 
     def grants(self, table: str) -> list[HeldGrant]:

@@ -82,6 +82,7 @@ def test_the_board_shows_every_column_and_what_goes_together(table: dp.Table, an
     app = open_page("board", table="people", look=answer.request_id)
     text = said(app)
     assert "Everything on this page is free from now on" in text and len(app.get("plotly_chart")) == 5
+    assert ("As far as this look tells, the cells of 5 columns fit" in text) != ("declaration" in text)
     assert "median" in text and "does not fit" in json.dumps([one.proto.spec for one in app.get("plotly_chart")])
     assert "clear" in text and re.search(r"“(yes|no)” holds for [789]\d % \(\d+–\d+\) of “[fm]” and", text)
     by_town = said(open_page("board", table="people", look=answer.request_id, by="=town", group="t3"))

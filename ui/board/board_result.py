@@ -29,6 +29,7 @@ from ui.board import (
 )
 from ui.board.board_figures import Card, Picked
 from ui.parts import answer as answers
+from ui.parts import fitting
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -47,6 +48,9 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
+    if not table.practice:  # what a first look also tells: do the columns fit what was declared?
+        fit = say("board_page.fit", columns=len(look.columns))
+        st.html(fitting.html(found, linked=True) or f'<p class="muted">{escape(fit)}</p>')
     picked = _controls(table, found, look)
     made = board_figures.cards(found, look, picked)
     _told(table, found, look, picked, made)

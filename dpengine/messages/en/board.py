@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "board_page.gain.without": "Without {column}, which has {values} values: ±{then} instead of ±{now}",
     "board_page.gain.alone": "Each column by itself, not against {columns}: ±{then} instead of ±{now}",
     "board_page.board": "First look at “{table}”",
+    "board_page.fit": "As far as this look tells, the cells of {columns} {columns|column|columns} fit what you declared.",
     "board_page.free": "Bought once for {share}. Everything on this page is free from now on. Every bar is within its error bar, all of them at once, {chance} times in 100.",
     "board_page.by": "Showing",
     "board_page.everyone": "everyone",

@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "board_page.gain.without": "Brez stolpca {column}, ki ima {values} {values|vrednost|vrednosti|vrednosti|vrednosti}: ±{then} namesto ±{now}",
     "board_page.gain.alone": "Vsak stolpec zase, ne po: {columns}: ±{then} namesto ±{now}",
     "board_page.board": "Prvi pogled na »{table}«",
+    "board_page.fit": "Kolikor pove ta prvi pogled, se celice {columns} {columns|stolpca|stolpcev|stolpcev|stolpcev} ujemajo z določenim.",
     "board_page.free": "Kupljeno enkrat za {share}. Vse na tej strani je odslej brezplačno. Vsak stolpič je v mejah svoje napake, vsi hkrati, v {chance} od 100 primerov.",
     "board_page.by": "Prikazano",
     "board_page.everyone": "vsi",

@@ -107,9 +107,12 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
     for row in ledger.export_rows(budget.id):
         table = sentence = price = total = ""
         if row["kind"] == "charge":
-            charge = Charge.from_row(row)
+            stood = Charge.from_row(row)
+            charge = ledger.told(stood)
             table, sentence = charge.table, charge.claim.get("sentence", "")
-            price, total = text_of(charge.price), text_of(filter.spent(budget.rule, charge.totals_after))
+            after = filter.spent(budget.rule, charge.totals_after)
+            took = stood.price if charge is stood else after - filter.spent(budget.rule, ledger.before(charge))
+            price, total = text_of(took), text_of(after)
         elif row["kind"] in ACTS:
             act = Act.from_row(row)
             with stored():

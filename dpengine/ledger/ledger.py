@@ -231,18 +231,22 @@ class Ledger(PeopleLedger):
         try:
             payer = self._payer(db, record, wanted, costs, day)
         except BudgetExceeded as theirs:
-            left = theirs.facts.get("left")
-            if not isinstance(left, Fraction) or (1 - used(record.rule, before)) * 100 <= left:
+            left, unknown = theirs.facts.get("left"), self._shared_unknown(db, record, wanted)
+            tighter = not isinstance(left, Fraction) or (1 - used(record.rule, before)) * 100 <= left
+            if tighter and not unknown:
                 _admit(record.rule, before, costs, keep)
             raise
         try:
             _admit(record.rule, before, costs, keep)
         except BudgetExceeded:
-            # What is left would tell that somebody else's table holds the same people.
-            if payer is not None and people_rules.shared_unknown(PeopleBook(db), record.id, wanted[0]["table"]):
+            if payer is not None and self._shared_unknown(db, record, wanted):
                 raise BudgetExceeded("people.shared_exceeded") from None
             raise
         return payer
+
+    def _shared_unknown(self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation]) -> bool:
+        """Would what is left of the budget tell that somebody else's table holds the same people?"""
+        return people_rules.shared_unknown(PeopleBook(db), record.id, wanted[0]["table"])
 
     def _known(self, db: Database, wanted: Reservation) -> Charge | None:
         """The charge this very question already has under its request."""

@@ -189,7 +189,10 @@ class PeopleLedger(LedgerReader):
             return None
         if any(question["actor"] != actor for question in wanted):
             raise AllowanceError(people_rules.NO_RIGHT)
-        _refuse(people_rules.asking_fault(book, record, actor))
+        fault = people_rules.asking_fault(book, record, actor)
+        if fault == "people.kept_apart" and not book.agreed_with(record.id, wanted[0]["table"]):
+            raise BudgetExceeded("people.shared_exceeded")  # an agreement that somebody else's people made is not told
+        _refuse(fault)
         if record.kind == "practice":
             return None
         found = [grants_for_all(book, record, wanted, day, key) for key in (True, False)]

@@ -117,6 +117,12 @@ class PeopleBook:
         rows = self._rows(_AGREEMENT, budget)
         return tuple(json.loads(rows[0]["body"])["people"]) if rows else None
 
+    def agreed_with(self, budget: str, table: str) -> bool:
+        """Was the agreement on a budget made about this table, or another of its owners'?"""
+        owners = self.owners_on(budget)
+        about = [json.loads(row["body"])["table"] for row in self._rows(_AGREEMENT, budget)]
+        return any(one == table or owners.get(one, set()) & owners.get(table, set()) for one in about)
+
     def owners_on(self, budget: str) -> dict[str, set[str]]:
         """The owners of each table that this budget pays for."""
         newest = {(one.person, one.table): one for one in map(Role.from_row, self._rows(_OWNERS_ON, budget))}

@@ -103,6 +103,10 @@ class LedgerReader:
         with self._file.reading() as db:
             return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
 
+    def told(self, charge: Charge) -> Charge:
+        """The charge as far as whoever reads may know it: here all of it."""
+        return charge
+
     def before(self, charge: Charge) -> Totals:
         """The sums of its budget just before a charge."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.accountant import filter
+from dpengine.accountant.filter import Totals
 from dpengine.asking.answers import Meter, claim_of, make_meter
 from dpengine.asking.release import new_request
 from dpengine.asking.statement import Deed, deed_of
@@ -83,10 +84,12 @@ class PeopleFace:
         return person[:10] if known is None else known.shown
 
     def roles(self, person: str | None = None) -> list[Role]:
-        """The roles that everybody, or one person, has now."""
+        """The roles that everybody, or one person, has now; of owners' tables, those that the person may know of."""
         self._check("roles")
         with self._at.house.ledger.people() as book:
-            return book.roles() if person is None else book.roles_of(person)
+            found = book.roles() if person is None else book.roles_of(person)
+        knows = self._at.may(frozenset({rights.ADMINISTRATOR, rights.AUDITOR}))
+        return [role for role in found if knows or not role.table or self._at.visible(role.table)]
 
     def name_role(self, person: str, role: str, on: bool = True, table: str = "") -> None:
         """Make a person an administrator, an auditor or an owner, or bar them; with `on` false, no longer."""
@@ -137,7 +140,7 @@ class PeopleFace:
         if apart is None:
             return mine, make_meter(budget, ledger.standing(budget.id))
         budgets = [record.budget, *(apart_id(record.budget, one) for one in apart)]
-        return mine, if_all_talk(self._at.house.ledger, self._at.house.ledger.budget(record.budget), budgets)
+        return mine, if_all_talk(ledger, self._at.house.ledger.budget(record.budget), budgets)
 
     def grant(
         self, table: str, to: str, share: Json, questions: Sequence[str] = ALL_QUESTIONS, until: str = ""
@@ -165,7 +168,15 @@ class PeopleFace:
     def _used(self, book: PeopleBook, record: Record, grant: Grant) -> Fraction:
         apart = book.apart(record.budget) or ()
         budget = apart_id(record.budget, grant.to) if grant.to in apart else record.budget
-        return filter.used(self._at.house.ledger.budget(budget).rule, book.own(budget, grant.to).totals)
+        rule, kin = self._at.house.ledger.budget(budget).rule, self._at.kindred(budget)
+        if kin is None:
+            return filter.used(rule, book.own(budget, grant.to).totals)
+        used = Totals.NOTHING  # of what they asked of somebody else's table nothing is told
+        for entry in self._at.house.ledger.walk(budget):
+            charge = entry.charge
+            if charge.sums is not None and charge.sums.under == grant.to and charge.table in kin:
+                used = used.plus(people_rules.price_of(rule, charge.loss))
+        return filter.used(rule, used)
 
     def set_limit(self, table: str, share: Json | None) -> None:
         """A question that takes more than this share of the allowance waits for a decision; None: none does."""

@@ -60,7 +60,7 @@ class Standpoint:
 
     def __init__(self, house: House, person: str) -> None:
         self.house, self.person = house, person
-        self.ledger = SeenLedger(house.ledger, person, self.sees, self.kindred, self.knows)
+        self.ledger = SeenLedger(house.ledger, person, self.sees, self.kindred, self.knows, self.governs)
         self.jobs = OwnJobs(house.jobs, person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
@@ -123,6 +123,9 @@ class Standpoint:
         if rights.AUDITOR in found or base_of(budget) == budget:
             return self._visible(found)
         return self._visible(found) and budget == apart_id(base_of(budget), self.person)
+
+    def governs(self, table: str) -> bool:
+        return bool(self.relations(table) & {rights.OWNER, rights.AUDITOR})
 
     def kindred(self, budget: str) -> list[str] | None:
         """The tables on a budget that the person may know of, where it also pays for a table of somebody else's whose

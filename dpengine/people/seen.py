@@ -25,13 +25,23 @@ Kindred = Callable[
 ]  # the tables whose sums are told, where others use the budget unknown to them
 
 _OF_A_TABLE = (*ACTS, *KINDS)
+_BETWEEN_TWO = ("wish", "decided", "grant")  # between who wishes or was given something and who decides
 _PAGE = 200
 
 
 class SeenLedger(Ledger):
-    def __init__(self, ledger: Ledger, person: str, sees: Sees, kindred: Kindred, knows: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        person: str,
+        sees: Sees,
+        kindred: Kindred,
+        knows: Callable[[str], bool],
+        governs: Callable[[str], bool],
+    ) -> None:
+        """`governs`: does the person own this table, or audit it?"""
         self._file, self.path = ledger._file, ledger.path
-        self._person, self._sees, self._kindred, self._knows = person, sees, kindred, knows
+        self._person, self._sees, self._kindred, self._knows, self._governs = person, sees, kindred, knows, governs
 
     def close(self) -> None:
         """The file is the workspace's, which closes it."""
@@ -67,7 +77,7 @@ class SeenLedger(Ledger):
         epsilon = after.epsilon - paid.epsilon if finite else None  # type: ignore[operator]
         return Totals(epsilon, after.renyi - paid.renyi, after.delta - paid.delta)
 
-    def _told(self, charge: Charge) -> Charge:
+    def told(self, charge: Charge) -> Charge:
         """Its running sums as the person may know them."""
         if charge.sums is None or self._kindred(charge.budget) is None:
             return charge
@@ -76,7 +86,7 @@ class SeenLedger(Ledger):
         return replace(told, totals_before=self.before(told))
 
     def _entry(self, entry: Entry) -> Entry:
-        return replace(entry, charge=self._told(entry.charge))
+        return replace(entry, charge=self.told(entry.charge))
 
     def acts(self, budget: str) -> list[Act]:
         return [act for act in super().acts(budget) if not act.table or self._sees(budget, act.table)]
@@ -108,7 +118,7 @@ class SeenLedger(Ledger):
         return (self._entry(entry) for entry in super().walk(budget) if shows(entry.charge))
 
     def spread(self, budget: str, most: int) -> list[Charge]:
-        return list(map(self._told, filter(self._shows(), super().spread(budget, most))))
+        return list(map(self.told, filter(self._shows(), super().spread(budget, most))))
 
     def steps(self, session: str, newest: int | None = None) -> list[Burned]:
         return super().steps(session, newest) if self.find(session) is not None else []
@@ -120,17 +130,26 @@ class SeenLedger(Ledger):
         return next((entry.charge.seq for entry in self.walk(budget) if entry.charge.request != request), None)
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
-        """The rows about tables that the person may see, with what belongs to them."""
-        shows, sees = self._shows(), cache(self._sees)
+        """The rows about tables that the person may see, with what belongs to them; what somebody else wishes or was
+        given, and why, only for the table's owner and an auditor."""
+        shows, sees, governs = self._shows(), cache(self._sees), cache(self._governs)
         hidden: set[str] = set()
+        wished: set[str] = set()  # by the person themselves
+        with self.people() as book:
+            mine = {self._person, *book.groups_of(self._person)}
         for row in super().export_rows(budget):
             if row["kind"] == "charge":
                 told = shows(Charge.from_row(row))
             elif row["kind"] == "budget":  # one that another owner opened is not told of, nor by whom
                 told = self._knows(row["budget"]) and self._kindred(row["budget"]) is None
             else:
-                table = json.loads(row["body"]).get("table", "") if row["kind"] in _OF_A_TABLE else ""
+                body = json.loads(row["body"]) if row["kind"] in _OF_A_TABLE else {}
+                table = body.get("table", "")
                 told = row["request"] not in hidden and (not table or sees(row["budget"], table))
+                if told and row["kind"] in _BETWEEN_TWO and not governs(table):
+                    told = row["actor"] == self._person or body.get("to") in mine or row["request"] in wished
+                if told and row["kind"] == "wish" and row["actor"] == self._person:
+                    wished.add(row["request"])
             if told:
                 yield row
             elif row["request"]:

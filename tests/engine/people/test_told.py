@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from dpengine.asking.statement import ROW_COLUMNS
 from tests.helpers_ledger import raises
-from tests.helpers_people import MINE, OTHER, Office, count, office
+from tests.helpers_people import EVERYBODY, MINE, OTHER, Office, count, office
 
 
 def test_a_made_up_receipt_reads_nobodys_answer(tmp_path: Path) -> None:
@@ -88,3 +90,63 @@ def test_a_wish_approved_after_its_grant_was_taken_back_lifts_no_limit(tmp_path:
             owner.decide(wish, "yes")
             assert held(here, "dora") == [(Fraction(1, 5), ("count",), "2099-12-31")]
         assert here.workspace.verify_ledger().ok
+
+
+def test_the_account_of_equal_content_tells_nothing_of_the_other_owners_questions(tmp_path: Path) -> None:
+    """Not in the rows to take away, not in a refusal, not in who used what, not in either meter."""
+    with office(tmp_path) as here:
+        table = here.face("analyst").table(MINE)
+        table.ask(count(table, "0.3"))
+        here.bring("owner of another", "copy", start=0)
+        other = here.face("owner of another")
+        other.grant("copy", here.person("analyst"), "0.5")
+        assert {float(one.used) for one in other.grants("copy")} == {0}
+        copy = other.table("copy")
+        copy.ask(count(copy, "0.1"))
+        [row] = [row for row in copy.ledger_rows() if row[2] == "charge"]
+        assert dict(zip(ROW_COLUMNS, row, strict=True))["running_total"] == "0.1"
+        assert dict(zip(ROW_COLUMNS, row, strict=True))["epsilon_spent"] == "0.1"
+        assert [float(one.used) for one in other.grants("copy") if one.grant.to == other.person] == [0.1]
+        with raises("people.exceeded"):  # by their own sums alone, whatever is left of the budget
+            copy.ask(count(copy, "1.01"))
+        both = here.face("analyst").grants("copy")  # who may see both tables is told of both
+        assert [float(one.used) for one in both] == [0.3]
+
+
+def test_an_agreement_of_another_owners_people_is_not_told(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        here.face("owner").keep_apart(MINE, [here.person("analyst")])
+        table = here.face("analyst").table(MINE)
+        table.ask(count(table, "0.3"))
+        here.bring("owner of another", "copy", start=0)
+        other = here.face("owner of another")
+        assert [float(meter.used) for meter in other.meter("copy")] == [0, 0]
+        with raises("people.shared_exceeded"):
+            other.table("copy").ask(count(other.table("copy")))
+        with raises("people.kept_apart"):
+            here.face("owner").table(MINE).ask(count(table))
+        assert here.face("owner").meter(MINE)[1].charges == 1
+
+
+def test_an_owner_is_told_of_no_table_that_they_may_not_see(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        told = {name: {role.table for role in here.face(name).roles() if role.table} for name in EVERYBODY[2:5]}
+        assert told == {"administrator": {MINE, OTHER}, "owner": {MINE}, "owner of another": {OTHER}}
+        assert here.face("owner").roles(here.person("owner of another")) != []  # that they are one
+        assert all(not role.table for role in here.face("owner").roles(here.person("owner of another")))
+
+
+def test_why_a_colleague_wishes_more_is_told_to_the_owner_alone(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        here.give(MINE, "colleague", Fraction(1, 4))
+        wish = here.face("colleague").wish(MINE, "my divorce needs more numbers", share="0.4").id
+        here.face("owner").decide(wish, "yes")
+        told = {}
+        for name in ("owner", "auditor", "analyst", "colleague"):
+            rows = list(here.face(name).table(MINE).ledger_rows())
+            kinds = Counter(row[2] for row in rows if row[2] in ("wish", "decided", "grant"))
+            told[name] = ("divorce" in str(rows), here.person("colleague")[:12] in str(rows), kinds)
+        every = Counter(wish=1, decided=1, grant=5)
+        assert told["owner"] == told["auditor"] == (True, True, every)
+        assert told["colleague"] == (True, True, Counter(wish=1, decided=1, grant=2))
+        assert told["analyst"] == (False, False, Counter(grant=1))

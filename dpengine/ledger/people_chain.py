@@ -86,7 +86,11 @@ class PeopleSoFar:
         return self._apart.get(budget)
 
     def owners_on(self, budget: str) -> dict[str, set[str]]:
-        raise NotImplementedError  # only a refusal asks, and a refusal leaves no row
+        found: dict[str, set[str]] = {table: set() for table, paid in self._owned.items() if table and paid == budget}
+        for (person, role, table), on in self._roles.items():
+            if role == OWNER and on and table in found:
+                found[table].add(person)
+        return found
 
     # Rows
 

@@ -87,6 +87,11 @@ def owns_on(book: Book, person: str, table: str, budget: str) -> bool:
     return owns(book, person, table) and book.budget_of(table) == budget
 
 
+def owns_all(book: Book, person: str, budget: str) -> bool:
+    """Do they own every table that the budget pays for?"""
+    return all(person in people for people in book.owners_on(budget).values())
+
+
 def brings(book: Book, person: str) -> bool:
     """May they bring tables of their own? Whoever owns one, or was named an owner before the first."""
     return active(book, person) and book.owner(person)
@@ -115,13 +120,18 @@ def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: 
     if actor == OPERATOR or administers(book, actor):
         return None
     brought = role == OWNER and on and person == actor and bool(table) and not book.owned(table)
-    return None if brought and brings(book, actor) else NO_RIGHT
+    if not brought or not brings(book, actor):
+        return NO_RIGHT
+    return NO_RIGHT if book.apart(budget) is not None and not owns_all(book, actor, budget) else None
 
 
 def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> str | None:
+    """An administrator names groups, but does not put themselves into one: what it was granted would be theirs."""
     if not is_group(group) or not all(is_person(one) for one in people):
         return "people.group_form"
-    return None if administers(book, actor) else NO_RIGHT
+    if not administers(book, actor):
+        return NO_RIGHT
+    return "people.own_group" if actor in people and actor not in book.members(group) else None
 
 
 def grant_fault(book: Book, grant: Grant) -> str | None:
@@ -189,11 +199,14 @@ def limit_fault(book: Book, budget: str, table: str, most: Fraction | None, acto
 def agreement_fault(
     book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str
 ) -> str | None:
-    """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart."""
+    """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart.
+    Nor is a budget multiplied by one owner that also pays for a table of another: the sentence does not say which."""
     if not people or not all(is_person(one) for one in people) or base_of(budget) != budget:
         return "people.agreement_form"
     if not owns_on(book, actor, table, budget):
         return NO_RIGHT
+    if not owns_all(book, actor, budget):
+        return "people.agreement_not"
     before = book.apart(budget)
     if before is None and charged:
         return "people.agreement_late"

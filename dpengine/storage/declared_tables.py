@@ -206,6 +206,7 @@ class DeclaredTables:
                 if joined is not None and others:
                     declared = budget(about) if callable(budget) else budget
                     matches.refuse_other_terms(declared, self.ledger.budget(joined))
+                    matches.refuse_apart(self.ledger, joined)
                 budget_id = joined or (budget if isinstance(budget, str) else f"budget-{secrets.token_hex(6)}")
                 if joined is None and not isinstance(budget, str):
                     opened = budget(about) if callable(budget) else budget

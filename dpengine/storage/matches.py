@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from dpengine.accountant.budget import Budget
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger.ledger import BudgetRecord
+from dpengine.ledger.ledger import BudgetRecord, Ledger
 from dpengine.storage.registry import Registry
 
 
@@ -61,3 +61,10 @@ def refuse_other_terms(declared: Budget | str, joined: BudgetRecord) -> None:
     same = declared == joined.id if isinstance(declared, str) else declared.rule() == joined.rule
     if not same:
         raise AllowanceError("budget.other_terms")
+
+
+def refuse_apart(ledger: Ledger, budget: str) -> None:
+    """Where people keep apart there is a budget for each of them; another owner did not agree to that."""
+    with ledger.people() as book:
+        if book.apart(budget) is not None:
+            raise AllowanceError("people.agreement_not")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dpengine.ledger import people_rules
 from dpengine.ledger.chain import verify
 from dpengine.ledger.people_rows import OPERATOR, OWNER
 from tests.engine.people.test_grants import edited, insert, next_row, rewritten
@@ -68,3 +69,62 @@ def test_the_file_and_the_check_ask_whose_budget_it_is_too(tmp_path: Path) -> No
         assert (
             verify(rewritten(here, {int(str(grant["seq"])): other | edited(grant, table=OTHER)})).why == "chain.people"
         )
+
+
+# One owner and the budget of another
+
+
+def test_nobody_multiplies_a_budget_that_also_pays_for_another_owners_table(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        here.face("owner").keep_apart(MINE, [here.person("analyst")])  # all of its tables are theirs
+        agreed = row_of(here, "agreement")
+        here.bring("owner", "mine too", start=0)  # as the same owner may
+        with raises("people.not_as_declared"):
+            here.bring("owner of another", "copy", start=0)
+        assert [match.refused for match in here.face("administrator").matches()] == ["people.agreement_not"]
+        budget, other = here.workspace.record(MINE).budget, here.person("owner of another")
+        with raises("people.no_right"):  # nor by any other door
+            here.workspace.ledger.hand_over(budget, "copy", other, other)
+        here.bring("owner", "third", start=300)
+        here.bring("owner of another", "copy of it", start=300)
+        people = [here.person("s1"), here.person("s2")]
+        for name, table in (("owner of another", "copy of it"), ("owner", "third")):
+            with raises("people.agreement_not") as refused:
+                here.face(name).keep_apart(table, people)
+            assert "third" not in str(refused.value) and "copy" not in str(refused.value)
+        assert here.workspace.verify_ledger().ok
+        rows = list(here.workspace.ledger.export_rows())
+        theirs = next(row for row in rows if row["kind"] == "role" and '"copy of it"' in row["body"])
+        joined = {theirs["seq"]: {"budget": budget}}  # as if it had come to the budget whose people keep apart
+        assert verify(rewritten(here, joined)).why == "chain.people"
+        assert agreed["budget"] == budget
+
+
+def test_the_check_finds_an_agreement_over_another_owners_table(tmp_path: Path) -> None:
+    with office(tmp_path) as here, pytest.MonkeyPatch.context() as patch:
+        here.bring("owner of another", "copy", start=0)
+        patch.setattr(people_rules, "owns_all", lambda *given: True)
+        here.face("owner of another").keep_apart("copy", [here.person("s1")])
+        assert verify(rewritten(here, {})).ok
+        patch.undo()
+        assert verify(rewritten(here, {})).why == "chain.people"
+
+
+# Groups
+
+
+def test_nobody_puts_themselves_into_a_group(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        admin, analyst = here.face("administrator"), here.person("analyst")
+        here.name("eva", "administrator")
+        admin.name_group("g-team", [analyst])
+        here.face("owner").grant(MINE, "g-team", "0.5")
+        for group in ("g-team", "g-new"):
+            with raises("people.own_group"):
+                admin.name_group(group, [analyst, admin.person])
+        named = row_of(here, "group")
+        added = {int(str(named["seq"])): edited(named, people=sorted([analyst, admin.person]))}
+        assert verify(rewritten(here, added)).why == "chain.people"
+        here.face("eva").name_group("g-team", [analyst, admin.person])  # another one does
+        admin.name_group("g-team", [analyst, admin.person, here.person("bor")])
+        assert here.workspace.verify_ledger().ok

@@ -18,7 +18,7 @@ from dpengine.accountant.filter import admits, price
 from dpengine.accountant.loss import loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger import long_lists, people_rows
+from dpengine.ledger import long_lists, people_rows, people_rules
 from dpengine.ledger.people_chain import PeopleSoFar
 from dpengine.ledger.rows import (
     ACTS,
@@ -95,6 +95,7 @@ class _Session:
     actor: str
     table: str
     questions: int
+    key: str = ""
     under: str = ""  # whose grant it was charged under, where people sign in
     asked: int = 0
     ended: bool = False
@@ -180,7 +181,8 @@ class _Reader:
         questions = questions_of(body["claim"])
         if questions is not None:
             under = body.get("under", "")
-            self.sessions[row["request"]] = _Session(row["budget"], row["actor"], body["table"], questions, under)
+            told = (row["budget"], row["actor"], body["table"], questions, str(body["claim"].get("key", "")), under)
+            self.sessions[row["request"]] = _Session(*told)
         return None
 
     def _step(self, row: LedgerRow) -> str | None:
@@ -205,7 +207,8 @@ class _Reader:
             return "chain.closed"
         if body["index"] != session.asked + 1 or body["index"] > session.questions or body["step"] in session.ids:
             return "chain.session"
-        if fault := self.people.step_fault(row, self.budgets[session.budget], session.table, session.under):
+        keys, record = people_rules.step_keys({"key": session.key}, body["claim"]), self.budgets[session.budget]
+        if fault := self.people.step_fault(row, record, session.table, session.under, keys):
             return fault
         session.asked += 1
         session.open.add(body["index"])

@@ -149,7 +149,7 @@ class Ledger(PeopleLedger):
                 return known
             self._file.refuse_full()
             asked = session_rows.refuse_over(db, charge)
-            self._refuse_step(db, charge)
+            self._refuse_step(db, charge, claim)
             owner_rows.refuse_closed(db, charge.budget, charge.table)
             at = _now()
             claim = self._listed(db, charge.budget, actor, claim, at)

@@ -168,7 +168,7 @@ class PeopleLedger(LedgerReader):
             shared = self._known_budget(db, budget)
             charged = self._standing(db, budget).charges > 0
             owner_rows.refuse_closed(db, budget, table)
-            _refuse(people_rules.agreement_fault(book, budget, table, people, charged, actor))
+            _refuse(people_rules.agreement_fault(book, budget, table, people, charged, actor, at[:10]))
             self._append(db, "agreement", budget, "", actor, people_rows.agreement_body(table, people), "", at)
             opened = []
             for person in sorted(set(people)):
@@ -230,17 +230,15 @@ class PeopleLedger(LedgerReader):
         own, of_table = book.own(record.id, payer.grant.to), book.of_table(record.id, table)
         return Sums(payer.grant.to, _more(own, question, paid), _more(of_table, question, paid), wish)
 
-    def _refuse_step(self, db: Database, charge: Charge) -> None:
-        """A step of a session that was paid for is drawn only while the grant it was paid under still holds."""
+    def _refuse_step(self, db: Database, charge: Charge, claim: JsonObject) -> None:
         book, record = PeopleBook(db), self._known_budget(db, charge.budget)
         if not book.served():
             return
         _refuse(people_rules.asking_fault(book, record, charge.actor))
         if record.kind == "practice":
             return
-        grants = people_rules.grants_for(book, charge.actor, charge.budget, charge.table, now()[:10])
-        if charge.sums is None or charge.sums.under not in [grant.to for grant in grants]:
-            raise AllowanceError("people.no_grant")
+        under, keys = "" if charge.sums is None else charge.sums.under, people_rules.step_keys(charge.claim, claim)
+        _refuse(people_rules.step_fault(book, charge.actor, charge.budget, charge.table, under, keys, now()[:10]))
 
     def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
         _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))

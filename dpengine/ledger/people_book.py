@@ -41,6 +41,12 @@ _WISHES = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'wish' AND budget = 
 _ALL_WISHES = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'wish' ORDER BY seq"
 _WISH = "SELECT * FROM entries WHERE kind = 'wish' AND request = ?"
 _DECIDED = "SELECT * FROM entries WHERE kind = 'decided' AND request = ?"
+_WAITING = (
+    f"SELECT count(*) AS n FROM entries AS wish WHERE wish.{_TERMS} AND wish.kind = 'wish' AND wish.budget = ?"
+    " AND json_extract(wish.body, '$.table') = ? AND wish.actor = ?"
+    " AND NOT EXISTS (SELECT 1 FROM entries WHERE kind = 'decided' AND request = wish.request)"
+)
+_GROUP_GRANTS = f"SELECT * FROM entries WHERE kind = 'grant' AND budget = ? AND {_TO} GLOB 'g-*' ORDER BY seq"
 _USED = (
     "SELECT seq FROM entries WHERE kind = 'charge' AND json_extract(body, '$.wish') IS NOT NULL"
     " AND json_extract(body, '$.wish') = ?"
@@ -130,6 +136,15 @@ class PeopleBook:
         for role in newest.values():
             found.setdefault(role.table, set()).update([role.person] if role.on else [])
         return found
+
+    def group_grants(self, budget: str) -> list[Grant]:
+        """The newest grant of each group on each table that this budget pays for."""
+        grants = map(Grant.from_row, self._rows(_GROUP_GRANTS, budget))
+        return list({(one.table, one.to): one for one in grants}.values())
+
+    def waiting(self, actor: str, budget: str, table: str) -> int:
+        """How many wishes of theirs about a table are not decided yet."""
+        return int(next(iter(self._db.query(_WAITING, [budget, table, actor])))["n"])
 
     # Beyond what a decision needs: what pages list
 

@@ -5,14 +5,27 @@ gathered here row by row, and not read from the file's indexes."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dpengine.accountant.costs import Cost
 from dpengine.accountant.loss import Loss
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger import people_rules
-from dpengine.ledger.people_rows import KINDS, NO, OWNER, Decision, Grant, Role, Wanted, apart_id, base_of, is_own
+from dpengine.ledger.people_rows import (
+    KINDS,
+    NO,
+    OWNER,
+    Decision,
+    Grant,
+    Role,
+    Wanted,
+    apart_id,
+    base_of,
+    is_group,
+    is_own,
+)
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, Standing, Sums, sums_of
 
 WRONG = "chain.people"
@@ -31,6 +44,7 @@ class PeopleSoFar:
         self._limits: dict[tuple[str, str], Fraction | None] = {}
         self._wishes: dict[str, Wanted] = {}
         self._decisions: dict[str, Decision] = {}
+        self._waiting: Counter[tuple[str, str, str]] = Counter()
         self._used: set[str] = set()
         self._apart: dict[str, tuple[str, ...]] = {}
 
@@ -92,6 +106,13 @@ class PeopleSoFar:
                 found[table].add(person)
         return found
 
+    def group_grants(self, budget: str) -> list[Grant]:
+        held = (to for (paid, _), to in self._grants.items() if paid == budget)
+        return [grant for grants in held for grant in grants.values() if is_group(grant.to)]
+
+    def waiting(self, actor: str, budget: str, table: str) -> int:
+        return self._waiting[actor, budget, table]
+
     # Rows
 
     def fault(self, row: LedgerRow, budgets: dict[str, BudgetRecord], standings: dict[str, Standing]) -> str | None:
@@ -139,15 +160,17 @@ class PeopleSoFar:
         self._used |= {wish} - {""}
         return None
 
-    def step_fault(self, row: LedgerRow, record: BudgetRecord, table: str, under: str) -> str | None:
+    def step_fault(
+        self, row: LedgerRow, record: BudgetRecord, table: str, under: str, keys: Sequence[str]
+    ) -> str | None:
         if not self.served():
             return None
         if people_rules.asking_fault(self, record, row["actor"]) is not None:
             return WRONG
         if record.kind == "practice":
             return None
-        grants = people_rules.grants_for(self, row["actor"], record.id, table, row["at"][:10])
-        return None if under in [grant.to for grant in grants] else WRONG
+        day = row["at"][:10]
+        return people_rules.step_fault(self, row["actor"], record.id, table, under, keys, day) and WRONG
 
     def budget_fault(self, record: BudgetRecord, actor: str, budgets: dict[str, BudgetRecord]) -> str | None:
         if people_rules.budget_fault(self, record, actor) is not None:
@@ -187,8 +210,10 @@ class PeopleSoFar:
         wanted = Wanted.from_row(row)
         if wanted.id in self._wishes:
             return "request.reused"
+        code = people_rules.wish_fault(self, wanted, wanted.at[:10])
         self._wishes[wanted.id] = wanted
-        return people_rules.wish_fault(self, wanted, wanted.at[:10])
+        self._waiting[wanted.actor, wanted.budget, wanted.table] += 1
+        return code
 
     def _decided(self, row: LedgerRow) -> str | None:
         decision = Decision.from_row(row)
@@ -197,6 +222,8 @@ class PeopleSoFar:
         if wanted is not None and wanted.budget != row["budget"]:
             return "people.wish_unknown"
         self._decisions[decision.wish] = decision
+        if wanted is not None:
+            self._waiting[wanted.actor, wanted.budget, wanted.table] -= 1
         return code
 
     def _limit(self, row: LedgerRow) -> str | None:
@@ -207,7 +234,8 @@ class PeopleSoFar:
 
     def _agreement(self, row: LedgerRow, charged: bool = False) -> str | None:
         body = json.loads(row["body"])
-        code = people_rules.agreement_fault(self, row["budget"], body["table"], body["people"], charged, row["actor"])
+        told = (row["budget"], body["table"], body["people"], charged, row["actor"], row["at"][:10])
+        code = people_rules.agreement_fault(self, *told)
         self._apart[row["budget"]] = tuple(body["people"])
         return code and WRONG
 

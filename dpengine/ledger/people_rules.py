@@ -43,6 +43,8 @@ from dpengine.ledger.people_rows import (
 from dpengine.ledger.rows import BudgetRecord, Standing
 
 NO_RIGHT = "people.no_right"
+MOST_WAITING = 5  # wishes of one person about one table
+ASKED_AS = {"share": "proportion", "average": "mean", "largest": "noisy_argmax"}  # a step, as a question by itself
 
 
 class Book(Protocol):
@@ -65,6 +67,8 @@ class Book(Protocol):
     def approved(self, actor: str, budget: str, table: str) -> list[Wanted]: ...
     def apart(self, budget: str) -> tuple[str, ...] | None: ...
     def owners_on(self, budget: str) -> dict[str, set[str]]: ...
+    def group_grants(self, budget: str) -> list[Grant]: ...
+    def waiting(self, actor: str, budget: str, table: str) -> int: ...
 
 
 # What a person is
@@ -144,6 +148,8 @@ def grant_fault(book: Book, grant: Grant) -> str | None:
     own = owns(book, grant.actor, grant.table)
     if book.budget_of(grant.table) != grant.budget or not (own or administers(book, grant.actor)):
         return NO_RIGHT
+    if is_group(grant.to) and grant.share > 0 and book.apart(grant.budget) is not None:
+        return "people.agreement_group"  # one limit of all is none for people who each have a budget
     if grant.to != grant.actor and grant.actor not in book.members(grant.to):
         return None
     before = book.grant(grant.budget, grant.table, grant.to)
@@ -160,6 +166,8 @@ def wish_fault(book: Book, wanted: Wanted, day: str) -> str | None:
         return "people.wish_form"
     if wanted.share is not None and not 0 < wanted.share <= 1:
         return "people.wish_form"
+    if book.waiting(wanted.actor, wanted.budget, wanted.table) >= MOST_WAITING:
+        return "people.wish_many"
     known = owns_on(book, wanted.actor, wanted.table, wanted.budget)
     return None if known or grants_for(book, wanted.actor, wanted.budget, wanted.table, day) else NO_RIGHT
 
@@ -197,7 +205,7 @@ def limit_fault(book: Book, budget: str, table: str, most: Fraction | None, acto
 
 
 def agreement_fault(
-    book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str
+    book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str, day: str
 ) -> str | None:
     """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart.
     Nor is a budget multiplied by one owner that also pays for a table of another: the sentence does not say which."""
@@ -210,6 +218,8 @@ def agreement_fault(
     before = book.apart(budget)
     if before is None and charged:
         return "people.agreement_late"
+    if any(grant.live(day) for grant in book.group_grants(budget)):
+        return "people.agreement_group"
     return None if set(before or ()) <= set(people) else "people.agreement_form"
 
 
@@ -282,3 +292,24 @@ def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject)
         if wanted.claim is not None and canonical(wanted.claim) == same:
             return wanted
     return None
+
+
+def step_fault(
+    book: Book, actor: str, budget: str, table: str, under: str, keys: Sequence[str], day: str
+) -> str | None:
+    """A step of a session that was paid for is drawn only while the grant it was paid under still holds, and covers the
+    session and the step as a question by itself."""
+    grants = grants_for(book, actor, budget, table, day)
+    grant = next((one for one in grants if one.to == under), None)
+    if grant is None:
+        return "people.no_grant"
+    return None if all(grant.allows(key) for key in keys) else "people.question_not_granted"
+
+
+def step_keys(session: JsonObject, step: JsonObject) -> list[str]:
+    """The questions of the catalogue that a step asks, by the claims of the session and the step."""
+    asked = step.get("ask")
+    return [
+        str(session.get("key", "")),
+        *(ASKED_AS.get(kind, kind) for kind in (asked if isinstance(asked, dict) else {})),
+    ]

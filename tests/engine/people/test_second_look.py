@@ -13,6 +13,8 @@ import pytest
 from dpengine.ledger import people_rules
 from dpengine.ledger.chain import verify
 from dpengine.ledger.people_rows import OPERATOR, OWNER
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.session.asks import KINDS
 from tests.engine.people.test_grants import edited, insert, next_row, rewritten
 from tests.helpers_ledger import raises
 from tests.helpers_people import MINE, OTHER, Office, office
@@ -128,3 +130,64 @@ def test_nobody_puts_themselves_into_a_group(tmp_path: Path) -> None:
         here.face("eva").name_group("g-team", [analyst, admin.person])  # another one does
         admin.name_group("g-team", [analyst, admin.person, here.person("bor")])
         assert here.workspace.verify_ledger().ok
+
+
+def test_a_groups_one_limit_and_people_kept_apart_exclude_one_another(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        owner, team = here.face("owner"), [here.person("s1"), here.person("s2")]
+        here.face("administrator").name_group("g-team", team)
+        owner.grant(MINE, "g-team", "0.3")
+        with raises("people.agreement_group"):
+            owner.keep_apart(MINE, team)
+        owner.grant(MINE, "g-team", "0")
+        taken = row_of(here, "grant")
+        owner.keep_apart(MINE, team)
+        with raises("people.agreement_group"):
+            owner.grant(MINE, "g-team", "0.3")
+        owner.grant(MINE, "g-team", "0")  # nothing, they may
+        late = row_of(here, "grant")
+        owner.grant(MINE, team[0], "0.3")
+        assert here.workspace.verify_ledger().ok
+        for row in (taken, late):
+            assert verify(rewritten(here, {int(str(row["seq"])): edited(row, share="1/5")})).why == "chain.people"
+
+
+# Sessions and wishes
+
+
+def test_a_grant_for_some_questions_binds_the_steps_of_a_session(tmp_path: Path) -> None:
+    with office(tmp_path, epsilon="40") as here:
+        share, average = {"share": [["town", "in", ["a"]]]}, {"average": "x"}
+        here.give(MINE, "analyst", questions=["*", "!mean"])
+        table = here.face("analyst").table(MINE)
+        session = table.open_session(table.query("adaptive_session", questions=3, epsilon="6"), "session")
+        with raises("people.question_not_granted"):
+            session.ask(average, "one")
+        assert session.ask(share, "one").value is not None
+        step = row_of(here, "step")
+        here.give(MINE, "analyst", questions=["count", "proportion"])
+        with raises("people.question_not_granted"):  # the session itself is not covered any more
+            session.ask(share, "two")
+        here.give(MINE, "analyst")
+        assert session.ask(average, "two").value is not None
+        assert here.workspace.verify_ledger().ok
+        claim = json.loads(str(row_of(here, "step")["body"]))["claim"]
+        assert verify(rewritten(here, {int(str(step["seq"])): edited(step, claim=claim)})).why == "chain.people"
+
+
+def test_a_step_of_a_session_is_of_a_kind_that_a_grant_knows() -> None:
+    assert set(people_rules.ASKED_AS) == set(KINDS) and set(people_rules.ASKED_AS.values()) <= set(catalogue)
+
+
+def test_at_most_five_wishes_of_a_person_wait_for_a_table(tmp_path: Path) -> None:
+    with office(tmp_path) as here, pytest.MonkeyPatch.context() as patch:
+        analyst, owner = here.face("analyst"), here.face("owner")
+        made = [analyst.wish(MINE, "the report", share="0.9") for _ in range(5)]
+        with raises("people.wish_many"):
+            analyst.wish(MINE, "the report", share="0.9")
+        here.face("analyst of another").wish(OTHER, "the report", share="0.9")
+        owner.decide(made[0].id, "no")
+        analyst.wish(MINE, "the report", share="0.9")
+        assert here.workspace.verify_ledger().ok
+        patch.setattr(people_rules, "MOST_WAITING", 4)
+        assert verify(here.workspace.ledger.export_rows()).why == "chain.people"

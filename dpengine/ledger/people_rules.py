@@ -309,7 +309,5 @@ def step_fault(
 def step_keys(session: JsonObject, step: JsonObject) -> list[str]:
     """The questions of the catalogue that a step asks, by the claims of the session and the step."""
     asked = step.get("ask")
-    return [
-        str(session.get("key", "")),
-        *(ASKED_AS.get(kind, kind) for kind in (asked if isinstance(asked, dict) else {})),
-    ]
+    kinds = [str(kind) for kind in asked] if isinstance(asked, dict) else []
+    return [str(session.get("key", "")), *(ASKED_AS.get(kind, kind) for kind in kinds)]

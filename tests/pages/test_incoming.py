@@ -118,6 +118,9 @@ def test_a_file_goes_to_the_disk_and_a_note_to_streamlit(net: Net, tmp_path: Pat
     assert path.read_bytes() == data and stat.S_IMODE(path.stat().st_mode) == 0o600 and path.suffix == ".csv"
     assert net.put("s", "f") == 403  # an address is for one file
     assert net.put("s", "g", b"PAR1....") == 204 and net.files.take(net.given("g"), tmp_path, 0).suffix == ".parquet"
+    own = tmp_path.with_name(f"{tmp_path.name}-of-a-person-who-signed-in")
+    own.mkdir()
+    assert net.put("s", "own", b"a\n1\n") == 204 and net.files.take(net.given("own"), own, 0).parent == own
     assert net.put("s", "h", b"") == 204
     with raises("load.empty"):
         net.files.take(net.given("h"), tmp_path, 0)

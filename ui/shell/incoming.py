@@ -95,7 +95,8 @@ class Incoming:
         with file.path.open("rb") as opened:
             kind = uploads.kind_of(opened)
         with self._lock:
-            file.path, file.taken = file.path.rename(file.path.with_suffix(f".{kind}")), True
+            # Where people sign in, among their own files: no others can be brought.
+            file.path, file.taken = file.path.rename(folder / file.path.with_suffix(f".{kind}").name), True
         return file.path
 
     def content(self, given: Any, most: int) -> bytes:

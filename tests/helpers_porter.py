@@ -45,10 +45,10 @@ class Abroad:
 
     async def begin(self, cookies: Any, wanted: str) -> Away:
         self.wanted = wanted
-        return Away("https://id.example.org/authorize?x=1", ("allowance_way_1", "kept"), ())
+        return Away("https://id.example.org/authorize?x=1", ("__Host-allowance_way_1", "kept"), ())
 
     async def end(self, scope: Any, cookies: Any) -> tuple[Told, str, str]:
-        return Told("https://id.example.org", "ana", "Ana", ""), self.wanted, "allowance_way_1"
+        return Told("https://id.example.org", "ana", "Ana", ""), self.wanted, "__Host-allowance_way_1"
 
     async def farewell(self) -> str:
         return ""

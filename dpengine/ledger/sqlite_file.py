@@ -173,9 +173,12 @@ class Handle:
         as_of = version, self.db.conn.total_changes
         if as_of != self._as_of or len(self._read) >= _KEPT:
             self._as_of, self._read = as_of, {}
-        if key not in self._read:
-            self._read[key] = read(self.db)
-        return cast(T, self._read[key])
+        if key in self._read:
+            return cast(T, self._read[key])
+        found = read(self.db)
+        if as_of == self._as_of:  # what `read` itself asked for may have seen a newer state: this is of the older one
+            self._read[key] = found
+        return found
 
 
 _inherited: list[sqlite3.Connection] = []

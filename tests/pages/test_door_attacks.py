@@ -15,6 +15,7 @@ from helpers_door import COUNT, AtDoor, at_door
 from dpengine.ledger.people_rows import BARRED
 from tests.helpers_people import MINE, OTHER
 from ui.door import request
+from ui.door.verbs import VERBS, Verb, _is
 from ui.shell import gate
 
 WANTED = COUNT | {"request": "one"}
@@ -182,12 +183,36 @@ def test_fields_of_another_kind_are_refused(door: AtDoor) -> None:
         {"request": 7},
         {"wait": "1"},
         {"wait": True},
+        {"wait": None},
         {"request": "x" * 101},
         {"request": "line\nend"},
         {"request": ""},
     ):
         said = door.ask("ask", token, WANTED | change)
         assert 400 <= said.status < 500, (change, said.body)
+
+
+ODD: tuple[Any, ...] = (None, [], {}, [None], {"a": [None]}, 10**18, -(10**18), 1e308, True, "", "\x00", "9" * 4000)
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb.method == "POST"], ids=lambda verb: verb.name)
+def test_no_field_of_any_kind_breaks_the_door(door: AtDoor, verb: Verb) -> None:
+    good = {one.name: WANTED.get(one.name, 0) for one in verb.fields}
+    token, spent = door.token(), door.charges()
+    for name in good:
+        for odd in ODD:
+            if name == "wait" and _is("number", odd):
+                continue  # a number is clamped
+            said = door.ask(verb.name, token, good | {name: odd})
+            assert 400 <= said.status < 500 and set(said.body) == {"code", "sentence"}, (name, odd, said.body)
+    for name in ("where", "epsilon", "column", "self", "key", "table", ""):
+        for odd in ODD:
+            said = door.ask(verb.name, token, good | {"parameters": {"epsilon": "0.1", name: odd}, "table": "nothing"})
+            assert 400 <= said.status < 500, (name, odd, said.body)
+            if verb.name == "preview":
+                said = door.ask(verb.name, token, good | {"parameters": {"epsilon": "0.1", name: odd}})
+                assert said.status < 500, (name, odd, said.body)
+    assert door.charges() == spent
 
 
 def test_on_a_laptop_the_front_door_lets_nobody_to_it() -> None:

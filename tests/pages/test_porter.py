@@ -175,6 +175,9 @@ def test_a_link_from_elsewhere_does_not_sign_out(door: Door) -> None:
     cookie = door.signed_in()
     answer = door.ask("/sign-out", cookie, headers={"sec-fetch-site": "cross-site"})
     assert b"<form" in answer[1][1]["body"] and door.ask("/", cookie)[0]
+    for mode in ("no-cors", "cors", "websocket", "nested-navigate"):  # a picture on a page of ours
+        door.ask("/sign-out", cookie, headers={"sec-fetch-site": "same-origin", "sec-fetch-mode": mode})
+        assert door.ask("/", cookie)[0], mode
     door.ask("/sign-out", cookie, method="POST", headers={"origin": ADDRESS})
     assert not door.ask("/", cookie)[0]
 

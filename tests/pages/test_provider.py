@@ -4,6 +4,7 @@ only who may come in."""
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -44,10 +45,34 @@ def test_groups_decide_who_may_come_in_and_nothing_else() -> None:
 
 def test_a_way_back_that_was_not_begun_here_leads_nowhere() -> None:
     scope = {"type": "http", "method": "GET", "headers": [], "query_string": b"code=1&state=2", "path": "/"}
-    for cookies in ({}, {"allowance_way_d4735e3a265e16ee": "forged"}):
+    for cookies in ({}, {"__Host-allowance_way_d4735e3a265e16ee": "forged"}):
         with pytest.raises(dp.AllowanceError) as refusal:
             asyncio.run(way().end(scope, cookies))
         assert refusal.value.code == "porter.stale"
     with pytest.raises(dp.AllowanceError) as refusal:  # nobody answers at that address
         asyncio.run(way().begin({}, "/ask"))
     assert refusal.value.code == "porter.provider_gone"
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_only_this_very_host_can_have_begun_the_way(monkeypatch: pytest.MonkeyPatch, secure: bool) -> None:
+    """A sibling of ours cannot make somebody sign in as another: over https it cannot set a cookie of this name."""
+    here = way()
+    if not secure:
+        here = OpenID(here._provider, "http://data.example.org/oauth2callback", SECRET)
+
+    async def sent(request: Any, back: str) -> Any:
+        request.session["_state_provider_2"] = {"data": {"nonce": "n"}}
+        return SimpleNamespace(headers={"location": "https://id.example.org/authorize"})
+
+    monkeypatch.setattr(here._client, "authorize_redirect", sent)
+    name, value = asyncio.run(here.begin({}, "/ask")).cookie
+    plain = "allowance_way_d4735e3a265e16ee"
+    assert name == ("__Host-" + plain if secure else plain)
+    many = {f"{name[:-2]}{place:02}": "x" for place in range(8)}
+    assert set(asyncio.run(here.begin(many, "/")).stale) == set(many)
+    if secure:
+        scope = {"type": "http", "method": "GET", "headers": [], "query_string": b"code=1&state=2", "path": "/"}
+        with pytest.raises(dp.AllowanceError) as refusal:
+            asyncio.run(here.end(scope, {plain: value}))
+        assert refusal.value.code == "porter.stale"

@@ -62,8 +62,7 @@ def read(verb: Verb, sent: JsonObject) -> Given:
     if strange := sorted(sent.keys() - known.keys()):
         raise AllowanceError("door.unknown", field=strange[0][:60], fields=list(known))
     for name, field in known.items():
-        value = sent.get(name)
-        if (value is None and field.required) or (value is not None and not _is(field.kind, value)):
+        if (name in sent or field.required) and not _is(field.kind, sent.get(name)):
             raise AllowanceError("door.field", field=name, kind=field.kind)
     return sent
 

@@ -160,7 +160,7 @@ class Porter:
     async def _sign_out(self, found: Pass | None, scope: Scope, send: Send) -> None:
         """A link of ours signs out; one from elsewhere only asks whether that is meant."""
         with speaking(web.language_of(scope)):
-            meant = scope["method"] == "POST" or gate.header(scope, b"sec-fetch-site") == "same-origin"
+            meant = scope["method"] == "POST" or _followed(scope)
             if found is not None and not meant:
                 await porter_page.ask(send, say("porter.sign_out_asked"), say("porter.sign_out"), self._own(SIGN_OUT))
                 return
@@ -279,6 +279,12 @@ def _secure(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
     name, value = header
     plain = name.lower() == b"set-cookie" and b"; secure" not in value.lower()
     return (name, value + b"; Secure") if plain else header
+
+
+def _followed(scope: Scope) -> bool:
+    """Did a person follow a link of ours, or write the address themselves? A picture or a script on a page does not."""
+    site, mode = gate.header(scope, b"sec-fetch-site"), gate.header(scope, b"sec-fetch-mode")
+    return site in ("same-origin", "none") and mode in ("", "navigate")
 
 
 def _as(who: str, scope: Scope) -> Scope:

@@ -23,6 +23,7 @@ from ui.shell.served import Provider
 from ui.shell.way import TEN_MINUTES, Away, Told
 
 _COOKIE = "allowance_way_"
+_HOST = "__Host-"  # a browser lets no other host, a sibling of ours neither, set a cookie of such a name
 _MOST_AT_ONCE = 8
 _LONGEST = 200  # of a name
 _LONGEST_WANTED = 2000  # of an address: a longer one is not kept, and one lands on Start
@@ -32,6 +33,7 @@ _log = logging.getLogger("allowance")
 class OpenID:
     def __init__(self, provider: Provider, back: str, secret: str) -> None:
         self._provider, self._back = provider, back
+        self._cookie = _HOST + _COOKIE if back.startswith("https:") else _COOKIE
         self._sign = URLSafeTimedSerializer(secret, salt="allowance way")
         self._client: Any = OAuth().register(
             "provider",
@@ -53,14 +55,14 @@ class OpenID:
         wanted = wanted if len(wanted) <= _LONGEST_WANTED else "/"
         state = next(key for key in kept).rpartition("_")[2]
         value = self._sign.dumps([entry["data"], wanted])
-        others = tuple(name for name in cookies if name.startswith(_COOKIE))
+        others = tuple(name for name in cookies if name.startswith(self._cookie))
         stale = others if len(others) >= _MOST_AT_ONCE else ()
-        return Away(sent.headers["location"], (_name(state), str(value)), stale)
+        return Away(sent.headers["location"], (self._name(state), str(value)), stale)
 
     async def end(self, scope: Mapping[str, Any], cookies: Mapping[str, str]) -> tuple[Told, str, str]:
         request = Request({**scope, "session": {}})
         state = request.query_params.get("state") or ""
-        cookie = _name(state)
+        cookie = self._name(state)
         try:
             data, wanted = self._sign.loads(cookies.get(cookie, ""), max_age=TEN_MINUTES)
         except (BadSignature, ValueError):
@@ -90,6 +92,9 @@ class OpenID:
         place = metadata.get("end_session_endpoint")
         return place if isinstance(place, str) else ""
 
+    def _name(self, state: str) -> str:
+        return self._cookie + hashlib.sha256(state.encode()).hexdigest()[:16]
+
     async def _claims(self, token: dict[str, Any]) -> dict[str, Any]:
         """What the signed token says, and what else the provider tells of the same subject."""
         claims = dict(token.get("userinfo") or {})
@@ -112,10 +117,6 @@ class OpenID:
             raise AllowanceError("porter.group")
         email = claims.get("email") if claims.get("email_verified", True) is True else ""
         return Told(issuer, subject, _short(claims.get("name") or claims.get("preferred_username")), _short(email))
-
-
-def _name(state: str) -> str:
-    return _COOKIE + hashlib.sha256(state.encode()).hexdigest()[:16]
 
 
 def _short(told: object) -> str:

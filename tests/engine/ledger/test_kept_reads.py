@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from helpers_ledger import WIDE, ask, opened, raises
+from sqlite_utils import Database
 
 from dpengine.ledger import reader
 from dpengine.ledger.ledger import Ledger
@@ -55,3 +56,19 @@ def test_a_refusal_is_not_kept(tmp_path: Path) -> None:
             ledger.budget("c")
         ledger.create_budget("c", WIDE, "private", "owner", "people")
         assert ledger.budget("c").rule == WIDE
+
+
+def test_what_was_read_before_somebody_wrote_is_not_kept_as_newer(tmp_path: Path) -> None:
+    """A read that asks for another one: in between somebody writes, and the inner one sees it."""
+    with opened(tmp_path, WIDE) as ledger:
+        other = Ledger(tmp_path / "ledger.sqlite")
+
+        def outer(db: Database) -> int:
+            seen: int = db.conn.execute("SELECT count(*) FROM entries WHERE kind = 'charge'").fetchone()[0]
+            if not seen:
+                other.reserve(**ask("one"))
+            assert ledger.standing("b").totals.epsilon == Fraction(1, 10)
+            return seen
+
+        assert [ledger._file.kept(("outer",), outer) for _ in range(2)] == [0, 1]
+        other.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -28,6 +28,7 @@ HEAVY: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("verify_ledger", "check_receipts"), "verify")
     | dict.fromkeys(("export", "ledger_rows", "answer_rows", "answer_lines", "account_lines"), "export")
 )
+AT_ONCE = 2  # pieces of heavy work at the door that are under way for one person
 _MOST = 10_000  # buckets that are remembered; one that is forgotten is full
 
 
@@ -37,6 +38,7 @@ class Limiter:
     ) -> None:
         self._rates, self._clock = rates, clock
         self._lock = threading.Lock()
+        self._under_way: Counter[str] = Counter()  # by person
         self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()  # how full it was, and when
 
     def wait(self, person: str, kind: str = "request") -> float:
@@ -56,6 +58,19 @@ class Limiter:
         """The same, refused in one sentence."""
         if left := self.wait(person, kind):
             raise AllowanceError("door.slow", seconds=seconds(left))
+
+    def begin(self, person: str) -> bool:
+        """Heavy work of a person begins, unless enough of theirs is under way; `end` says that it is over."""
+        with self._lock:
+            free = self._under_way[person] < AT_ONCE
+            self._under_way[person] += free
+            return free
+
+    def end(self, person: str) -> None:
+        with self._lock:
+            self._under_way[person] -= 1
+            if self._under_way[person] <= 0:
+                del self._under_way[person]
 
     def verb(self, person: str, verb: str) -> None:
         """Take one for a verb of a face that is heavy work; the others are free."""

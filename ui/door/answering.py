@@ -20,6 +20,7 @@ from ui.door.request import Send
 T = TypeVar("T")
 Headers = list[tuple[bytes, bytes]]
 _pool = ThreadPoolExecutor(4, thread_name_prefix="door")
+_heavy = ThreadPoolExecutor(4, thread_name_prefix="door-heavy")  # what may take seconds; nothing quick waits for it
 _log = logging.getLogger("allowance")
 
 _STATUS: Mapping[str, int] = {
@@ -46,9 +47,10 @@ def status_of(complaint: AllowanceError) -> int:
     return _STATUS.get(complaint.code, 403 if isinstance(complaint, BudgetExceeded) else 422)
 
 
-async def run(work: Callable[[], T], lang: str) -> T:
+async def run(work: Callable[[], T], lang: str, heavy: bool = False) -> T:
     """Not on the threads that others of this process wait for."""
-    return await asyncio.get_running_loop().run_in_executor(_pool, partial(_speaking, lang, work))
+    pool = _heavy if heavy else _pool
+    return await asyncio.get_running_loop().run_in_executor(pool, partial(_speaking, lang, work))
 
 
 async def complaint(send: Send, fault: Exception, lang: str) -> AllowanceError:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TypeVar
 from urllib.parse import quote
 
 from dpengine.core.errors import AllowanceError
@@ -27,6 +28,7 @@ from ui.door.visit import Asked, Visit
 BASE = "api/v1"
 DESCRIPTION = "openapi.json"
 _LOOKS = (0.02, 0.5)  # seconds between two looks at a job: at first, and at most
+T = TypeVar("T")
 Reply = tuple[int, Json, Headers]
 
 
@@ -76,9 +78,28 @@ class Door:
             self._limit(visit, scope, verb.kind)
         if verb.method == "POST":
             given = verbs.read(verb, await request.body_of(scope, receive))
-        if verb.shows is None:
-            return 200, await run(lambda: verb.does(visit, given), lang), []
-        return await self._ask(verb, visit, given, lang)
+        if verb.shows is not None:
+            return await self._ask(verb, visit, given, lang)
+        if verb.kind != "request":
+            return 200, await self._heavy(lambda: verb.does(visit, given), visit, lang), []
+        return 200, await run(lambda: verb.does(visit, given), lang), []
+
+    async def _heavy(self, work: Callable[[], T], visit: Visit, lang: str, patience: float = 0.0) -> T:
+        """On threads that nothing quick waits for, and few at once for one person; who comes while those are under way
+        is refused, at once or when their patience is over."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + patience
+        while not self._limits.begin(visit.person):
+            if loop.time() >= deadline:
+                raise AllowanceError("door.slow", seconds=1)
+            await asyncio.sleep(_LOOKS[0])
+
+        def over(_: object) -> None:
+            self._limits.end(visit.person)
+
+        begun = asyncio.ensure_future(run(work, lang, heavy=True))
+        begun.add_done_callback(over)
+        return await asyncio.shield(begun)  # who goes away meanwhile does not free a thread
 
     def _limit(self, visit: Visit, scope: Scope, kind: str = "request") -> None:
         self._limits.take(visit.person, kind)
@@ -98,7 +119,7 @@ class Door:
         name = given["request"]
         loop = asyncio.get_running_loop()
         deadline, pause = loop.time() + patience, _LOOKS[0]
-        await run(lambda: verb.does(visit, given), lang)
+        await self._heavy(lambda: verb.does(visit, given), visit, lang, verbs.MOST_WAIT)
         while not (state := await run(lambda: visit.face.jobs.state(name), lang)).over:
             if loop.time() >= deadline:
                 break

@@ -33,6 +33,7 @@ def main(arguments: list[str]) -> int:
         if rest[0] in ("--withdraw", "--readmit") and len(rest) == 2:
             person = _known(workspace, rest[1])
             workspace.ledger.name_role(person, BARRED, OPERATOR, on=rest[0] == "--withdraw")
+            workspace.token_book.revoke_all(person)
             print(say("people.withdrawn" if rest[0] == "--withdraw" else "people.readmitted", person=person))
             return 0
         if rest[0] in ("--token", "--metrics-token") and len(rest) >= 3:

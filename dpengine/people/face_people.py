@@ -18,7 +18,7 @@ from dpengine.ledger import people_rules
 from dpengine.ledger.exports import export_lines
 from dpengine.ledger.ledger import BudgetRecord
 from dpengine.ledger.people_book import PeopleBook
-from dpengine.ledger.people_rows import ALL_QUESTIONS, Decision, Grant, Role, Wanted, apart_id
+from dpengine.ledger.people_rows import ALL_QUESTIONS, BARRED, Decision, Grant, Role, Wanted, apart_id
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.people import limiter, rights
 from dpengine.people.home import Standpoint
@@ -96,6 +96,8 @@ class PeopleFace:
         self._check("name_role")
         budget = self._at.house.record(table).budget if table else ""
         self._at.house.ledger.name_role(person, role, self.person, table, on, budget)
+        if role == BARRED:  # also when they come back: none that they had before opens anything again
+            self._at.house.token_book.revoke_all(person)
 
     def hand_over(self, table: str, person: str) -> None:
         """Make a person owner of a table, with a grant of its whole allowance where they have none."""

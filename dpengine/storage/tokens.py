@@ -86,10 +86,15 @@ class TokenBook:
         with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked = ''", [_now(), token])
 
-    def forget(self, person: str) -> None:
-        """Take back all tokens of a person and empty their names, which may tell whose they are."""
+    def revoke_all(self, person: str) -> None:
+        """The same for all that a person has."""
         with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET revoked = ? WHERE person = ? AND revoked = ''", [_now(), person])
+
+    def forget(self, person: str) -> None:
+        """Take back all tokens of a person and empty their names, which may tell whose they are."""
+        self.revoke_all(person)
+        with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
 
     def opened(self, shown: str) -> Token | None:

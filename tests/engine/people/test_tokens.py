@@ -94,6 +94,23 @@ def test_whoever_is_forgotten_has_no_tokens(tmp_path: Path) -> None:
         assert b"Novak" not in (here.workspace.folder / "registry.sqlite").read_bytes()
 
 
+def test_no_token_of_a_barred_person_opens_again_when_they_come_back(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        person, administrator = here.person("analyst"), here.face("administrator")
+        book, folder = here.workspace.token_book, str(here.workspace.folder)
+        first, _ = here.face("analyst").new_token("before")
+        others, _ = here.face("owner").new_token("of another")
+        administrator.name_role(person, BARRED)
+        assert book.opened(first) is None
+        administrator.name_role(person, BARRED, on=False)
+        assert book.opened(first) is None
+        second, _ = here.face("analyst").new_token("since")
+        for way in ("--withdraw", "--readmit"):
+            assert main(["people", way, person, "--home", folder]) == 0
+            assert book.opened(second) is None
+        assert book.opened(others) is not None
+
+
 def test_nobody_has_more_than_fifty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "MOST_TOKENS", 2)
     with office(tmp_path, tables=False) as here:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpengine.asking.statement import ROW_COLUMNS
+from dpengine.ledger.people_rows import OWNER
 from tests.helpers_ledger import raises
 from tests.helpers_people import EVERYBODY, MINE, OTHER, Office, count, office
 
@@ -115,11 +116,13 @@ def test_the_account_of_equal_content_tells_nothing_of_the_other_owners_question
 
 def test_an_agreement_of_another_owners_people_is_not_told(tmp_path: Path) -> None:
     with office(tmp_path) as here:
+        here.bring("owner", "copy", start=0)
         here.face("owner").keep_apart(MINE, [here.person("analyst")])
         table = here.face("analyst").table(MINE)
         table.ask(count(table, "0.3"))
-        here.bring("owner of another", "copy", start=0)
         other = here.face("owner of another")
+        here.face("administrator").hand_over("copy", other.person)
+        here.face("administrator").name_role(here.person("owner"), OWNER, on=False, table="copy")
         assert [float(meter.used) for meter in other.meter("copy")] == [0, 0]
         with raises("people.shared_exceeded"):
             other.table("copy").ask(count(other.table("copy")))

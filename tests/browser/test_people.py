@@ -10,9 +10,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from browser.steps import settled, shot
+from files.make_census import census
 from helpers_serving import PEOPLE, office
 
 import dpengine as dp
+from dpengine.messages import say
 
 SCHEMA = dp.Schema({"age": dp.Number(0, 100), "city": dp.Category(["Ljubljana", "Maribor"])})
 TABLE = "surgery"
@@ -123,3 +125,44 @@ def test_a_share_from_grant_to_removal(open_page: Callable[..., Any], tmp_path: 
         settled(cene)
         cene.get_by_text("table: town").wait_for()
         assert space.ledger.standing(space.record(TABLE).budget).charges == 2
+
+
+@pytest.mark.long
+def test_an_owner_brings_a_file_through_the_pages(
+    open_page: Callable[..., Any], tmp_path: Path, server_log: Path
+) -> None:
+    with office(tmp_path, server_log) as here:
+        root, ana = (here.signed_in(open_page(), who, "/tables?lang=en") for who in ("root", "ana"))
+        root.goto(f"{here.address}/people?lang=en")
+        settled(root)
+        named(root, "Ana Novak", "Owner")
+        ana.goto(f"{here.address}/data?lang=en")
+        settled(ana)
+        ana.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
+            {"name": "people.csv", "mimeType": "text/csv", "buffer": census(500).encode()}
+        )
+
+        def on(code: str, **facts: str) -> None:
+            ana.get_by_role("heading", name=say(code, **facts)).wait_for()
+            settled(ana)
+
+        def press(code: str) -> None:
+            ana.get_by_role("button", name=say(code), exact=True).click()
+            settled(ana)
+
+        on("data.names.title", file="")
+        press("data.names.next")
+        on("data.unit.title")
+        for choice in ("data.unit.one_label", "data.relation.replace_label"):
+            ana.locator('[data-testid="stRadio"] [role="radiogroup"] label').filter(has_text=say(choice)).first.click()
+            settled(ana)
+        press("data.next")
+        on("data.cards.title")
+        press("data.lines.agree_on")
+        on("data.care.title")
+        press("data.add")
+        on("data.done.title", table="people")
+        shot(ana, "owner-brought")
+        space = dp.open_workspace(here.server.home)
+        assert [name for name, _ in space.names()] == ["people"]
+        assert not list(Path(here.server.home).glob("**/upload-*"))  # the copy is gone

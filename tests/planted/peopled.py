@@ -23,7 +23,7 @@ from dpengine.ledger.rows import Standing, standing_from
 from dpengine.people import face as face_module
 from dpengine.people.home import Standpoint
 from tests.helpers_ledger import ask
-from tests.helpers_people import HALF, MINE, Office, office
+from tests.helpers_people import HALF, MINE, OTHER, Office, office
 from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted
 
@@ -162,6 +162,39 @@ def whoever_owns_it(book: Any, wanted: Any, actor: str) -> bool:
     return rules.owns(book, actor, wanted.table)
 
 
+def check_an_owner_acts_on_their_own_budget_alone(owning: Callable[..., bool]) -> None:
+    """The file would refuse the row as well: what is tried is the rule above it."""
+    with a_folder() as folder, office(folder) as here, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "owns_on", owning)
+        budget, other = here.workspace.record(MINE).budget, here.person("owner of another")
+        here.face("owner").set_limit(MINE, "0.5")
+        with suppress(AllowanceError):
+            here.workspace.ledger.set_limit(budget, OTHER, Fraction(1), here.person("owner"))
+            raise AssertionError("an owner acts for a table that is not theirs")
+        with pytest.MonkeyPatch.context() as beneath:
+            beneath.setattr(Ledger, "_append", lambda *given: {})
+            with suppress(AllowanceError):
+                here.workspace.ledger.set_limit(budget, OTHER, Fraction(1), other)
+                raise AssertionError("the owner of one table acts on the budget of another")
+
+
+def whatever_the_budget(book: Any, person: str, table: str, budget: str) -> bool:
+    return rules.owns(book, person, table)
+
+
+def check_nobody_multiplies_a_budget_of_two_owners(owning: Callable[..., bool]) -> None:
+    with a_folder() as folder, office(folder) as here, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "owns_all", owning)
+        here.bring("owner of another", "copy", start=0)
+        with suppress(AllowanceError):
+            here.face("owner of another").keep_apart("copy", [here.person("s1"), here.person("s2")])
+            raise AssertionError("one owner multiplied the budget of another")
+
+
+def any_of_them(book: Any, person: str, budget: str) -> bool:
+    return any(person in people for people in book.owners_on(budget).values())
+
+
 PLANTED = [
     Planted(
         "a face that caches rights",
@@ -202,5 +235,21 @@ PLANTED = [
         "own",
         rules.may_decide,
         whoever_owns_it,
+    ),
+    Planted(
+        "an owner of any table",
+        "Who owns a table acts on every budget in its name.",
+        check_an_owner_acts_on_their_own_budget_alone,
+        "the budget of another",
+        rules.owns_on,
+        whatever_the_budget,
+    ),
+    Planted(
+        "an agreement over another owner's rows",
+        "Who owns one of the tables on a budget keeps people apart on all of them.",
+        check_nobody_multiplies_a_budget_of_two_owners,
+        "multiplied",
+        rules.owns_all,
+        any_of_them,
     ),
 ]

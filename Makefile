@@ -24,7 +24,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run serve workshop test audit shots lint lock clean samples new-question browser bench
+.PHONY: help venv run serve serve-venv workshop test audit shots lint lock clean samples new-question browser bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,9 +34,11 @@ venv: $(TEST_STAMP) ## build .venv with everything that run, test and lint need
 run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RUN_ARGS= for Streamlit's options)
 	@$(PY) -m streamlit run app.py $(if $(CI),--server.headless=true) $(RUN_ARGS)
 
+serve-venv: $(SERVE_STAMP) ## build .venv with what serving to people who sign in needs
+
 serve: $(SERVE_STAMP) ## for an organisation: people sign in, as ALLOWANCE_SERVE=/etc/allowance/serve.toml says (docs/serving.md)
 	@test -n "$$ALLOWANCE_SERVE" || { echo "Name the configuration: ALLOWANCE_SERVE=/etc/allowance/serve.toml make serve" >&2; exit 1; }
-	@FORWARDED_ALLOW_IPS= $(PY) -m streamlit run app.py --server.headless=true $(RUN_ARGS)
+	@FORWARDED_ALLOW_IPS= exec $(PY) -m streamlit run app.py --server.headless=true --server.port=8501 $(RUN_ARGS)
 
 workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, with an address, a QR code and a class wall
 	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS)

@@ -14,7 +14,7 @@ SENTENCES: dict[str, str] = {
     "board_page.title": "First look at “{table}”",
     "board_page.lead": "All columns at once, paid for once. Then look as often as you like: everything on the board is free.",
     "board_page.unknown": "This answer is not a first look; choose one from the list.",
-    "board_page.no_columns": "A first look is made of lists, numbers, dates and sets, and this table has none, or only sets without a declared size. Declare such a column on the Data page.",
+    "board_page.no_columns": "A first look is made of lists, numbers, dates and sets, and this table has none, or only sets without a declared size. Declare such a column on the Tables page.",
     "board_page.earlier": "Bought before, free to open",
     "board_page.what": "What to look at",
     "board_page.all": "{columns} {columns|column|columns}; numbers and dates in groups that follow from what was declared.",

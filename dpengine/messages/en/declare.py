@@ -53,7 +53,7 @@ SENTENCES: dict[str, str] = {
     "budget.practice": "A practice allowance is for the sample tables only; set an allowance of its own for this table.",
     "workspace.secret": "The workspace’s secret file is damaged; put back a copy of it, or start a new workspace folder.",
     "table.exists": "There is already a table called “{name}”; choose another name.",
-    "table.unknown": "There is no table called “{name}”; choose one on the Data page.",
+    "table.unknown": "There is no table called “{name}”; choose one on the Tables page.",
     "table.name": "A table needs a name of 1 to {most} plain characters.",
     "query.other_table": "This question was built for another table; build it again here.",
     "facts.people_public": "The number of people in this table was counted and is public; it stays as it is.",

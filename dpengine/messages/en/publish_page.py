@@ -18,7 +18,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.lead": "Random noise is added to every row, and the rows are shuffled. No single row can be trusted; all of them together can.",
     "publish_page.query.relation": "Nothing of this table can be published: being in it is secret, and the number of published rows would tell. Ask questions of it instead.",
     "publish_page.query.several": "Nothing of this table can be published: a person may have several rows, and how many would show. Ask questions of it instead.",
-    "publish_page.no_columns": "Nothing of this table can be published: sets of so many items would tell nothing. Declare a column with numbers, days or a shorter list on the Data page.",
+    "publish_page.no_columns": "Nothing of this table can be published: sets of so many items would tell nothing. Declare a column with numbers, days or a shorter list on the Tables page.",
     "publish_page.columns": "Columns to publish",
     "publish_page.columns_none": "Choose one or more",
     "publish_page.choose": "Choose at least one column.",

@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.open": "Open the synthetic table",
     "synthetic_page.title": "Make a synthetic table",
     "synthetic_page.lead": "Made-up rows that give nearly the same answers to a whole list of questions as your table. Pay once, then ask of them for free and give them to anybody.",
-    "synthetic_page.no_columns": "A synthetic table is made of columns with a list of values, and this table has none. Declare such a column on the Data page.",
+    "synthetic_page.no_columns": "A synthetic table is made of columns with a list of values, and this table has none. Declare such a column on the Tables page.",
     "synthetic_page.worth_none": "This is shown as soon as the table can be made.",
     "synthetic_page.columns": "Columns it has",
     "synthetic_page.class": "Questions it must answer",

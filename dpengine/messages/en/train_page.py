@@ -32,7 +32,7 @@ SENTENCES: dict[str, str] = {
     "train_page.features": "Columns to predict from",
     "train_page.features_none": "Choose one or more columns",
     "train_page.choose": "Choose at least one column to predict from.",
-    "train_page.no_columns": "A model needs a column to predict and another to predict it from: numbers, days, or values of a list. This table has too few of them. Declare more of its columns on the Data page.",
+    "train_page.no_columns": "A model needs a column to predict and another to predict it from: numbers, days, or values of a list. This table has too few of them. Declare more of its columns on the Tables page.",
     "train_page.takes": "It takes {share} of the allowance, in {steps} {steps|step|steps} over all rows.",
     "train_page.share": "How much of what is left may the training take?",
     "train_page.worth_none": "This is shown as soon as the model can be trained.",

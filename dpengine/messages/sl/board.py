@@ -14,7 +14,7 @@ SENTENCES: dict[str, str] = {
     "board_page.title": "Prvi pogled na »{table}«",
     "board_page.lead": "Vsi stolpci naenkrat, plačano enkrat. Potem glejte, kolikor želite: vse na tabli je brezplačno.",
     "board_page.unknown": "Ta odgovor ni prvi pogled; izberite enega s seznama.",
-    "board_page.no_columns": "Prvi pogled se naredi iz seznamov, števil, datumov in množic, ta tabela pa jih nima ali pa množicam ni navedena velikost. Navedite tak stolpec na strani Podatki.",
+    "board_page.no_columns": "Prvi pogled se naredi iz seznamov, števil, datumov in množic, ta tabela pa jih nima ali pa množicam ni navedena velikost. Navedite tak stolpec na strani Tabele.",
     "board_page.earlier": "Že kupljeno, ogled je brezplačen",
     "board_page.what": "Kaj pogledati",
     "board_page.all": "{columns} {columns|stolpec|stolpca|stolpci|stolpcev}; števila in datumi v skupinah, ki sledijo iz opisa.",

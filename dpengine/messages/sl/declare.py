@@ -53,7 +53,7 @@ SENTENCES: dict[str, str] = {
     "budget.practice": "Vadbeni proračun je samo za vzorčne tabele; tej tabeli določite lasten proračun.",
     "workspace.secret": "Skrivna datoteka delovnega prostora je poškodovana; vrnite njeno kopijo ali začnite z novo mapo.",
     "table.exists": "Tabela z imenom »{name}« že obstaja; izberite drugo ime.",
-    "table.unknown": "Tabele z imenom »{name}« ni; izberite jo na strani Podatki.",
+    "table.unknown": "Tabele z imenom »{name}« ni; izberite jo na strani Tabele.",
     "table.name": "Ime tabele mora imeti od 1 do {most} navadnih znakov.",
     "query.other_table": "To vprašanje je bilo sestavljeno za drugo tabelo; sestavite ga znova tukaj.",
     "facts.people_public": "Število oseb v tej tabeli je prešteto in javno; ostane, kot je.",

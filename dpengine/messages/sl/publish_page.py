@@ -18,7 +18,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.lead": "Vsaka vrstica je naključno spremenjena sama zase, vrstice pa so premešane. Posamezni vrstici ni mogoče zaupati, vsem skupaj pa.",
     "publish_page.query.relation": "Iz te tabele ni mogoče objaviti ničesar: kdo je v njej, je skrivnost, in število objavljenih vrstic bi jo izdalo. Raje ji postavljajte vprašanja.",
     "publish_page.query.several": "Iz te tabele ni mogoče objaviti ničesar: oseba ima lahko več vrstic in njihovo število bi se videlo. Raje ji postavljajte vprašanja.",
-    "publish_page.no_columns": "Iz te tabele ni mogoče objaviti ničesar: množice iz toliko vrednosti ne bi povedale nič. Na strani Podatki navedite stolpec s števili, datumi ali krajšim seznamom.",
+    "publish_page.no_columns": "Iz te tabele ni mogoče objaviti ničesar: množice iz toliko vrednosti ne bi povedale nič. Na strani Tabele navedite stolpec s števili, datumi ali krajšim seznamom.",
     "publish_page.columns": "Stolpci za objavo",
     "publish_page.columns_none": "Izberite enega ali več",
     "publish_page.choose": "Izberite vsaj en stolpec.",

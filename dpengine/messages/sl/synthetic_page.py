@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.open": "Odpri umetno tabelo",
     "synthetic_page.title": "Naredite umetno tabelo",
     "synthetic_page.lead": "Izmišljene vrstice, ki na cel seznam vprašanj odgovorijo približno tako kot vaša tabela. Plačate enkrat, potem jih sprašujete zastonj in jih smete dati komur koli.",
-    "synthetic_page.no_columns": "Umetna tabela se naredi iz stolpcev s seznamom vrednosti, ta tabela pa jih nima. Navedite tak stolpec na strani Podatki.",
+    "synthetic_page.no_columns": "Umetna tabela se naredi iz stolpcev s seznamom vrednosti, ta tabela pa jih nima. Navedite tak stolpec na strani Tabele.",
     "synthetic_page.worth_none": "To bo povedano, ko bo tabelo mogoče narediti.",
     "synthetic_page.columns": "Stolpci, ki jih ima",
     "synthetic_page.class": "Vprašanja, na katera mora odgovoriti",

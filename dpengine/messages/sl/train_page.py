@@ -32,7 +32,7 @@ SENTENCES: dict[str, str] = {
     "train_page.features": "Stolpci, iz katerih napovedujete",
     "train_page.features_none": "Izberite enega ali več stolpcev",
     "train_page.choose": "Izberite vsaj en stolpec, iz katerega napovedujete.",
-    "train_page.no_columns": "Model potrebuje stolpec, ki ga napove, in še enega, iz katerega ga napove: števila, dneve ali vrednosti s seznama. Ta tabela jih ima premalo. Na strani Podatki navedite več njenih stolpcev.",
+    "train_page.no_columns": "Model potrebuje stolpec, ki ga napove, in še enega, iz katerega ga napove: števila, dneve ali vrednosti s seznama. Ta tabela jih ima premalo. Na strani Tabele navedite več njenih stolpcev.",
     "train_page.takes": "Porabi {share} proračuna; število korakov čez vse vrstice: {steps}.",
     "train_page.share": "Koliko preostalega sme učenje porabiti?",
     "train_page.worth_none": "To bo povedano, ko bo model mogoče naučiti.",

@@ -276,17 +276,6 @@ def test_whoever_is_barred_is_shown_out(door: Door) -> None:
 # --- what is another person's
 
 
-def test_a_download_is_given_to_whom_it_was_told_alone(door: Door) -> None:
-    file = "0123456789abcdef" * 3
-    door.says = [{"type": "websocket.send", "bytes": b"\x0a\x10/media/" + file.encode() + b".csv\x12"}]
-    ana, bor = door.signed_in(), door.signed_in(BOR)
-    assert not door.ask(f"/media/{file}.csv", ana)[0]
-    door.ask("/_stcore/stream", ana, kind="websocket")
-    assert door.ask(f"/media/{file}.csv", ana)[0]
-    for path in (f"/media/{file}.csv", f"/media/{file}", f"//media/{file}.csv", f"/media/x/../{file}.csv"):
-        assert not door.ask(path, bor, headers={"accept": "*/*"})[0], path
-
-
 def test_a_session_is_its_persons(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(person, "_sessions", {"theirs": ANA})
     ana, bor = door.signed_in(), door.signed_in(BOR)

@@ -48,10 +48,14 @@ def person() -> str | None:
     return named
 
 
-def owns(who: str, session: str) -> bool:
-    """Is this session of Streamlit, by its id, this person's?"""
+def owner(session: str) -> str | None:
+    """Whose this session of Streamlit is, by its id."""
     with _lock:
-        return _sessions.get(session) == who
+        return _sessions.get(session)
+
+
+def owns(who: str, session: str) -> bool:
+    return owner(session) == who
 
 
 def leave(who: str) -> None:

@@ -9,16 +9,14 @@ Sockets are the point: all of a page happens in one. Each message is let through
 opened the socket still stands and the person has not lost their last right, which signs them out; otherwise the socket
 is closed. One on which nothing is said is looked at every second.
 
-What one person was sent is theirs: a download is given only to whoever was told its address over their own socket, and
-an upload or the taking up of a session is refused to anybody but the person whose session it is.
+What one person was sent is theirs: a download is given only to whom a page offered it (ui/shell/downloads.py), and an
+upload or the taking up of a session is refused to anybody but the person whose session it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 from urllib.parse import quote
@@ -26,7 +24,7 @@ from urllib.parse import quote
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.messages.language import speaking
-from ui.shell import gate, person, porter_page, web
+from ui.shell import downloads, gate, person, porter_page, web
 from ui.shell.passes import Pass, Passes
 from ui.shell.served import Proxy, Served
 from ui.shell.way import TEN_MINUTES, Way
@@ -36,9 +34,7 @@ HEALTH, SIGN_IN, BACK, SIGN_OUT = "_stcore/health", "sign-in", "oauth2callback",
 DOORS = ("api/v1", "metrics")  # they look at a token themselves; until they are there, nothing is
 PERSON = "allowance.person"  # in the scope
 _OWN_HEADER = person.HEADER.encode()
-_FILE = re.compile(rb"/media/([0-9a-f]{16,128})")
 _NO_PAGES = ("_stcore/", "static/", "media/", "component/", "app/static/")
-_MOST_FILES = 2000  # addresses of downloads that are remembered for one person
 _LOOK = 1.0  # seconds
 _NOT_THEIRS = 1008  # a socket's code for "against the rules"
 _log = logging.getLogger("allowance")
@@ -68,7 +64,6 @@ class Porter:
     ) -> None:
         self.app, self._served, self._passes, self._people, self._way = app, served, passes, people, way
         self._doors = doors or {}
-        self._files: dict[str, OrderedDict[bytes, None]] = {}
         self._named: dict[tuple[str, ...], str] = {}  # whom a proxy has named before
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,8 +115,7 @@ class Porter:
         if "_stcore" in inner and gate.shut(path):
             return False
         if inner.startswith("media/"):
-            file = _FILE.match(f"/{inner}".encode("latin-1", "replace"))
-            return file is not None and file[1] in self._files.get(who, ())
+            return downloads.here.theirs(who, inner)
         upload = gate.upload(path)
         return upload is None or person.owns(who, upload[0])
 
@@ -251,8 +245,6 @@ class Porter:
         async def told(message: Message) -> None:
             if shut or not self._passes.stands(found):
                 return  # whatever it is, it is not said; the socket is closed by who listens
-            if message["type"] == "websocket.send":
-                self._remember(found.person, message.get("bytes") or b"")
             await send(message)
 
         try:
@@ -260,15 +252,6 @@ class Porter:
         finally:
             if next_one is not None:
                 next_one.cancel()
-
-    def _remember(self, who: str, sent: bytes) -> None:
-        if b"/media/" in sent:
-            files = self._files.setdefault(who, OrderedDict())
-            for one in _FILE.findall(sent):
-                files[one] = None
-                files.move_to_end(one)
-            while len(files) > _MOST_FILES:
-                files.popitem(last=False)
 
 
 _STROKES = "/\\"

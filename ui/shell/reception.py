@@ -12,7 +12,7 @@ from dpengine.core.errors import AllowanceError
 from ui.door.app import BASE as API
 from ui.door.app import Door
 from ui.door.figures import PATH, FiguresDoor
-from ui.shell import gate, person, served
+from ui.shell import downloads, gate, person, served
 from ui.shell.state import home
 from ui.shell.web import ASGIApp
 
@@ -48,6 +48,7 @@ def _porter(told: served.Served) -> Middleware:
         raise AllowanceError("serve.requirements") from None
     os.environ[gate.ORIGIN] = told.address
     person.serve()
+    downloads.here.watch()
     space = dp.open_workspace(home())
     space.name_administrator(space.person(*told.administrator))  # does nothing where it is so already
     passes = Passes(told.cookie_secret, home(), told.hours, told.origin.scheme == "https")

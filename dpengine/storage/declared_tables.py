@@ -206,13 +206,13 @@ class DeclaredTables:
                 if joined is not None and others:
                     declared = budget(about) if callable(budget) else budget
                     matches.refuse_other_terms(declared, self.ledger.budget(joined))
-                    matches.refuse_apart(self.ledger, joined)
                 budget_id = joined or (budget if isinstance(budget, str) else f"budget-{secrets.token_hex(6)}")
                 if joined is None and not isinstance(budget, str):
                     opened = budget(about) if callable(budget) else budget
                     self.ledger.create_budget(
                         budget_id, opened.rule(), "private", new.actor, new.name, new.unit.as_json(), new.relation
                     )
+                matches.refuse_apart(self.ledger, budget_id, new.actor, others)
                 arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
                 arrivals.same_people(known, new, len(loaded.columns))  # others may have been loaded meanwhile
                 arrivals.same_number(known, new, about)

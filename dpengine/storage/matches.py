@@ -63,8 +63,10 @@ def refuse_other_terms(declared: Budget | str, joined: BudgetRecord) -> None:
         raise AllowanceError("budget.other_terms")
 
 
-def refuse_apart(ledger: Ledger, budget: str) -> None:
+def refuse_apart(ledger: Ledger, budget: str, person: str, others: list[str]) -> None:
     """Where people keep apart there is a budget for each of them; another owner did not agree to that."""
     with ledger.people() as book:
-        if book.apart(budget) is not None:
+        theirs = [name for name, owners in book.owners_on(budget).items() if person not in owners]
+        if theirs and book.apart(budget) is not None:
+            others[:] = others or theirs
             raise AllowanceError("people.agreement_not")

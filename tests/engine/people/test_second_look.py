@@ -87,6 +87,10 @@ def test_nobody_multiplies_a_budget_that_also_pays_for_another_owners_table(tmp_
         budget, other = here.workspace.record(MINE).budget, here.person("owner of another")
         with raises("people.no_right"):  # nor by any other door
             here.workspace.ledger.hand_over(budget, "copy", other, other)
+        here.face("administrator").hand_over("mine too", other)  # one of the two is theirs, and no more
+        with raises("people.not_as_declared"):
+            here.bring("owner of another", "beside", start=600, budget=budget)
+        assert "beside" not in [name for name, _ in here.workspace.names()]
         here.bring("owner", "third", start=300)
         here.bring("owner of another", "copy of it", start=300)
         people = [here.person("s1"), here.person("s2")]

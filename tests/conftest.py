@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
+from hypothesis import HealthCheck, settings
 from waiting import waits
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+# How long an example takes says how busy the machine is, and nothing about the program.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 _left_out = pytest.StashKey[int]()
 _outcome = pytest.StashKey[pytest.TestReport]()

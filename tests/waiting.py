@@ -103,6 +103,9 @@ THINNED: dict[str, tuple[str, ...]] = {
 SLOW = (
     "test_law_keeps_the_claimed_loss[0.1-median: by group with a range, jointly-replace]",
     "test_law_keeps_the_claimed_loss[0.1-quantile: two by group, jointly-replace]",
+    "test_all_of_all_groups_hold_at_once[joint-replace]",
+    "test_on_a_phone_nothing_scrolls_sideways",
+    "test_two_bars_are_compared_copied_and_taken_away",
 )
 
 

@@ -8,8 +8,8 @@ and every noise call returns what it returned before. Whatever differs now did n
 `compared` says what is checked.
 
 Five questions draw with other calls, or have a support that depends on the data, for which δ pays: `WHOLE`; so do
-percentiles that are drawn jointly. For these the whole draw is recorded and replayed, and its loss is that of its exact
-law.
+percentiles, and sets of the most common, that are drawn jointly. For these the whole draw is recorded and replayed, and
+its loss is that of its exact law.
 
 It finds errors only on the pairs that were run. That the noise has the requested law is another check
 (`tests/battery.py`).
@@ -42,7 +42,7 @@ from dpengine.table import Table
 from dpengine.workspace import Workspace
 
 WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindDeclarations, FindValues, ShuffleCount, ShuffleHistogram)
-WHOLE_BY_NOISE = ("joint",)
+WHOLE_BY_NOISE = ("joint", "joint_set")
 _VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in which file
 
 

@@ -351,6 +351,10 @@ class Moments(Aggregate[Counts]):
             sums += [int((spread.counts * y**power).sum()) for power in range(self.degree + 1)]
         return tuple(sums)
 
+    @property
+    def as_stored(self) -> bool:
+        return self.degree == 1 and self.by is None and self.where.everyone
+
     def expression(self, view: View) -> Expression:
         """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
         view = view.present(self.column).grouped(self.by)

@@ -72,6 +72,12 @@ class Aggregate(Need[Statistic]):
         """Whether it reads every row, also those beyond the number of rows that counts for each person."""
         return False
 
+    @property
+    def as_stored(self) -> bool:
+        """Whether it only compares codes and adds them up, so that they may be read as narrow as they are stored: a sum
+        is wide whatever it adds. A product or a difference of narrow codes could overflow."""
+        return False
+
     def compiled_as(self) -> Self:
         """The need without what the statement looks up in `tables`, so that all steps of a training share one
         compiled statement."""

@@ -177,7 +177,8 @@ def _compiled(need: Aggregate[object], columns: tuple[tuple[str, bool], ...]) ->
     # Codes are stored as narrow as they fit, and DuckDB computes in the stored width: 64 bits before any arithmetic,
     # or a large code would overflow and one person's value decide whether a release fails. Items of a set are only
     # looked for and counted.
-    wide = ", ".join(f"{name}::BIGINT AS {name}" if kind == "int64" else name for name, kind in kinds.items())
+    narrow = {name for name, kind in kinds.items() if kind != "int64" or need.as_stored}
+    wide = ", ".join(name if name in narrow else f"{name}::BIGINT AS {name}" for name in kinds)
     source = f"WITH coded AS NOT MATERIALIZED (SELECT {wide} FROM read_parquet(?))"
     sql = f"{source}, {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f"{source} {sql}"
     return Plan(sql, view.lists)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -73,3 +74,14 @@ def test_sums_are_plain_sums_of_codes() -> None:
     )
     rows = [{"x": size - 1}, {"x": size - 1}, {"x": 0}]
     assert Moments("x", size, 2, None, 1).shape(found) == Moments("x", size, 2, None, 1).of(rows)
+
+
+@pytest.mark.parametrize(("kind", "largest"), [(pa.int8(), 127), (pa.int16(), 2**15 - 1), (pa.int32(), 10**7 - 1)])
+def test_narrow_codes_never_overflow(tmp_path: Path, kind: Any, largest: int) -> None:
+    """Added up as narrow as they are stored, multiplied only at full width."""
+    pq.write_table(pa.table({"c0": pa.array([largest] * 5_000, kind)}), tmp_path / "coded.parquet")
+    schema, rows = Schema({"x": Number(0, largest)}), [{"x": largest}] * 5_000
+    assert "BIGINT" not in _compiled(Moments("x", largest + 1, 1, None, 1), (("x", False),)).sql.split("SELECT\n")[0]
+    for degree in (1, 2):
+        need = Moments("x", largest + 1, degree, None, 1)
+        assert DuckEngine().read(need, tmp_path / "coded.parquet", schema) == need.of(rows)

@@ -38,6 +38,9 @@ class Line:
         return asdict(self)
 
 
+CUT, CUT_TOO = "cut at 0", "cuts at 0"
+
+
 def line(
     case: str, relation: str, guarantee: str, who: str, draws: Iterable[float], better: str = LESS, note: str = ""
 ) -> dict[str, Any]:

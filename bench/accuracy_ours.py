@@ -25,6 +25,7 @@ from opendp.mod import enable_features
 import dpengine as dp
 from bench.accuracy import (
     ADD_REMOVE,
+    CUT,
     MORE,
     RELATIONS,
     REPLACE,
@@ -80,8 +81,10 @@ def medians() -> Iterator[dict[str, Any]]:
             def ours(asked: Query, spread: Spread = spread, error: Any = error) -> float:
                 return error(asked.release(spread, COINS).value)
 
-            note = "the point and a range, a third of ε each; no peer gives a range"
-            yield line(case, relation, PURE, "Allowance", again(times, lambda q=alone: ours(q)))
+            note = "the point and a range; no peer gives a range"
+            flip = alone.with_noise("permute_and_flip")  # what the app takes where ε binds
+            yield line(case, relation, PURE, "Allowance", again(times, lambda q=flip: ours(q)))
+            yield line(case, relation, PURE, "Allowance, exponential", again(times, lambda q=alone: ours(q)))
             yield line(case, relation, PURE, "Allowance, with range", again(times, lambda q=ranged: ours(q)), note=note)
             rows = 2 if relation == REPLACE else 1
             made = m.make_private_quantile(
@@ -135,7 +138,7 @@ def histograms() -> Iterator[dict[str, Any]]:
             yield line(case, relation, PURE, "Allowance", map(error, drawn))
             note = "free post-processing; the app shows the unbiased counts"
             cut = [np.maximum(one, 0) for one in drawn]
-            yield line(case, relation, PURE, "Allowance, cut at 0", map(error, cut), note=note)
+            yield line(case, relation, PURE, f"Allowance, {CUT}", map(error, cut), note=note)
             made = m.make_laplace(integers, l1_distance(T="i64"), float(Fraction(changed) / Fraction(str(EPSILON))))
             their = stated(made, changed, EPSILON)
             yield line(case, relation, PURE, "OpenDP", again(TIMES, lambda t=their, e=error, c=truth: e(t(c))))

@@ -23,6 +23,7 @@ import numpy as np
 
 from bench.accuracy import (
     ADD_REMOVE,
+    CUT_TOO,
     MORE,
     RELATIONS,
     REPLACE,
@@ -79,7 +80,7 @@ def histograms() -> Iterator[dict[str, Any]]:
             def draw(values: Any = values, bars: int = bars, error: Any = error, epsilon: float = epsilon) -> float:
                 return error(tools.histogram(values, epsilon=epsilon, bins=bars, range=(-0.5, bars - 0.5))[0])
 
-            note = f"asked with {epsilon:g}; cuts at 0"
+            note = f"asked with {epsilon:g}; {CUT_TOO}"
             yield line(case, relation, PURE, "diffprivlib", again(TIMES, draw), note=note)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.marginals import section, written
 from bench.publishing import WHO
-from bench.targets import OURS, is_worse, medians, verdicts
+from bench.targets import beside, is_worse, medians, verdicts
 from bench.tasks import CONTENDERS, EPSILON, LONGEST, SEED, TASKS
 
 SPEED = f"""
@@ -195,9 +195,9 @@ def _accuracy(results: dict[str, Any]) -> Iterator[str]:
         rows = []
         for relation, guarantee in dict.fromkeys((one["relation"], one["guarantee"]) for one in block):
             same = [one for one in block if (one["relation"], one["guarantee"]) == (relation, guarantee)]
-            mine = next((one for one in same if one["who"] == OURS), None)
             for one in same:
-                ahead = mine is not None and not one["who"].startswith(OURS) and is_worse(mine, one)
+                mine = beside(same, one)
+                ahead = mine is not None and is_worse(mine, one)
                 notes = [part for part in ("Allowance is worse" if ahead else "", one["note"]) if part]
                 number = f"{one['mean']:.4g} ± {one['error']:.2g}"
                 rows.append([relation, guarantee, one["who"], number, f"{one['times']:,}", "; ".join(notes)])

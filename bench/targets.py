@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bench.accuracy import MORE
+from bench.accuracy import CUT, CUT_TOO, MORE
 from bench.tasks import CONTENDERS, TASKS
 
 OURS = "Allowance"
@@ -87,19 +87,26 @@ def _published(one: dict[str, Any]) -> Verdict:
 def _errors(lines: list[dict[str, Any]]) -> Iterator[Verdict]:
     """Worse means beyond three standard errors of the difference. One verdict for each measure."""
     for kind in dict.fromkeys(one["case"].split(":")[0] for one in lines):
-        ours = [one for one in lines if one["case"].startswith(kind) and one["who"] == OURS]
         worse, compared = [], 0
-        for mine in ours:
-            for peer in lines:
-                same = all(peer[name] == mine[name] for name in ("case", "relation", "guarantee"))
-                if same and not peer["who"].startswith(OURS):
-                    compared += 1
-                    if is_worse(mine, peer):
-                        table = mine["case"].split(": ", 1)[1]
-                        numbers = f"{mine['mean']:.3g} against {peer['mean']:.3g}"
-                        worse.append(f"{peer['who']}, {table}, {mine['relation']}, {mine['guarantee']}: {numbers}")
+        for peer in lines:
+            mine = beside(lines, peer) if peer["case"].startswith(kind) else None
+            if mine is not None:
+                compared += 1
+                if is_worse(mine, peer):
+                    table = mine["case"].split(": ", 1)[1]
+                    numbers = f"{mine['mean']:.3g} against {peer['mean']:.3g}"
+                    worse.append(f"{peer['who']}, {table}, {mine['relation']}, {mine['guarantee']}: {numbers}")
         met = not worse if compared else None
         yield Verdict(f"error never worse than a peer’s: {kind}", _told(worse, compared), met)
+
+
+def beside(lines: list[dict[str, Any]], peer: dict[str, Any]) -> dict[str, Any] | None:
+    """Our line that a peer's is compared with: one that is cut at 0 with ours that is."""
+    if peer["who"].startswith(OURS):
+        return None
+    who = f"{OURS}, {CUT}" if CUT_TOO in peer["note"] else OURS
+    same = (one for one in lines if all(one[name] == peer[name] for name in ("case", "relation", "guarantee")))
+    return next((one for one in same if one["who"] == who), None)
 
 
 def is_worse(mine: dict[str, Any], peer: dict[str, Any]) -> bool:

@@ -46,6 +46,9 @@ def main() -> None:
             tenth = times.get(str(rows // 10))
             work = lambda key=key, rows=rows, tenth=tenth: _contend(key, rows, tenth)  # noqa: E731
             times[str(rows)] = _part(f"{key}-{rows}", work)
+    most = str(sizes[-1])
+    _say(f"{sizes[-1]:,} rows: beside plain DuckDB")
+    results["beside"] = _part("beside", lambda: _json(Path(sys.executable), "bench.beside", most))
     _say("publishing")
     rows = publishing.ROWS if publishing.ROWS in sizes else sizes[-1]
     results["publishing"] = {
@@ -61,7 +64,6 @@ def main() -> None:
     results["imports"] = _part("imports", lambda: startup.imports(PEERS))
     results["page"] = _part("page", page.measure)
     _say("a first look")
-    most = str(sizes[-1])
     results["look"] = _part("look", lambda: _json(Path(sys.executable), "bench.marginals", "--json", "--rows", most))
     _say("a large CSV")
     results["bigfile"] = _part("bigfile", lambda: _json(Path(sys.executable), "bench.bigfile"))

@@ -19,6 +19,7 @@ from dpengine.statistics.need import Aggregate, Found, placed
 from dpengine.statistics.view import Expression, View, total
 
 Counts = tuple[int, ...]
+SHORT_GRID = 2**12
 
 
 @dataclass(frozen=True)
@@ -355,8 +356,15 @@ class Moments(Aggregate[Counts]):
     def as_stored(self) -> bool:
         return self.degree == 1 and self.by is None and self.where.everyone
 
+    @property
+    def _by_code(self) -> bool:
+        """On a short grid rows are counted code by code, which takes half the time of squaring each."""
+        return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
+
     def expression(self, view: View) -> Expression:
         """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
+        if self._by_code:
+            return Distribution(self.column, self.size).expression(view)
         view = view.present(self.column).grouped(self.by)
         code = view[self.column]
         sums = {f"s{power}": total(code if power == 1 else code * code) for power in range(1, self.degree + 1)}
@@ -366,6 +374,10 @@ class Moments(Aggregate[Counts]):
 
     def shape(self, columns: Found) -> Counts:
         """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in whole numbers of any length."""
+        if self._by_code:
+            codes, rows = columns["code"].tolist(), columns["rows"].tolist()
+            powers = [[sum(n * c**power for c, n in zip(codes, rows, strict=True))] for power in range(3)]
+            columns = {f"s{power}": np.array(told, dtype=object) for power, told in enumerate(powers)}
         width, h = self.degree + 1, self.size - 1
         sums = [0] * (self.groups * width)
         groups = columns.get("group", np.zeros(1, dtype=np.int64)).tolist()

@@ -54,6 +54,7 @@ def test_grouped_needs_say_what_they_mean(tmp_path: Path, rows: list[dict[str, i
         HitCounts(hit, None, 1, where),
         HitCounts(hit, "c", 4, where),
         Moments("x", 10, 1, None, 1, where),
+        Moments("x", 10, 2, None, 1, where),
         Moments("x", 10, 2, "c", 4, where),
         GroupDistributions("x", 10, "c", 4, where),
     ):

@@ -10,7 +10,7 @@ from functools import cache
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Pure
-from dpengine.asking import statement
+from dpengine.asking import made_rows, statement
 from dpengine.asking.account import lines_of
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
 from dpengine.asking.asked import asked
@@ -55,6 +55,7 @@ from dpengine.planning.training_for_spend import trained
 from dpengine.planning.ways_at_once import WaysAtOnce, ways
 from dpengine.released.compare import Comparable, figures
 from dpengine.released.look_answers import KnownAlready
+from dpengine.released.made_table import MadeTable
 from dpengine.released.published import Published
 from dpengine.released.registry_draft import ReleasedSoFar
 from dpengine.released.synthetic import KEYS, Synthetic
@@ -199,7 +200,7 @@ class Table:
         restart. With `seen`, the last ledger row that the person has seen, it is refused if somebody asked the same
         since."""
         request = request_id or new_request()
-        carry = self._asker.carry(query, request, seen)
+        carry = made_rows.with_rows(self._asker, query, request, self._asker.carry(query, request, seen))
         self._workspace.jobs.submit(request, carry, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 
@@ -263,9 +264,13 @@ class Table:
         """Ranges and lists of several columns that were bought of this table, newest first: free to see and to use."""
         return answers_of_kinds(self._asker, (FindDeclarations.card.key,), most)
 
-    def synthetic(self, answer: Answer) -> Synthetic:
+    def synthetic(self, answer: Answer) -> Synthetic | MadeTable:
         """A synthetic table, with what can be computed from it: free."""
-        return Synthetic(answer.query, answer.value)
+        return made_rows.made(self._asker, answer)
+
+    def make_rows(self, answer: Answer) -> None:
+        """Fit the rows of a synthetic table in a background thread, where they are not fitted yet: free."""
+        made_rows.submit(self._asker, answer)
 
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables that were made from this one under this budget, newest first."""

@@ -30,6 +30,7 @@ from dpengine.ledger.ledger import Act, BudgetRecord, Entry
 from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR, is_person
 from dpengine.ledger.people_rules import owns
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.people.face import Face
 from dpengine.statistics.engines.duck import DuckEngine
@@ -310,7 +311,7 @@ class Workspace(DeclaredTables):
 
     def _published(self) -> set[str]:
         """The files of published tables that are answers, or are being made."""
-        kinds = [key for key in catalogue if key.startswith("publish_")]
+        kinds = [key for key in catalogue if key.startswith("publish_") or key == SyntheticTable.card.key]
         requests = (entry.charge.request for key in kinds for entry in self.ledger.charges(limit=-1, key=key))
         published = (request for request in requests if self.jobs.state(request).state in ("running", "done"))
         return {self.published_file(request).name for request in published}

@@ -52,7 +52,7 @@ TABLE = MappingProxyType(
     | _all(_PLAN, "query preview prices suggestions suggested affordable least_epsilon cheapest ways least_priced")
     | _all(_PLAN, "levers at_share rehearse rehearse_rows training_for planner session_for recall looks last_asked")
     | _all(_PLAN, "already_known published synthetic")
-    | _all(_ASK, "ask submit submit_plan open_session session run cancel")
+    | _all(_ASK, "ask submit submit_plan open_session session run cancel make_rows")
     | _all((OWNER,), "revise correct_people")
 )
 

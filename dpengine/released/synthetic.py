@@ -19,13 +19,13 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json
 from dpengine.declared.condition_words import combined
 from dpengine.declared.conditions import read_predicate
-from dpengine.mechanisms import asked_on
+from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.messages import called
 
 _GOLDEN = (5**0.5 - 1) / 2
-KEYS = asked_on("synthetic")  # the questions whose answer is a synthetic table
+KEYS = tuple(key for key, question in catalogue.items() if question.card.answer == "table")
 
 
 @dataclass(frozen=True)

@@ -260,6 +260,10 @@ CAUSES: dict[str, Cause] = {
     ),
     "curve.points": lambda b: b.ask("cdf", column="far", points="0"),
     # Synthetic tables.
+    "synthetic_table.columns": lambda b: b.ask("synthetic_table", columns=["home"]),
+    "synthetic_table.plan": lambda b: b.ask("synthetic_table", columns=["home", "far"], plan="all"),
+    "synthetic_table.keep": lambda b: b.ask("synthetic_table", columns=["home", "far"], keep="pay"),
+    "synthetic_table.never": lambda b: b.ask("synthetic_table", columns=["home", "far"], never=[[]]),
     "synthetic.columns": lambda b: b.ask("small_database", columns=[]),
     "synthetic.cells": lambda b: catalogue["mwem"].build(
         replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),

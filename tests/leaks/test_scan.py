@@ -38,7 +38,7 @@ def whole_scan(
     scan = Scan(held.canaries)
     for table in held.tables:
         for name, app in walk.pages(
-            table, pages, answer="-", session="-", published="-", made="-", trained="-", look="-"
+            table, pages, answer="-", session="-", published="-", made="-", fitted="-", trained="-", look="-"
         ):
             exits.page(scan, app, name)
         answers = stage.ask_all(table, every=every) + stage.publish(table) + stage.make_up(table) + stage.train(table)
@@ -49,7 +49,12 @@ def whole_scan(
             scan.look("answers", f"{answer!r} {answer.query!r} {answer.receipt}")
             scan.look("addresses", repr(walk.link(table, answer.query)))
         paid = {"answer": answers[0].request_id, "session": f"s{table.name}", "published": f"p{table.name}"}
-        paid |= {"made": f"m{table.name}", "trained": f"t{table.name}", "look": f"l{table.name}"}
+        paid |= {
+            "made": f"m{table.name}",
+            "fitted": f"f{table.name}",
+            "trained": f"t{table.name}",
+            "look": f"l{table.name}",
+        }
         for name, app in walk.pages(table, pages, **paid):
             exits.page(scan, app, name)
         for name, written in walk.downloads(table, held.workspace, answers):

@@ -64,6 +64,7 @@ ASKED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("cdf_tree", {"column": "amount"}, (RANGE,)),
     ("small_database", {"columns": ["town"], "size": 2}, (LISTED,)),
     ("mwem", {"columns": ["town", "ill"], "rounds": 1}, (LISTED,)),
+    ("synthetic_table", {"columns": ["town", "ill"]}, (LISTED,)),
     ("density", {"columns": ["amount"], "resolution": 20}, (RANGE,)),
     ("train_linear", {"target": "amount", "features": ["town"], **TRAINED}, (RANGE, LISTED)),
     ("train_logistic", {"target": "ill", "features": ["amount"], **TRAINED}, (RANGE,)),
@@ -219,7 +220,7 @@ PAGES: list[tuple[str, str, dict[str, str]]] = [
     ("ask", RANGE, {"table": "bills", "q": "sum", "column": "amount"}),
     ("ask", RANGE, {"table": "bills", "q": "cdf_tree", "column": "amount"}),
     ("publish", RANGE, {"table": "payers", "columns": '["amount"]', "epsilon": "1"}),
-    ("synthetic", LISTED, {"table": "bills", "columns": '["town"]', "epsilon": "1"}),
+    ("synthetic", LISTED, {"table": "bills", "columns": '["town", "ill"]', "epsilon": "1"}),
     ("train", RANGE, {"table": "bills", "target": "amount", "features": '["town"]'}),
     ("session", ROWS, {"table": "bills"}),
     ("plan", RANGE, {"table": "bills", "plan": '[["sum", {"column": "amount", "epsilon": "1"}, "1000", 0]]'}),
@@ -227,6 +228,7 @@ PAGES: list[tuple[str, str, dict[str, str]]] = [
 RESULTS = {
     "publish_number": ("publish", "published"),
     "mwem": ("synthetic", "made"),
+    "synthetic_table": ("synthetic", "made"),
     "train_linear": ("train", "trained"),
 }
 

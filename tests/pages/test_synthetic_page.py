@@ -7,15 +7,18 @@ import re
 import time
 from collections.abc import Iterator
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
+from dpengine.released.made_table import MadeTable
 from ui.ledger import report
 from ui.parts import exports, history
 
@@ -78,32 +81,30 @@ def charges(tables: dict[str, dp.Table]) -> int:
 def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp.Table]) -> None:
     before = charges(tables)
     app = opened(table="rows", columns=COLUMNS, epsilon="1")
-    text, query = said(app), tables["rows"].query("small_database", columns=["colour", "=size"], epsilon="1")
-    assert "What is promised: each of 8 answers within ±" in text and f"{query.rows} made-up rows" in text
-    assert "every pair of values" in text and "The other way, learning in rounds (MWEM)" in text
-    ways = next(one for one in app.radio if one.label == "How it is made").options
-    assert "promises more" in ways[0] and "promises more" not in ways[1]
+    text = said(app)
+    assert "Measured: each column, and every two of them together, 3 tables of counts" in text
+    assert "Nothing is promised about it" in text and "Not for rare cases" in text
+    assert "It will have 600 rows, as many as your table, which is public" in text
     assert len(buttons(app)) == 1 and not buttons(app)[0].disabled and charges(tables) == before
-    app = opened(table="secret", columns=COLUMNS, epsilon="1", kind="mwem")
-    assert "the number of rows is bought" in said(app) and "it is loose" in said(app)
+    assert "the number itself is secret" in said(opened(table="secret", columns=COLUMNS, epsilon="1"))
+    text = said(opened(table="rows", columns='["many0", "many1", "many2", "pay"]', epsilon="0.1"))
+    assert "of 6 pairs. These are too many to measure all at this spend" in text
+    assert "Choose fewer columns, or a larger spend." in text
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"size": "0", "kind": "small_database"}, "from 1 to 1,000"),
-        ({"size": "900", "kind": "small_database"}, "by MWEM"),
-        ({"columns": '["many0", "many1", "many2"]'}, "a synthetic table can hold at most 10,000"),
+        ({"columns": '["colour"]'}, "Choose between 2 and 60 different columns"),
+        ({"made": "nobody"}, "not a synthetic table"),
         *(
             pytest.param(*case, marks=pytest.mark.long)
             for case in (
-                ({"size": "many", "kind": "small_database"}, "Rows of the small table"),
                 ({"epsilon": "30"}, "costs more than"),
-                ({"columns": "[]"}, "Choose at least one column."),
+                ({"columns": "[]"}, "Choose between 2 and 60 different columns"),
                 ({"epsilon": "NaN"}, "ε"),
-                ({"rounds": "-1", "kind": "mwem"}, "from 1 to 150"),
-                ({"table": "numbers"}, "columns with a list of values"),
-                ({"made": "nobody"}, "not a synthetic table"),
+                ({"table": "numbers"}, "needs two columns"),
+                ({"never": '[[["many0", "in", ["v1"]]]]'}, "which is not among the chosen columns"),
             )
         ),
     ],
@@ -152,18 +153,36 @@ def test_what_was_not_asked_for_has_no_promise(tables: dict[str, dp.Table]) -> N
 
 
 def test_a_click_makes_it_on_the_worker_and_the_address_finds_it(tables: dict[str, dp.Table]) -> None:
-    before = len(tables["secret"].history())
-    app = opened(table="secret", columns=COLUMNS, epsilon="1", queries='[[["colour", "in", ["red"]]]]')
-    assert "colour is red" in said(app)
+    table = tables["secret"]
+    before, never = len(table.history()), '[[["colour", "in", ["red"]], ["=size", "in", ["big"]]]]'
+    app = opened(table="secret", columns=COLUMNS, epsilon="2", never=never)
     buttons(app)[0].click().run()
     held = app.query_params["made"]
     request = held[0] if isinstance(held, list) else held
+    workspace = dp.open_workspace(table._workspace.folder)
     deadline = time.monotonic() + 30
-    while not dp.open_workspace(tables["secret"]._workspace.folder).job(request).over:
+    while not workspace.job(request).over:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     app.run()
-    assert "made-up rows" in said(app) and len(tables["secret"].history()) == before + 1
+    text, spent = said(app), table.meter().used
+    assert "made-up rows of 2 columns" in text and "What was measured, and what the rows say" in text
+    assert "too few pairs to leave some out" in text and len(table.history()) == before + 1
+    both = said(opened(table="secret", made=request, of="colour × =size"))
+    assert "The band is where the truth is" in both and "of these 4 figures of the rows are inside" in both
+    found = workspace.job(request).answer
+    assert found is not None
+    made = table.synthetic(found)
+    assert isinstance(made, MadeTable) and made.counts("colour", "=size")[0, 1] == 0, "a rule was broken"
+    first, *rest = exports.table_csv(made.table()).decode("utf-8-sig").splitlines()
+    assert first == '"colour","\'=size"' and len(rest) == made.rows and '"red","big"' not in rest
+    sheet = load_workbook(BytesIO(exports.table_sheet(made.table()))).active
+    assert sheet is not None and sheet.max_row == made.rows + 1
+    assert "Two columns" not in said(opened("board", table="secret", look=request))
+    made.path.unlink()
+    text = said(opened(table="secret", made=request))
+    assert "The made-up rows are not fitted yet" in text
+    assert table.meter().used == spent, "looking at it costs"
 
 
 def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
@@ -190,8 +209,8 @@ def test_files_to_take_away_are_safe_and_whole(tables: dict[str, dp.Table], answ
 
 @pytest.mark.long
 def test_an_address_of_the_form_brings_it_back(tables: dict[str, dp.Table]) -> None:
-    own = '[[["colour", "in", ["red"]]]]'
-    app = opened(table="rows", columns=COLUMNS, queries=own, epsilon="0.25", size="3", kind="small_database")
+    never = '[[["colour", "in", ["red"]]]]'
+    app = opened(table="rows", columns=COLUMNS, never=never, epsilon="0.25", keep="=size")
     kept = {name: value[0] if isinstance(value, list) else value for name, value in dict(app.query_params).items()}
-    assert (json.loads(kept["columns"]), json.loads(kept["queries"])) == (json.loads(COLUMNS), json.loads(own))
-    assert (kept["size"], kept["epsilon"], kept["kind"]) == ("3", "0.25", "small_database")
+    assert (json.loads(kept["columns"]), json.loads(kept["never"])) == (json.loads(COLUMNS), json.loads(never))
+    assert (kept["epsilon"], kept["keep"]) == ("0.25", "=size")

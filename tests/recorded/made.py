@@ -262,6 +262,7 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             | where(),
         ),
         ("overview", overview(rng, schema, [*numbers, *lists], sets)),
+        *synthetic(rng, [*numbers, *lists]),
         ("density", {"columns": [rng.choice(numbers)], "resolution": rng.choice([2, 4])} | where()),
         (
             "train_linear",
@@ -296,7 +297,7 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         found.append(("quantile", tree | where() | by()))
         found.append(("cdf", {"column": rng.choice(small), "points": rng.choice([1, 2])} | where()))
     columns = {"column.number": numbers, "column.ordered": ordered, "column.category": lists, "column.any": every}
-    listed = {key for key, _ in found} | {"crosstab", "cdf", "train_logistic", "train_hinge"}
+    listed = {key for key, _ in found} | {"synthetic_table", "crosstab", "cdf", "train_logistic", "train_hinge"}
     for key in dp.catalogue.keys() - listed:  # a question of columns and conditions alone needs no line above
         asked = {
             one.name: rng.choice(columns[one.kind]) for one in dp.catalogue[key].card.parameters if one.kind in columns
@@ -304,6 +305,15 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         found.append((key, asked | where()))
     epsilons = ["0.25", "0.5", "1", "2"]
     return [(key, {"epsilon": rng.choice(epsilons)} | given) for key, given in found]
+
+
+def synthetic(rng: random.Random, cells: list[str]) -> list[tuple[str, dict[str, Any]]]:
+    """A synthetic table of two or three columns by any plan; nothing where there are not two columns."""
+    if len(cells) < 2:
+        return []
+    names = rng.sample(cells, rng.randint(2, min(3, len(cells))))
+    keep = {"keep": rng.choice(names)} if rng.random() < 0.4 else {}
+    return [("synthetic_table", {"columns": names, "plan": rng.choice(["pairs", "triples", "chosen"])} | keep)]
 
 
 def overview(rng: random.Random, schema: dp.Schema, cells: list[str], sets: list[str]) -> dict[str, Any]:

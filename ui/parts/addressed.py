@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import UnionType
 from typing import Any
 
 import streamlit as st
@@ -65,7 +66,7 @@ def read(text: str | None) -> Any:
 def became(
     table: dp.Table,
     request: str,
-    kind: type,
+    kind: type | UnionType,
     unknown: str,
     wait: Callable[[str], None],
     show: Callable[[dp.Table, dp.Answer], None],

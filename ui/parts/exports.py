@@ -61,6 +61,11 @@ def table_parquet(table: pa.Table) -> bytes:
     return out.getvalue()
 
 
+def table_sheet(table: pa.Table) -> bytes:
+    """The same as a spreadsheet."""
+    return as_sheet(table.column_names, (list(row.values()) for row in table.to_pylist()), "table")
+
+
 def column_csv(query: Cdf, value: dict[str, float]) -> str:
     """A synthetic column, one value a line."""
     column = query.facts.schema.ordered(query.column)

@@ -23,6 +23,7 @@ from ui.words.wording import headline, range_words
 
 def show(table: dp.Table, found: dp.Answer) -> None:
     made = table.synthetic(found)
+    assert isinstance(made, Synthetic)
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'

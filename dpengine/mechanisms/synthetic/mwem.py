@@ -59,7 +59,7 @@ FLOATS = Fraction(1, 10**9)  # far above what rounding to floats moves a weight 
 class Mwem(OfClass):
     card: ClassVar[Card] = Card(
         key="mwem",
-        asked_on=("synthetic", "whatif"),
+        asked_on=("whatif",),
         order=610,
         version=1,
         answer="table",

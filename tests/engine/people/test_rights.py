@@ -180,6 +180,7 @@ TABLE: dict[str, Call] = {
     "already_known": of_table(lambda s, t: t.already_known(s.opened)),
     "published": of_table(lambda s, t: t.published(s.answer)),
     "synthetic": of_table(lambda s, t: t.synthetic(s.answer)),
+    "make_rows": of_table(lambda s, t: t.make_rows(s.answer)),
     "ask": of_table(lambda s, t: t.ask(s.query, s.name())),
     "submit": of_table(lambda s, t: t.submit(s.query, s.name())),
     "submit_plan": of_table(lambda s, t: t.submit_plan([s.query], s.name())),
@@ -225,6 +226,7 @@ OTHERWISE = {
     "published": {"publish.unknown"},
     "budget": {"budget.unknown"},
     "synthetic": {"synthetic.unknown"},
+    "make_rows": {"synthetic.unknown"},
 }
 
 

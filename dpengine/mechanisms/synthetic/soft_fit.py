@@ -1,0 +1,148 @@
+"""A fit of maximum entropy to noisy marginals, over listed points: floats, computed from released numbers alone.
+
+Fit         points x, each a combination of cells, have a weight p(x) for about as many rows as there are. Released are
+            y_A, the marginals, each cell with noise of variance V_A. The weights minimise
+                KL(p ‖ q) + Σ_A ‖M_A·p − y_A‖²/(2·τ·V_A),
+            q the points' first weights: the nearest to q among those that fit what was released about as well as its
+            noise lets anything fit. No weight is below 0, so cells where nobody is are told from noise by themselves.
+            It is solved in the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
+                m′ = τV·ω(ln(m·e^(−λ)/(τV)) + y/(τV)),  λ′ = (y − m′)/(τV),
+            m the marginal now and ω Wright's function (w + ln w = z). Each step is an exact maximum over λ_A of a
+            concave function, so it converges; for τ → 0 it is iterative proportional fitting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import wrightomega
+
+from dpengine.core.arrays import Floats, Integers
+from dpengine.mechanisms.marginals.residuals import Columns
+
+SWEEPS = 60
+SOFT = 0.05  # τ
+_NEAR = 1e-4  # of a row's weight, on average
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A released marginal: its cells, and the variance of the noise in each."""
+
+    columns: Columns
+    cells: Floats
+    variance: float
+
+
+@dataclass(frozen=True)
+class Points:
+    """Combinations of cells, by column, and how many rows each stands for."""
+
+    codes: tuple[Integers, ...]
+    weights: Floats
+
+    def places(self, columns: Columns, sizes: Sequence[int]) -> Integers:
+        """The cell of a marginal that each point is in; the last column varies fastest."""
+        place = self.codes[columns[0]].astype(np.int64)
+        for column in columns[1:]:
+            place = place * sizes[column] + self.codes[column]
+        return place
+
+    def marginal(self, columns: Columns, sizes: Sequence[int]) -> Floats:
+        shape = [sizes[place] for place in columns]
+        return summed(self.places(columns, sizes), self.weights, math.prod(shape)).reshape(shape)
+
+
+def summed(places: Integers, weights: Floats, cells: int) -> Floats:
+    """The weight of all points in each cell."""
+    return np.asarray(np.bincount(places, weights, cells), dtype=np.float64)
+
+
+def quiet(done: int, total: int) -> None:
+    """Nobody waits for it."""
+
+
+def raked(
+    first: Points,
+    sizes: Sequence[int],
+    targets: Sequence[Target],
+    soft: float = SOFT,
+    sweeps: int = SWEEPS,
+    progress: Progress = quiet,
+) -> Points:
+    """The fit over given points, from their weights on."""
+    weights = first.weights.copy()
+    total = weights.sum()
+    places: list[Integers] = [first.places(one.columns, sizes) for one in targets]
+    dual = [np.zeros(one.cells.size) for one in targets]
+    for sweep in range(sweeps):
+        moved = 0.0
+        for at, one in enumerate(targets):
+            now = summed(places[at], weights, one.cells.size)
+            then, change = soft_step(now, dual[at], one.cells.ravel(), soft * one.variance)
+            dual[at] += change
+            weights *= np.exp(change)[places[at]]
+            moved += float(np.abs(then - now).sum())
+        progress(sweep + 1, sweeps)
+        if moved < _NEAR * total * len(targets):
+            break
+    return Points(first.codes, weights * (total / weights.sum()))
+
+
+def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[Floats, Floats]:
+    """m′ and λ′ − λ, see above; a cell without points stays as it is."""
+    met = now > 0
+    bare = np.log(now[met]) - dual[met] - math.log(wide)
+    then = now.copy()
+    then[met] = wide * wrightomega(bare + wanted[met] / wide)
+    change = np.zeros_like(now)
+    change[met] = (wanted[met] - then[met]) / wide - dual[met]
+    return then, change
+
+
+def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows: float) -> Floats:
+    """The same of one pair by itself, from the shares of its two columns: how likely each combination is."""
+    alone = np.outer(first, second).ravel()
+    then, _ = soft_step(rows * alone, np.zeros_like(alone), cells.ravel(), SOFT * variance)
+    shares: Floats = (then / then.sum()).reshape(cells.shape)
+    return shares
+
+
+def nearest(cells: Floats) -> Floats:
+    """The nearest distribution to noisy cells: all less by the same, and none below 0."""
+    flat = np.sort(cells.ravel())[::-1]
+    total = max(float(flat.sum()), 1.0)
+    over = (np.cumsum(flat) - total) / np.arange(1, len(flat) + 1)
+    last = int(np.flatnonzero(flat > over)[-1])
+    shares: Floats = np.maximum(cells - over[last], 0.0) / total
+    told: Floats = shares / shares.sum()
+    return told
+
+
+def together(joint: Floats) -> float:
+    """How far two columns are from independent: mutual information."""
+    alone = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    met = joint > 0
+    return float((joint[met] * np.log(joint[met] / alone[met])).sum())
+
+
+def tree(many: int, pairs: Mapping[Columns, Floats]) -> list[tuple[int | None, int]]:
+    """Each column after the one that it follows: a spanning forest of the pairs that hang together most."""
+    strength = {pair: together(joint) for pair, joint in pairs.items()}
+    joined: list[tuple[int | None, int]] = []
+    left = set(range(many))
+    while left:
+        near = {pair: one for pair, one in strength.items() if (pair[0] in left) != (pair[1] in left)}
+        if near:
+            pair = max(near, key=near.__getitem__)
+            child = pair[0] if pair[0] in left else pair[1]
+            joined.append((pair[1] if child == pair[0] else pair[0], child))
+        else:
+            child = max(left, key=lambda place: max((s for p, s in strength.items() if place in p), default=0.0))
+            joined.append((None, child))
+        left.discard(child)
+    return joined

@@ -1,0 +1,355 @@
+"""A synthetic table: made-up rows that keep what columns show by two or three at a time, from marginals that are bought
+together.
+
+Guarantee   ρ-zCDP with ρ = ε²/2, for every ε, under replace-one and under add/remove; no finite ε at δ = 0.
+Theorem     discrete Gaussian noise on the residuals of marginals (`residuals`: statement and proof), and where pairs
+            are chosen, the exponential mechanism (McSherry and Talwar 2007, Thm 6).
+Statistic   how many rows are in each combination of cells of two or three columns; cells as in a first look
+            (`overview`), rows without a value in one of their own. All are counted in one scan.
+Plan        from public facts: how many cells there are, about how many people, ε. Everything below is fixed by it.
+            pairs    all columns by themselves and all pairs
+            triples  all of these and all triples
+            chosen   all columns by themselves, and T pairs, chosen one after the other (`chosen_pairs`)
+Loss        pairs, triples: one row moves all residuals together by what `residuals` says; the noise is scaled so that
+            the loss of the whole is ρ.
+            chosen: a part of ρ goes to the columns by themselves, in the same way. A part to T choices: with M_A the
+            counts of the pair A, E_A whole numbers computed from what was released before, c_A public, the score
+                s_A = Σ_cells |M_A − E_A| − c_A
+            moves by at most Δ = m where a person has up to m rows (a row adds 1 to one cell), 2m under replace-one; a
+            pair is chosen with chance ∝ exp(ε′·s_A/(2Δ)) among those that are left: its log-ratio has a range of ε′,
+            which costs ε′²/8 of ρ. The rest in T equal parts ρ_A to the residuals R_A of the chosen pairs, with
+            σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/(n_1·n_2) by, squared. Losses of parts that are
+            chosen by what came before add up (adaptive composition). All of it is charged before anything is drawn.
+Total       the number of rows is public under replace-one with one row per person, and no noise is spent on it. Else
+            the residual of no column is released with noise like every other, and no exact total is used anywhere.
+Accuracy    every cell of every measured marginal is within √(2·V·ln(4N/β)), all N cells at once that may be measured,
+            except with probability β/2 (`overview`; the rest of β is for what else is read off them). V is known
+            before anything is spent, and so the range of every pair that will be measured, whichever are chosen.
+            Of what is only fitted nothing is promised.
+Answer      the released whole numbers. The rows are fitted to them (`released.table_fit`), which is post-processing.
+Cost        one scan; as many integers to draw as there are measured cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import ClassVar, Self
+
+import numpy as np
+
+from dpengine.accountant.loss import Exponential, Gaussian, Loss, Repeated, Together
+from dpengine.core.arrays import Floats, Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import base, ref_json
+from dpengine.declared.schema import ItemSet
+from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.marginals.overview import Overview, Statistic
+from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
+from dpengine.mechanisms.marginals.wanted import (
+    MOST_CELLS,
+    MOST_COLUMNS,
+    MOST_NUMBERS,
+    MOST_SETS,
+    read_wanted,
+    refuse_large,
+    tellable,
+    wanted_sets,
+)
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Fields, Progress
+from dpengine.mechanisms.synthetic.chosen_pairs import Choosing
+from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import Example, Trial
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Independent, Law, Normal
+
+PAIRS, TRIPLES, CHOSEN = PLANS = ("pairs", "triples", "chosen")
+_ONE = Decimal(1)
+STEPS: Json = {"column": "x", "step": 2}
+MOST_RULES = 20
+MOST_COUNTED = 2_000_000  # cells of all pairs that may be chosen
+KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
+GOOD_TRIPLES, GOOD_PAIRS = 0.03, 0.05  # the share of rows in other cells, on average, up to which all are measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticTable(Overview):
+    card: ClassVar[Card] = Card(
+        key="synthetic_table",
+        asked_on=("synthetic",),
+        order=595,
+        version=1,
+        answer="table",
+        states=(FEW,),
+        caveats=("fitted", "bins", "rare"),
+        parameters=(
+            Parameter("columns", "columns"),
+            Parameter("keep", "column.any"),
+            Parameter("plan", "plan"),
+            Parameter("never", "queries"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of two lists": {"columns": ["c", "d"], "plan": PAIRS},
+            "of a number and two lists": {"columns": [STEPS, "c", "d"], "plan": PAIRS, "keep": "c"},
+            "of every three": {"columns": ["c", "d", "t"], "plan": TRIPLES},
+            "of a chosen pair": {"columns": ["c", "t"], "plan": CHOSEN},
+        },
+        example=Example({"columns": ["town", "member"], "plan": PAIRS}),
+        twins=("half", "relation", "bare"),
+        covered="test_every_measured_range_covers",
+    )
+    takes_long: ClassVar[bool] = True
+
+    plan: str = ""
+    keep: str = ""  # a column whose pairs are measured more exactly
+    never: tuple[Predicate, ...] = ()  # combinations that cannot be: no made-up row meets one
+
+    # Reading
+
+    @classmethod
+    def asked_now(cls, given: JsonObject) -> JsonObject:
+        return given
+
+    @classmethod
+    def build(cls, facts: Facts, parameters: JsonObject) -> Self:
+        query = super().build(facts, parameters)
+        return query if query.plan else query.planned(query.best_plan())
+
+    @classmethod
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
+        names = given.get("columns") or [name for name, one in facts.schema.columns.items() if can_be_part(one)]
+        made = read_wanted(facts, {"columns": names})
+        plain = [base(ref) for ref in made["columns"]]
+        if made["items"] or len(plain) < 2:
+            raise AllowanceError("synthetic_table.columns", most=MOST_COLUMNS)
+        plan, keep = str(given.get("plan") or ""), str(given.get("keep") or "")
+        if plan not in ("", *PLANS):
+            raise AllowanceError("synthetic_table.plan", plans=list(PLANS))
+        if keep and keep not in plain:
+            raise AllowanceError("synthetic_table.keep", column=keep[:60])
+        made |= {"plan": plan, "keep": keep, "never": _rules(facts, plain, given.get("never")), "spread": ""}
+        made |= {"every": plan in (PAIRS, TRIPLES), "three": plan == TRIPLES}
+        refuse_large(facts, made)
+        return made
+
+    def planned(self, plan: str) -> Self:
+        return replace(self, plan=plan, every=plan in (PAIRS, TRIPLES), three=plan == TRIPLES)
+
+    def best_plan(self) -> str:
+        """Triples where they can be told, else pairs, else some pairs: by how far measured marginals are off on
+        average, which is public."""
+        for plan, good in ((TRIPLES, GOOD_TRIPLES), (PAIRS, GOOD_PAIRS))[len(self.axes) < 3 :]:
+            query = self.planned(plan)
+            numbers = sum(math.prod(self.axes[place].size for place in part) for part in query.sets)
+            wide = max(math.prod(self.axes[place].size for place in part) for part in query.sets)
+            fits = len(query.sets) <= MOST_SETS and numbers <= MOST_NUMBERS and wide <= MOST_CELLS
+            if fits and query.off_by_noise() <= good:
+                return plan
+        return CHOSEN
+
+    def asked_at(self, epsilon: Fraction) -> Self:
+        again = replace(self, epsilon=epsilon)
+        return again.planned(again.best_plan())
+
+    def own_json(self) -> JsonObject:
+        given: JsonObject = {"columns": [ref_json(ref) for ref in self.columns], "plan": self.plan}
+        if self.keep:
+            given["keep"] = self.keep
+        if self.never:
+            given["never"] = [one.as_json() for one in self.never]
+        return given
+
+    def sentence(self) -> str:
+        code = "sentence.synthetic_table_keep" if self.keep else "sentence.synthetic_table"
+        return say(code, columns=len(self.columns), keep=self.keep)
+
+    # What is measured
+
+    @cached_property
+    def sets(self) -> tuple[Columns, ...]:
+        """All marginals that may be measured: columns by themselves, then pairs, then triples."""
+        names = [base(ref) for ref in self.columns]
+        every = wanted_sets(names, (), self.plan == TRIPLES, self.plan != CHOSEN)
+        return (*every, *self._pairs) if self.plan == CHOSEN else every
+
+    @cached_property
+    def _pairs(self) -> tuple[Columns, ...]:
+        """All that may be chosen; the smallest, where all are too many to count."""
+        size = [axis.size for axis in self.axes]
+        pairs = sorted(combinations(range(len(size)), 2), key=lambda pair: (size[pair[0]] * size[pair[1]], pair))
+        kept, counted = [], 0
+        for pair in pairs:
+            counted += (cells := size[pair[0]] * size[pair[1]])
+            if cells <= MOST_CELLS and counted <= MOST_COUNTED:
+                kept.append(pair)
+        return tuple(sorted(kept))
+
+    @cached_property
+    def layout(self) -> ResidualLayout:
+        """A marginal weighs as much as it has cells, so that the share of rows that noise moves is about as small in
+        large ones."""
+        sizes = tuple(axis.size for axis in self.axes)
+        wanted = [part for part in self.sets if self.plan != CHOSEN or len(part) == 1]
+        rows, replaced = self.facts.unit.id_column is None, self.facts.relation == "replace"
+        weights = tuple((part, self._weight(part, sizes)) for part in wanted)
+        return ResidualLayout(sizes, weights, replaced and rows, replaced, self.facts.unit.at_most)
+
+    def _weight(self, part: Columns, sizes: tuple[int, ...]) -> Fraction:
+        cells = math.prod(sizes[place] for place in part)
+        better = KEPT_BETTER if self.keep and self.keep in {base(self.columns[place]) for place in part} else 1
+        return Fraction(better * cells)
+
+    @property
+    def turns(self) -> int:
+        """T: about two pairs for each column."""
+        return min(2 * (len(self.axes) - 1), len(self._pairs)) if self.plan == CHOSEN else 0
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        return Choosing(self.layout, self._pairs, self.turns, self.rho)
+
+    # Noise and loss
+
+    @cached_property
+    def noise_of(self) -> dict[Columns, Fraction]:
+        if self.plan != CHOSEN:
+            return self.layout.best(self.rho)
+        return self.layout.best(self.choosing.for_columns) | self.choosing.noise
+
+    def loss(self) -> Loss:  # type: ignore[override]
+        if not self.turns:
+            return Gaussian(self.rho)
+        measured = self.choosing.for_columns + self.turns * self.choosing.for_measuring
+        return Together((Gaussian(measured), Repeated(Exponential(self.choosing.epsilon), self.turns)))
+
+    def draw(self, value: Statistic, coins: Coins) -> tuple[int, ...]:
+        return self.drawn(value, coins, lambda done, total: None)
+
+    def drawn(self, value: Statistic, coins: Coins, progress: Progress) -> tuple[int, ...]:
+        """The residuals; where pairs are chosen, then each with its place among the pairs before it."""
+        raw = list(super().draw(value, coins))
+        if not self.turns:
+            return tuple(raw)
+        cells = self._cells_of(value)
+        worth = self.choosing.worth({pair: float(self.variance(pair)) for pair in self._pairs})
+        left = np.ones(len(self._pairs), dtype=np.int64)
+        for turn in range(self.turns):
+            scores = self.choosing.scores(cells, self._expected(raw), worth)
+            place, _ = coins.choose(scores.max() - scores, left, self.choosing.rate)
+            left[place] = 0
+            pair = self._pairs[place]
+            raw += [place, *coins.gaussian(residual(cells[place]).ravel().tolist(), self._spread_of(pair))]
+            progress(turn + 1, self.turns)
+        return tuple(raw)
+
+    def law(self, value: Statistic) -> Law | None:  # type: ignore[override]
+        """Of a chosen plan only where there is one pair to choose: what is chosen changes what is drawn next."""
+        told = super().law(value)
+        if not self.turns:
+            return told
+        if len(self._pairs) > 1:
+            return None
+        [cells], [pair] = self._cells_of(value), self._pairs
+        numbers = residual(cells).ravel().tolist()
+        more = (Normal(number, self._spread_of(pair)) for number in numbers)
+        return Independent((*told.parts, Finite({0: _ONE}), *more))
+
+    def _spread_of(self, pair: Columns) -> Fraction:
+        return self.choosing.noise[pair] * self.layout.cells(pair) ** 2
+
+    def _cells_of(self, value: Statistic) -> list[Integers]:
+        """The counts of every pair that may be chosen."""
+        held = dict(zip(self.largest, value, strict=True))
+        shapes = [[self.axes[place].size for place in pair] for pair in self._pairs]
+        return [
+            np.array(held[pair], dtype=np.int64).reshape(shape) for pair, shape in zip(self._pairs, shapes, strict=True)
+        ]
+
+    def _expected(self, raw: Sequence[int]) -> dict[Columns, Integers]:
+        told = self.marginals(raw)
+        columns = [told[(place,)] for place in range(len(self.axes))]
+        known = self.facts.people if self.layout.known else None
+        rows = max(float(known or columns[0].sum()), 1.0)
+        measured = {part: (cells, float(self.variance(part))) for part, cells in told.items() if len(part) > 1}
+        return self.choosing.expected(rows, columns, measured)
+
+    # Accuracy
+
+    def off_by_noise(self) -> float:
+        """The share of rows that noise puts into other cells than the true ones, on average over the largest measured
+        marginals: half of √(2/π)·sd in every cell. What a fit cannot take away again; it often takes much of it."""
+        off = [
+            math.sqrt(float(self.variance(part)) / (2 * math.pi)) * self.layout.cells(part) / self.facts.about
+            for part in self.largest
+        ]
+        return float(np.mean(np.minimum(off, 1.0)))
+
+    def promise(self) -> Within:
+        widest = max(self.reach(part) for part in self.sets)
+        return Within(Fraction(math.ceil(widest)), self.told_cells, self.beta, Fraction(0))
+
+    # The answer
+
+    def finding(self, value: Json, interval: Json) -> str:
+        """How many made-up rows there are, in place of a headline: as many as the first column has by its bars."""
+        bars = [value[f"{self.columns[0]}: {label}"] for label in self.cell_labels[0]] if value else []
+        rows = self.facts.people if self.layout.known else max(sum(bars), 1)
+        told = say("answer.synthetic_table", rows=rows, columns=len(self.columns))
+        return say("answer.noise", what=told) if self.state(value, interval) else told
+
+    def marginals(self, raw: Sequence[int | Fraction]) -> dict[Columns, Floats]:
+        """Every measured marginal, from what was drawn so far."""
+        if not self.turns:
+            return super().marginals(raw)
+        released = dict(self._released(raw))
+        measured = [part for part in self.sets if part in released]
+        return {part: rebuilt(self.layout, part, released) for part in measured}
+
+    def _released(self, raw: Sequence[int | Fraction]) -> Iterator[tuple[Columns, Floats]]:
+        if self.layout.known:
+            yield (), np.array(self.facts.people, dtype=np.float64)
+        start = 0
+        for part in self.layout.bases:
+            start, cells = self._taken(raw, start, part)
+            yield part, cells
+        while start < len(raw):
+            pair = self._pairs[int(raw[start])]
+            start, cells = self._taken(raw, start + 1, pair)
+            yield pair, cells
+
+    def _taken(self, raw: Sequence[int | Fraction], start: int, part: Columns) -> tuple[int, Floats]:
+        end = start + self.layout.cells(part)
+        shape = [self.axes[place].size for place in part]
+        return end, np.array(raw[start:end], dtype=np.float64).reshape(shape)
+
+
+def can_be_part(column: object) -> bool:
+    """Whether a column can be one of a synthetic table: its rows are in cells."""
+    return tellable(column) and not isinstance(column, ItemSet)
+
+
+def _rules(facts: Facts, names: list[str], given: Json) -> tuple[Predicate, ...]:
+    if given in (None, "", [], ()):
+        return ()
+    if not isinstance(given, (list, tuple)) or len(given) > MOST_RULES:
+        raise AllowanceError("synthetic_table.never", most=MOST_RULES)
+    rules = tuple(read_predicate(one, facts.schema) for one in given)
+    for rule in rules:
+        if rule.everyone:
+            raise AllowanceError("synthetic_table.never", most=MOST_RULES)
+        if strange := sorted(rule.columns() - set(names)):
+            raise AllowanceError("synthetic.condition", column=strange[0])
+    return rules

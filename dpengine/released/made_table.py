@@ -1,0 +1,295 @@
+"""The rows of a synthetic table that was paid for, fitted to what was released: written once, read as often as one
+likes. Free, and the table itself is not needed.
+
+Measured    every marginal that was bought has its range, as promised before (`look`).
+Made up     figures of the rows. Where a marginal was measured, the range stands beside them, and says how far the truth
+            is from what was measured, not from the rows.
+Held back   of what was only fitted nothing is promised. How a fit does where the truth is known but for noise: some of
+            the measured pairs, chosen at random, are left out of another fit, smaller but else the same, and held
+            against their cells. An average over these pairs, noise included; beside it what noise alone would come to,
+            and what taking the two columns for independent would.
+Values      a cell of a list is its label; of a number or a day, one of its values on the declared grid, spread evenly
+            over the group. Rows without a value have none, and so have those that do not fit the declaration.
+Rules       no row meets a condition that somebody said cannot be. Combinations of cells that would have no weight; in a
+            group that would only in part, another of its values is taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpengine.core.arrays import Arrow, Floats, Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
+from dpengine.declared.conditions import AnyOf, Clause, Predicate
+from dpengine.declared.grouped import Grouped, base
+from dpengine.declared.schema import MISSING, Category, Number
+from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.synthetic.soft_fit import Points, Progress, Target, quiet
+from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
+from dpengine.messages import called
+from dpengine.released.look import Look
+from dpengine.released.mixing import PublicMix
+from dpengine.released.table_fit import fitted, shares_of, whole_rows
+
+MOST_ROWS = 2_000_000
+MOST_MENDED = 400  # pairs that rows are mended by
+HELD_BACK = 5  # pairs
+TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the fit that is tried
+_FACTS = b"synthetic table"
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How a fit did on pairs that were left out of it: shares of rows in other cells than measured, noise included."""
+
+    off: float
+    noise: float  # that noise alone would come to
+    alone: float  # of columns taken for independent
+    pairs: int
+
+
+class MadeTable:
+    """One synthetic table: its question, what was released, and the file of its rows."""
+
+    def __init__(self, query: object, look: object, path: Path) -> None:
+        if not isinstance(query, SyntheticTable) or not isinstance(look, Look):
+            raise AllowanceError("synthetic.unknown")
+        self.query, self.look, self.path = query, look, path
+
+    # What was released
+
+    @cached_property
+    def targets(self) -> list[Target]:
+        told = self.look.marginals
+        return [Target(part, cells, float(self.query.variance(part))) for part, cells in told.items()]
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(axis.size for axis in self.query.axes)
+
+    @cached_property
+    def rows(self) -> int:
+        """As many as there are, where that is public, else about as many."""
+        return min(max(round(self.look.rows), 1), MOST_ROWS)
+
+    @cached_property
+    def seed(self) -> int:
+        """Chance for what follows, from what was drawn: the same numbers make the same table."""
+        drawn = json.dumps(list(self.look.raw)).encode()
+        return int.from_bytes(hashlib.sha256(drawn).digest()[:8], "big")
+
+    # Making it
+
+    @property
+    def ready(self) -> bool:
+        return self.path.is_file()
+
+    def make(self, progress: Progress = quiet) -> None:
+        """Fit, and write; some other process may do the same, and writes the same."""
+        if self.ready:
+            return
+        points = fitted(self.sizes, self.targets, float(self.rows), self.seed, progress, possible=self.possible)
+        codes = whole_rows(points, self.sizes, self.rows, self._mended_by, self.seed, self.possible)
+        told = self.arrow(codes).replace_schema_metadata({_FACTS: json.dumps(self._tried()).encode()})
+        part = self.path.with_suffix(f".{os.getpid()}.part")
+        pq.write_table(told, part, compression="zstd")
+        part.chmod(0o600)
+        os.replace(part, self.path)
+
+    @cached_property
+    def _mended_by(self) -> list[Columns]:
+        """All pairs; of many, those that were measured."""
+        pairs: list[Columns] = [(one, other) for one, other in combinations(range(len(self.sizes)), 2)]
+        if len(pairs) > MOST_MENDED:
+            pairs = [one.columns for one in self.targets if len(one.columns) == 2][:MOST_MENDED]
+        return pairs
+
+    def _tried(self) -> JsonObject | None:
+        pairs = [one for one in self.targets if len(one.columns) == 2]
+        if len(pairs) < 3:
+            return None
+        chosen = PublicMix(self.seed).order(len(pairs))[: min(HELD_BACK, len(pairs) // 3)]
+        out = {pairs[place].columns for place in chosen.tolist()}
+        rest = [one for one in self.targets if not any(set(pair) <= set(one.columns) for pair in out)]
+        seen = {place for one in rest for place in one.columns}
+        if len(seen) < len(self.sizes):
+            return None
+        points = fitted(
+            self.sizes, rest, float(self.rows), self.seed, points=TRIED_POINTS, most=TRIED_POINTS, sweeps=TRIED_SWEEPS
+        )
+        shares, found = shares_of(self.sizes, rest), []
+        for one in pairs:
+            if one.columns in out:
+                told = points.marginal(one.columns, self.sizes) / points.weights.sum()
+                alone = np.outer(*(shares[place] for place in one.columns))
+                real = one.cells / self.look.rows
+                noise = math.sqrt(one.variance / (2 * math.pi)) * one.cells.size / self.look.rows
+                found.append((np.abs(told - real).sum() / 2, noise, np.abs(alone - real).sum() / 2))
+        means = [float(np.mean([one[place] for one in found])) for place in range(3)]
+        return {"off": means[0], "noise": means[1], "alone": means[2], "pairs": len(found)}
+
+    @cached_property
+    def tried(self) -> Tried | None:
+        facts = (pq.read_schema(self.path).metadata or {}).get(_FACTS, b"null")
+        told = json.loads(facts)
+        return None if told is None else Tried(**told)
+
+    # Rules
+
+    def possible(self, codes: Sequence[Integers]) -> Mask | None:
+        """Which combinations of cells no rule excludes; None where there is no rule."""
+        if not self.query.never:
+            return None
+        fine = np.ones(len(codes[0]), dtype=np.bool_)
+        for rule in self.query.never:
+            met = np.ones(len(codes[0]), dtype=np.bool_)
+            for clause in rule.clauses:
+                met &= self._surely(clause, codes)
+            fine &= ~met
+        return fine
+
+    def _surely(self, clause: Clause, codes: Sequence[Integers]) -> Mask:
+        """For which rows a condition holds whatever value of its cell is taken."""
+        if isinstance(clause, AnyOf):
+            return np.asarray(np.logical_or.reduce([self._surely(part, codes) for part in clause.parts]))
+        place = self.look.place(clause.column)
+        return np.asarray(self._cells_met(place, clause)[codes[place]])
+
+    def _cells_met(self, place: int, clause: Clause) -> Mask:
+        axis = self.query.axes[place]
+        met, missed = np.zeros(axis.size, dtype=np.int64), np.zeros(axis.size, dtype=np.int64)
+        fits = {f"fault {base(axis.ref)}": 0}
+        for code in range(-1 if axis.absent else 0, self.query.facts.schema[base(axis.ref)].size):
+            row = fits | {base(axis.ref): MISSING if code < 0 else code}
+            (met if clause.holds(row) else missed)[axis.of(row)] += 1
+        return np.asarray((met > 0) & (missed == 0))
+
+    # Rows as a person reads them
+
+    def arrow(self, codes: Sequence[Integers]) -> pa.Table:
+        rng = PublicMix(self.seed + 1)
+        order = rng.order(len(codes[0]))
+        mixed = [code[order].astype(np.int64) for code in codes]
+        values = [self._values(place, cells, rng) for place, cells in enumerate(mixed)]
+        for rule in self.query.never:
+            self._moved_out(rule, mixed, values, rng)
+        names = [base(ref) for ref in self.query.columns]
+        return pa.table({name: self._told(place, values[place]) for place, name in enumerate(names)})
+
+    def _values(self, place: int, cells: Integers, rng: PublicMix) -> Integers:
+        """A declared code for every cell, −1 for none; a cell itself where its column is told by labels."""
+        axis = self.query.axes[place]
+        if not self._spread(place):
+            return cells
+        assert isinstance(axis.ref, Grouped)
+        ends = [*axis.ref.starts[1:], self.query.facts.schema[base(axis.ref)].size]
+        codes = np.full(len(cells), -1, dtype=np.int64)
+        for cell, (start, end) in enumerate(zip(axis.ref.starts, ends, strict=True)):
+            held = np.flatnonzero(cells == cell)
+            spread = start + (np.arange(len(held)) * (end - start)) // max(len(held), 1)
+            codes[held[rng.order(len(held))]] = spread
+        return codes
+
+    def _spread(self, place: int) -> bool:
+        """Are the cells of a column runs of numbers or days, whose values can be told?"""
+        ref = self.query.axes[place].ref
+        runs = isinstance(ref, Grouped) and len(ref.starts) == ref.size
+        return runs and not isinstance(self.query.facts.schema[base(ref)], Category)
+
+    def _moved_out(self, rule: Predicate, cells: list[Integers], values: list[Integers], rng: PublicMix) -> None:
+        """Rows that would meet a rule by the value that was taken take another one of the same cell."""
+        names = [base(ref) for ref in self.query.columns]
+        spread = [names.index(name) for name in sorted(rule.columns()) if self._spread(names.index(name))]
+        used = [names.index(name) for name in sorted(rule.columns())]
+        met = np.flatnonzero(self._may_meet(rule, cells)) if spread else np.zeros(0, dtype=np.int64)
+        for row in met.tolist():
+            told = {names[place]: int(values[place][row]) for place in used}
+            told = {name: MISSING if code < 0 else code for name, code in told.items()}
+            for place in spread if rule.holds(told) else ():
+                ref = self.query.axes[place].ref
+                assert isinstance(ref, Grouped)
+                cell = int(cells[place][row])
+                if cell >= ref.size:
+                    continue
+                end = ref.starts[cell + 1] if cell + 1 < ref.size else self.query.facts.schema[names[place]].size
+                free = [code for code in range(ref.starts[cell], end) if not rule.holds(told | {names[place]: code})]
+                if free:
+                    values[place][row] = free[rng.below(len(free))]
+                    break
+
+    def _may_meet(self, rule: Predicate, cells: list[Integers]) -> Mask:
+        """Rows whose labels do not already keep them out of a rule."""
+        met = np.ones(len(cells[0]), dtype=np.bool_)
+        for clause in rule.clauses:
+            if not isinstance(clause, AnyOf) and not self._spread(place := self.look.place(clause.column)):
+                met &= self._cells_met(place, clause)[cells[place]]
+        return met
+
+    def _told(self, place: int, codes: Integers) -> Arrow:
+        """Codes as a file has them."""
+        axis = self.query.axes[place]
+        column = self.query.facts.schema[base(axis.ref)]
+        if not self._spread(place):
+            labels = pa.array([called(label) for label in self.query.cell_labels[place]])
+            none = codes >= axis.listed
+            return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=none), labels)
+        values = [column.value(code) for code in range(column.size)] if column.size <= MOST_ROWS else None
+        if values is None:
+            return pa.array([None if code < 0 else column.value(code) for code in codes.tolist()])
+        whole = isinstance(column, Number) and column.step.denominator == column.lower.denominator == 1
+        kind = pa.int64() if whole else pa.float64() if isinstance(column, Number) else pa.string()
+        return pa.array(values, kind).take(pa.array(codes, mask=codes < 0))
+
+    # What is read off it
+
+    def table(self, most: int | None = None) -> pa.Table:
+        """Its rows (the first `most`); they stand in mixed order."""
+        if not self.ready:
+            self.make()
+        told = pq.read_table(self.path)
+        return told if most is None else told.slice(0, most)
+
+    @cached_property
+    def codes(self) -> list[Integers]:
+        """The cells of the rows, read back from the file."""
+        told = self.table()
+        return [self._cells(place, told.column(place)) for place in range(len(self.sizes))]
+
+    def _cells(self, place: int, column: Arrow) -> Integers:
+        axis = self.query.axes[place]
+        told = column.combine_chunks().dictionary_encode() if not pa.types.is_dictionary(column.type) else None
+        encoded = told if told is not None else column.unify_dictionaries().combine_chunks()
+        places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        known = self._known(place)
+        cells = np.array([known[value] for value in encoded.dictionary.to_pylist()], dtype=np.int64)
+        none = axis.listed if axis.absent or axis.misfit else 0
+        return np.where(places < 0, none, cells[places] if len(cells) else none)
+
+    def _known(self, place: int) -> dict[object, int]:
+        axis = self.query.axes[place]
+        if not self._spread(place):
+            return {called(label): cell for cell, label in enumerate(self.query.cell_labels[place])}
+        column, ref = self.query.facts.schema[base(axis.ref)], axis.ref
+        assert isinstance(ref, Grouped)
+        return {column.value(code): ref.of(code) for code in range(column.size)}
+
+    def counts(self, *names: str) -> Floats:
+        """How many of its rows are in each combination of cells of these columns; an axis for each."""
+        columns = tuple(self.look.place(name) for name in names)
+        points = Points(tuple(self.codes), np.ones(len(self.codes[0])))
+        return points.marginal(columns, self.sizes)

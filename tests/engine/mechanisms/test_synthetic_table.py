@@ -1,0 +1,306 @@
+"""A synthetic table: what one person moves, what choosing loses, what is promised, and that nothing but what was
+released reaches its rows.
+
+False alarms: ranges are allowed to fail so often that a right one does with probability at most 1e-6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from battery import allowed_failures
+
+import dpengine as dp
+from dpengine.accountant.costs import cost
+from dpengine.core.arrays import Integers
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.marginals.residuals import residual
+from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, PAIRS, TRIPLES, SyntheticTable
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import renyi, weighted
+from dpengine.released.look import Look
+from dpengine.released.made_table import MadeTable
+
+RELATIONS = ("replace", "add_remove")
+BETA = "0.2"
+DRAWS = 25
+ORDER = Fraction(3)
+
+
+def question(
+    sizes: tuple[int, ...], people: int, relation: str = "replace", several: int = 0, **given: Any
+) -> SyntheticTable:
+    lists = {f"c{at}": dp.Category([f"v{one}" for one in range(size)], "v0", "v0") for at, size in enumerate(sizes)}
+    unit = dp.Unit.column("who", several) if several else dp.Unit.rows()
+    facts = Facts("t", dp.Schema(lists), unit, relation, people)  # type: ignore[arg-type]
+    query = dp.catalogue["synthetic_table"].build(facts, {"columns": list(lists), "epsilon": "1"} | given)
+    assert isinstance(query, SyntheticTable)
+    return query
+
+
+def rows_of(people: int, sizes: tuple[int, ...], seed: int = 3) -> list[Integers]:
+    """Made-up people whose next column often follows the one before."""
+    rng = np.random.default_rng(seed)
+    codes = [rng.integers(0, sizes[0], people)]
+    for size in sizes[1:]:
+        codes.append(np.where(rng.random(people) < 0.6, codes[-1] % size, rng.integers(0, size, people)))
+    return codes
+
+
+def counted(query: SyntheticTable, codes: list[Integers]) -> list[list[int]]:
+    found = []
+    for part in query.largest:
+        cells = np.zeros([query.axes[place].size for place in part], dtype=np.int64)
+        np.add.at(cells, tuple(codes[place] for place in part), 1)
+        found.append(cells.ravel().tolist())
+    return found
+
+
+# What one person moves
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (4, 3)])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_row_moves_the_residual_of_a_chosen_pair_by_no_more_than_is_charged(
+    sizes: tuple[int, int], relation: str
+) -> None:
+    choosing = question(sizes, 100, relation, plan=CHOSEN).choosing
+    cells = list(product(*map(range, sizes)))
+
+    def moved(cell: tuple[int, ...]) -> Integers:
+        own = np.zeros(sizes, dtype=np.int64)
+        own[cell] = 1
+        return residual(own)
+
+    changes = [moved(one) for one in cells]
+    if relation == "replace":
+        changes += [moved(one) - moved(other) for one, other in product(cells, cells)]
+    most = max(Fraction(int((one**2).sum()), math.prod(sizes) ** 2) for one in changes)
+    assert most == choosing.apart((0, 1))
+    assert choosing.noise[(0, 1)] * 2 * choosing.for_measuring >= most
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("several", [0, 2])
+def test_a_person_moves_no_score_by_more_than_is_charged(relation: str, several: int) -> None:
+    query = question((2, 3, 2), 6, relation, several, plan=CHOSEN)
+    rows = list(product(range(2), range(3), range(2)))
+    rng, before = np.random.default_rng(1), [rows[place] for place in (0, 3, 3, 7, 11)]
+    expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._pairs}
+    worth, most = query.choosing.worth(dict.fromkeys(query._pairs, 2.0)), 0
+
+    def scores(table: list[tuple[int, ...]]) -> Integers:
+        codes = [np.array([row[place] for row in table]) for place in range(3)]
+        return query.choosing.scores(query._cells_of(counted(query, codes)), expected, worth)
+
+    own = several or 1
+    persons = [list(one) for many in range(1, own + 1) for one in product(rows, repeat=many)]
+    for mine in persons:
+        others = [[]] if relation == "add_remove" else [list(one) for one in product(rows, repeat=len(mine))]
+        for theirs in others:
+            most = max(most, int(np.abs(scores(before + mine) - scores(before + theirs)).max()))
+    assert most == query.choosing.moved
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_choice_loses_no_more_than_is_charged(relation: str) -> None:
+    """The law of the next choice given all that was released, on every neighbour of a small table."""
+    query = question((2, 3, 2), 5, relation, plan=CHOSEN)
+    rows = list(product(range(2), range(3), range(2)))
+    rng, table = np.random.default_rng(2), [rows[place] for place in (0, 3, 3, 7, 11)]
+    expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._pairs}
+    worth = query.choosing.worth({pair: float(query.variance(pair)) for pair in query._pairs})
+
+    def law(told: list[tuple[int, ...]]) -> Any:
+        codes = [np.array([row[place] for row in told]) for place in range(3)]
+        scores = query.choosing.scores(query._cells_of(counted(query, codes)), expected, worth)
+        return weighted(dict(enumerate((scores.max() - scores).tolist())), query.choosing.rate)
+
+    near = [[one, *table] for one in rows] if relation == "add_remove" else [[one, *table[1:]] for one in rows]
+    most = max(renyi(*ways, float(ORDER)) for one in near for ways in ((law(table), law(one)), (law(one), law(table))))
+    claimed = float(ORDER) * float(query.choosing.epsilon) ** 2 / 8
+    assert 0 < most <= claimed
+    bare = replace(query.choosing, rho=query.rho * 400)  # the same choice with a twentieth of the noise
+    assert float(bare.epsilon) > 19 * float(query.choosing.epsilon)
+
+
+@pytest.mark.parametrize("plan", [PAIRS, TRIPLES, CHOSEN])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_whole_loses_at_most_what_its_spend_stands_for(plan: str, relation: str) -> None:
+    query = question((3, 4, 2, 5), 1000, relation, plan=plan, epsilon="0.7")
+    told = cost(query.loss(), ORDER)
+    assert told.epsilon is None and told.renyi <= ORDER * query.rho * (1 + Fraction(1, 10**9))
+    assert told.renyi >= ORDER * query.rho * Fraction(99, 100), "a part of what is paid for is not used"
+
+
+def test_a_total_is_exact_only_where_it_is_public() -> None:
+    sizes, codes = (3, 2, 4), rows_of(400, (3, 2, 4))
+    for plan in (PAIRS, TRIPLES, CHOSEN):
+        public = question(sizes, 400, "replace", plan=plan)
+        told = public.marginals(public.draw(counted(public, codes), SystemCoins()))
+        assert all(abs(cells.sum() - 400) < 1e-6 for cells in told.values())
+        for secret in (question(sizes, 400, "add_remove", plan=plan), question(sizes, 200, several=2, plan=plan)):
+            assert () in secret.layout.bases
+            sums = [secret.marginals(secret.draw(counted(secret, codes), SystemCoins()))[(0,)].sum() for _ in range(20)]
+            assert len({round(one) for one in sums}) > 1
+
+
+# What is promised
+
+
+def misses(query: SyntheticTable, codes: list[Integers], draws: int) -> int:
+    """How often some cell of some measured marginal was outside its range."""
+    value, coins, wrong = counted(query, codes), SystemCoins(), 0
+    for _ in range(draws):
+        told, off = query.marginals(query.draw(value, coins)), False
+        for part, cells in told.items():
+            truth = np.zeros(cells.shape)
+            np.add.at(truth, tuple(codes[place] for place in part), 1)
+            off |= bool(np.abs(cells - truth).max() > query.reach(part))
+        wrong += off
+    return wrong
+
+
+@pytest.mark.parametrize("plan", [PAIRS, TRIPLES, CHOSEN])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_every_measured_range_covers(plan: str, relation: str) -> None:
+    query = question((3, 4, 2, 3), 300, relation, plan=plan, beta=BETA)
+    codes = rows_of(300, (3, 4, 2, 3))
+    assert misses(query, codes, DRAWS) <= allowed_failures(DRAWS, float(BETA))
+    assert misses(Narrow(**vars(query)), codes, DRAWS) > allowed_failures(DRAWS, float(BETA)), "no power"
+
+
+class Narrow(SyntheticTable):
+    """Ranges for a quarter of the noise."""
+
+    trial = None  # type: ignore[assignment]
+
+    def __init__(self, **fields: Any) -> None:
+        known = {name: fields[name] for name in SyntheticTable.__dataclass_fields__ if name in fields}
+        super().__init__(**known)
+
+    def reach(self, part: tuple[int, ...]) -> float:
+        return super().reach(part) / 4
+
+
+def test_the_plan_follows_from_public_sizes() -> None:
+    assert question((3, 4, 2), 50_000).plan == TRIPLES
+    assert question((15, 16, 14, 12), 50_000, epsilon="0.3").plan == PAIRS
+    assert question((15, 16, 14, 12, 40, 30), 2_000, epsilon="0.1").plan == CHOSEN
+    chosen = question((15, 16, 14, 12, 40, 30), 2_000, epsilon="0.1")
+    assert dp.catalogue["synthetic_table"].build(chosen.facts, chosen.parameters()) == chosen
+
+
+def test_what_somebody_wants_kept_is_measured_more_exactly() -> None:
+    plain, kept = (question((6, 7, 8, 5), 5_000, plan=PAIRS, **more) for more in ({}, {"keep": "c1"}))
+    for pair in combinations(range(4), 2):
+        assert (kept.reach(pair) < plain.reach(pair)) == (1 in pair)
+
+
+def test_a_chosen_plan_finds_the_pair_that_hangs_together() -> None:
+    rng = np.random.default_rng(1)
+    codes = [rng.integers(0, 4, 20_000) for _ in range(6)]
+    codes[4] = codes[1]
+    query = question((4,) * 6, 20_000, plan=CHOSEN, epsilon="0.5")
+    told = query.marginals(query.draw(counted(query, codes), SystemCoins()))
+    pairs = [part for part in told if len(part) == 2]
+    assert (1, 4) in pairs and len(pairs) == query.turns == 10
+
+
+# The rows
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[dp.Workspace]:
+    with closing(dp.open_workspace(tmp_path)) as opened:
+        yield opened
+
+
+def people(workspace: dp.Workspace, relation: str = "replace", many: int = 3_000) -> dp.Table:
+    rng = np.random.default_rng(7)
+    age = rng.integers(0, 80, many)
+    pay = np.where(age < 15, 0, rng.integers(0, 100, many))
+    frame = pd.DataFrame(
+        {
+            "age": [str(one) for one in age],
+            "pay": ["" if place % 20 == 0 else str(one) for place, one in enumerate(pay)],
+            "town": np.where(age + rng.integers(0, 20, many) > 50, "old", "new"),
+            "seen": [f"2024-{1 + one % 12:02d}-05" for one in age],
+        }
+    )
+    schema = dp.Schema(
+        {
+            "age": dp.Number(0, 79),
+            "pay": dp.Number(0, 99),
+            "town": dp.Category(["old", "new"], "old", "old"),
+            "seen": dp.Date("2024-01-01", "2024-12-31"),
+        }
+    )
+    terms: dict[str, Any] = {"relation": relation} | ({"about_rows": many} if relation == "add_remove" else {})
+    return workspace.add_table(
+        "people", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("20", "1e-6"), **terms
+    )
+
+
+def made_of(table: dp.Table, answer: dp.Answer) -> MadeTable:
+    made = table.synthetic(answer)
+    assert isinstance(made, MadeTable)
+    return made
+
+
+NO_CHILD_EARNS = [["age", "<", 15], ["pay", ">", 0]]
+
+
+def test_rows_keep_what_was_measured_missing_and_rules(workspace: dp.Workspace) -> None:
+    table = people(workspace)
+    answer = table.ask(table.query("synthetic_table", epsilon="3", never=[NO_CHILD_EARNS]))
+    made = made_of(table, answer)
+    rows = made.table().to_pandas()
+    assert len(rows) == 3_000 and list(rows) == ["age", "pay", "town", "seen"]
+    assert not ((rows["age"] < 15) & (rows["pay"] > 0)).any(), "a rule was broken"
+    assert 0.03 < rows["pay"].isna().mean() < 0.07 and not rows["age"].isna().mean() > 0.01
+    assert rows["age"].dropna().between(0, 79).all() and rows["seen"].dropna().str.match(r"2024-\d\d-\d\d$").all()
+    look = answer.value
+    assert isinstance(look, Look)
+    for names in (("age",), ("town",), ("age", "town"), ("age", "seen")):
+        told = look.marginals[tuple(sorted(look.place(name) for name in names))]
+        assert np.abs(np.sort(made.counts(*names).ravel()) - np.sort(told.ravel())).sum() / 2 < 0.1 * 3_000
+    tried = made.tried
+    assert tried is not None and tried.pairs == 2 and 0 < tried.off < 0.4 and 0 < tried.noise < 0.1
+
+
+def test_rows_are_made_of_what_was_released_alone(workspace: dp.Workspace) -> None:
+    """The table is gone, and so is the file of rows: they are made again from the answer, the same."""
+    table = people(workspace)
+    answer = table.ask(table.query("synthetic_table", columns=["age", "town"], epsilon="1"))
+    first = made_of(table, answer).table()
+    made_of(table, answer).path.unlink()
+    workspace.forget("people", "owner")
+    kept = workspace.job(answer.request_id).answer
+    assert kept is not None and made_of(table, kept).table().equals(first)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_it_is_made_in_the_background_and_again_where_it_is_gone(workspace: dp.Workspace, relation: str) -> None:
+    table = people(workspace, relation, 500)
+    query = table.query("synthetic_table", columns=["age", "town"], epsilon="1")
+    request = table.submit(query).request_id
+    assert workspace.jobs.wait(request, 60).state == "done"
+    answer = workspace.job(request).answer
+    assert answer is not None
+    made, spent = made_of(table, answer), table.meter().used
+    assert made.ready and (made.rows == 500) == (relation == "replace" or made.table().num_rows == 500)
+    made.path.unlink()
+    table.make_rows(answer)
+    assert workspace.jobs.wait(request, 60).state == "done" and made.ready
+    assert table.meter().used == spent and len(table.syntheses()) == 1

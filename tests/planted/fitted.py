@@ -1,0 +1,167 @@
+"""Wrong twins of a synthetic table that is fitted to marginals: a choice without noise, rows that see the table, an
+exact total, and what nobody is charged for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from battery import check_law_against_loss, facts
+from recorded import made
+
+import dpengine as dp
+from dpengine.accountant.loss import Gaussian, Loss
+from dpengine.core.arrays import Integers
+from dpengine.core.json_types import JsonObject
+from dpengine.mechanisms.marginals.residuals import ResidualLayout
+from dpengine.mechanisms.query import ReleaseTools
+from dpengine.mechanisms.synthetic.chosen_pairs import Choosing
+from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import Finite, Independent
+from tests.planted.recorded import Scene, check_the_recorder_finds_nothing
+from tests.planted.registry import Planted
+
+LISTS = dp.Schema({name: dp.Category(["a", "b"], unknown="b", missing="b") for name in ("c", "d", "e")})
+CHOSEN: dict[str, Any] = {"columns": ["c", "d", "e"], "plan": "chosen"}
+PAIR: dict[str, Any] = {"columns": ["c", "d"], "plan": "pairs"}
+
+
+def _rows(*rows: str) -> list[list[str]]:
+    return [row.split(",") for row in rows]
+
+
+HEAD = ["who", "c", "d", "e"]
+REST = _rows("p1,a,a,b", *(f"p{place},a,b,a" for place in (2, 3, 4, 5)), "p6,b,a,b", "p7,b,a,a")
+ONE, OTHER = ([*REST, *_rows(last)] for last in ("p8,a,a,b", "p8,b,a,a"))  # another pair is farthest from even
+NEAR = made.World(LISTS, dp.Unit.rows(), "replace", 8, HEAD, ONE, OTHER)
+
+
+class Largest(SystemCoins):
+    """The best candidate, always."""
+
+    def choose(self, gaps: Integers, sizes: Integers, rate: Any, most: int | None = None) -> tuple[int, int]:
+        return int(np.where(sizes > 0, gaps, np.iinfo(np.int64).max).argmin()), 0
+
+
+class EvenlyExpected(SyntheticTable):
+    """Pairs are compared with an even spread: a valid question, whose choice hangs on nothing drawn before."""
+
+    def _expected(self, raw: Any) -> Any:
+        return {pair: np.full([2, 2], self.facts.about // 4, dtype=np.int64) for pair in self._pairs}
+
+
+class ChosenBare(EvenlyExpected):
+    """The pair that is farthest off is taken as it is."""
+
+    def drawn(self, value: Any, coins: Any, progress: Any) -> tuple[int, ...]:
+        bare = Largest()
+        coins.choose, kept = bare.choose, coins.choose
+        try:
+            return super().drawn(value, coins, progress)
+        finally:
+            coins.choose = kept
+
+
+class FittedToTheTable(SyntheticTable):
+    """Among what was drawn stand the counts themselves, for a better fit."""
+
+    def carry(self, value: Any, tools: ReleaseTools) -> JsonObject:
+        return super().carry(value, tools) | {"fit": [list(one) for one in value]}
+
+
+class ExactTotal(SyntheticTable):
+    """The table has as many rows as there are, though membership is secret."""
+
+    @cached_property
+    def layout(self) -> ResidualLayout:
+        right: ResidualLayout = SyntheticTable.layout.func(self)  # type: ignore[attr-defined]
+        return replace(right, known=True)
+
+    def draw(self, value: Any, coins: Any) -> tuple[int, ...]:
+        return (*super().draw(value, coins), sum(value[0]))
+
+    def law(self, value: Any) -> Any:
+        told = super().law(value)
+        assert isinstance(told, Independent)
+        return Independent((*told.parts, Finite({sum(value[0]): Decimal(1)})))
+
+
+class MeasuredForNothing(SyntheticTable):
+    """Only the columns by themselves are charged."""
+
+    def loss(self) -> Loss:
+        return Gaussian(self.choosing.for_columns)
+
+
+class FarQuicker(Choosing):
+    @cached_property
+    def epsilon(self) -> Any:
+        return 40 * Choosing.epsilon.func(self)  # type: ignore[attr-defined]
+
+
+class ChosenQuicker(EvenlyExpected):
+    """Choices at forty times the rate that is charged."""
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        right: Choosing = SyntheticTable.choosing.func(self)  # type: ignore[attr-defined]
+        return FarQuicker(right.layout, right.pairs, right.turns, right.rho)
+
+    def loss(self) -> Loss:
+        return SyntheticTable.build(self.facts, self.parameters()).loss()
+
+
+def scene(kind: type[SyntheticTable]) -> Scene:
+    return Scene(kind, CHOSEN, NEAR)
+
+
+def small(kind: type[SyntheticTable], relation: str) -> Any:
+    return kind.build(facts(relation), {"epsilon": "1"} | PAIR)
+
+
+PLANTED = [
+    Planted(
+        "a pair chosen without noise",
+        "A synthetic table measures the pair that is farthest off, as it is.",
+        check_the_recorder_finds_nothing,
+        "raw differs",
+        scene(EvenlyExpected),
+        scene(ChosenBare),
+    ),
+    Planted(
+        "a fit that sees the table",
+        "The rows of a synthetic table are fitted to the counts themselves.",
+        check_the_recorder_finds_nothing,
+        "differs",
+        scene(SyntheticTable),
+        scene(FittedToTheTable),
+    ),
+    Planted(
+        "an exact total of a synthetic table",
+        "It has as many rows as there are, though membership is secret.",
+        check_law_against_loss,
+        "exceeds",
+        small(SyntheticTable, "add_remove"),
+        small(ExactTotal, "add_remove"),
+    ),
+    Planted(
+        "pairs measured for nothing",
+        "A synthetic table is charged for its columns alone, and measures pairs too.",
+        check_the_recorder_finds_nothing,
+        "loss",
+        scene(SyntheticTable),
+        scene(MeasuredForNothing),
+    ),
+    Planted(
+        "choices at another rate",
+        "Pairs are chosen with a fraction of the noise that is charged.",
+        check_the_recorder_finds_nothing,
+        "loss",
+        scene(EvenlyExpected),
+        scene(ChosenQuicker),
+    ),
+]

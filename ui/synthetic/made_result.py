@@ -1,0 +1,163 @@
+"""A synthetic table that was paid for: take it away, and see what was measured beside what its rows say."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import combinations
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import chance
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+from dpengine.released.figure import Figure
+from dpengine.released.made_table import MadeTable
+from ui.parts import answer as answers
+from ui.parts import counted, exports, fitting
+from ui.pictures import charts, many
+from ui.publish.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
+from ui.shell import nav
+from ui.synthetic.synthetic_preview import good_for, promised
+from ui.words.figures import rounded_range
+from ui.words.wording import headline
+
+MOST_IN_SHEET = 200_000  # rows of a spreadsheet
+
+
+def show(table: dp.Table, found: dp.Answer) -> None:
+    made = table.synthetic(found)
+    assert isinstance(made, MadeTable)
+    of = say("answer.of", sentence=found.sentence, table=table.name)
+    st.html(
+        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
+        f'<p class="lead">{escape(promised(made.query))}</p>{fitting.html(found)}{counted.html(found.query)}'
+    )
+    if made.ready:
+        with st.container(key="card-synthetic-rows"):
+            _take(found, made)
+        with st.container(key="card-synthetic-free"):
+            _beside(made)
+    else:
+        st.html(f'<p class="warn" role="status">{escape(say("synthetic_page.making"))}</p>')
+        st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(found,))
+    where = {"table": table.name, "look": found.request_id}
+    st.page_link(nav.page("board"), label=say("synthetic_page.board"), query_params=where)
+    answers.receipt(found, "synthetic")
+    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=_leave)
+
+
+def _leave() -> None:
+    for name in ("made", "of"):
+        st.query_params.pop(name, None)
+
+
+def _take(found: dp.Answer, made: MadeTable) -> None:
+    name = f"synthetic-{found.receipt['charge']['hash'][:8]}"
+    first = made.table(FIRST_ROWS)
+    rows = [["" if cell is None else str(cell) for cell in row.values()] for row in first.to_pylist()]
+    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>")
+    st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
+    with st.container(horizontal=True):
+        # Made when the button is clicked: a large table is not written anew on every run of the page.
+        st.download_button(
+            say("publish_page.csv"),
+            lambda: exports.table_csv(made.table()),
+            f"{name}.csv",
+            "text/csv",
+            key="synthetic-csv",
+            type="primary",
+            on_click="ignore",
+        )
+        st.download_button(
+            say("publish_page.parquet"),
+            lambda: exports.table_parquet(made.table()),
+            f"{name}.parquet",
+            "application/vnd.apache.parquet",
+            key="synthetic-parquet",
+            on_click="ignore",
+        )
+        if made.rows <= MOST_IN_SHEET:
+            st.download_button(
+                say("synthetic_page.excel"),
+                lambda: exports.table_sheet(made.table()),
+                f"{name}.xlsx",
+                exports.SHEET,
+                key="synthetic-xlsx",
+                on_click="ignore",
+            )
+    st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')
+    good_for()
+
+
+def _beside(made: MadeTable) -> None:
+    """Of a column or two: the measured ranges, and what the rows say."""
+    st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
+    names = made.look.cells
+    groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
+    pairs = {f"{one} × {other}": (one, other) for one, other in combinations(names, 2)}
+    groups |= {name: pair for name, pair in pairs.items() if name not in groups}
+    of = picked("of", list(groups), lambda one: one, say("synthetic_page.beside_of"), "synthetic")
+    figures, counts = _figures(made, groups[of])
+    measured = all(one.low is not None for one in figures)
+    code = "synthetic_page.beside_why" if measured else "synthetic_page.not_measured"
+    st.html(f'<p class="muted">{escape(say(code, chance=chance(made.query.beta)))}</p>')
+    labels = [one.label for one in figures]
+    values = dict(zip(labels, counts, strict=True))
+    bands = {one.label: (one.low, one.high) for one in figures if one.low is not None and one.high is not None}
+    if measured:
+        inside = sum(low - 1 <= values[label] <= high + 1 for label, (low, high) in bands.items())
+        st.html(f"<p>{escape(say('synthetic_page.inside', inside=inside, cells=len(bands)))}</p>")
+    first = labels[:MOST_SHOWN]
+    if len(labels) > MOST_SHOWN:
+        st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))}</p>')
+    alt = "; ".join(f"{label}: {plain(round(values[label]))}" for label in first)
+    told = (say("chart.rows" if made.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
+    drawn = {label: values[label] for label in first}
+    if measured:
+        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *told)
+    else:
+        charts.bars(drawn, None, *told)
+    with st.expander(say("answer.figures")):
+        shown = many.page(values, f"synthetic-page-{of}")
+        st.html(_table({label: (values[label], bands.get(label)) for label in shown}))
+    st.html(f'<p class="muted">{escape(_tried(made))}</p>')
+
+
+def _figures(made: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
+    """What was measured, or estimated where it was not, and the rows of the same cells; in the reader's words."""
+    query, counts = made.query, made.counts(*names)
+    cells = [query.cell_names(made.look.place(name)) for name in names]
+    if len(names) == 1:
+        bars = made.look.bars(names[0])
+        return [_named(one, label) for one, label in zip(bars, cells[0], strict=True)], counts.ravel().tolist()
+    crossed = made.look.cross(*names)
+    told = [
+        _named(one, f"{first}, {label}")
+        for first, row in zip(cells[0], crossed, strict=True)
+        for label, one in zip(cells[1], row, strict=True)
+    ]
+    return told, counts.ravel().tolist()
+
+
+def _named(one: Figure, label: str) -> Figure:
+    return Figure(label, one.value, one.low, one.high, one.how)
+
+
+def _tried(made: MadeTable) -> str:
+    tried = made.tried
+    if tried is None:
+        return say("synthetic_page.tried_not")
+    off, noise, alone = (local(f"{100 * one:.2g}") for one in (tried.off, tried.noise, tried.alone))
+    return say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
+
+
+def _table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:
+    titles = ("answer.column.label", "synthetic_page.column.rows", "synthetic_page.column.measured")
+    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(one))}</th>' for at, one in enumerate(titles))
+    body = ""
+    for label, (value, band) in rows.items():
+        ends = "–" if band is None else " – ".join(rounded_range(*band))
+        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (plain(round(value)), ends))
+        body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
+    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'

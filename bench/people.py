@@ -96,7 +96,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--think", type=float, default=10.0, help="seconds between two clicks, on average")
     parser.add_argument("--kills", type=int, default=0, help="how often the server is killed meanwhile")
-    parser.add_argument("--leave", type=float, default=150.0, help="seconds to wait after everybody has left")
+    parser.add_argument("--leave", type=float, default=240.0, help="seconds to wait after everybody has left")
     parser.add_argument("--write", action="store_true", help="put the figures into bench/results-people.md")
     given = parser.parse_args()
     with socket.socket() as probe:

@@ -44,7 +44,10 @@ Mean ± standard error. Nothing is compared across relations: each tool’s para
 one relation and guarantee promise the same. OpenDP’s scales are checked against its own privacy maps (replace-one is
 a symmetric distance of 2). diffprivlib states its median and its selection for replace-one and its histogram for
 add/remove; the last column says what it was asked with. Its medians are rounded to the public grid, which never adds
-to a rank error. smartnoise-sql is compared under add/remove, its own relation. “Worse” is beyond three standard
+to a rank error. OpenDP scores a candidate for the median by how many more rows lie on one side of it than on the
+other, Allowance by how many rows it is away from being a median: the first tells neighbours apart better where cells
+are equally full, the second where a full cell stands among emptier ones (gains in bench/results-utility.md).
+smartnoise-sql is compared under add/remove, its own relation. “Worse” is beyond three standard
 errors of the difference.
 """
 MET = {True: "yes", False: "**no**", None: "not measured"}

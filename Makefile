@@ -17,6 +17,9 @@ checksum = $(firstword $(shell cksum < $(1) 2>/dev/null))
 RUN_STAMP := $(VENV)/.installed-run-$(call checksum,requirements.txt)
 TEST_STAMP := $(VENV)/.installed-test-$(call checksum,requirements.txt)-$(call checksum,requirements-dev.txt)
 SERVE_STAMP := $(VENV)/.installed-serve-$(call checksum,requirements.txt)-$(call checksum,requirements-serve.txt)
+ENGINES_VENV := build/engines-venv
+ENGINES_PINS := requirements.txt requirements-dev.txt requirements-postgres.txt requirements-spark.txt
+ENGINES_STAMP := $(ENGINES_VENV)/.installed-$(firstword $(shell cat $(ENGINES_PINS) 2>/dev/null | cksum))
 PEERS_VENV := build/bench-venv
 PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers.txt)
 
@@ -24,7 +27,8 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run serve serve-venv workshop test audit shots lint lock clean samples new-question browser bench
+.PHONY: help venv run serve serve-venv workshop test test-engines engines-venv engines audit shots lint lock clean samples \
+	new-question browser bench bench-engines
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +51,12 @@ test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS=
 	@mkdir -p build; $(MAKE) lint >build/lint.log 2>&1 & lint=$$!; \
 	$(PY) -W error -m pytest -p no:playwright -n 3 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS); \
 	tests=$$?; wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests || linted))
+
+test-engines: $(ENGINES_STAMP) engines ## the same questions on Postgres and Spark, which it installs and starts (TEST_ARGS=)
+	@$(ENGINES_VENV)/bin/python -W error -m pytest -p no:playwright --timeout=600 --durations=10 -q -m "not long" \
+		tests/engines $(TEST_ARGS)
+
+engines-venv: $(ENGINES_STAMP) ## build build/engines-venv with what Postgres and Spark need on top
 
 audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/audit.md (AUDIT_ARGS=)
 	@rm -rf build/audit
@@ -76,12 +86,16 @@ bench: $(TEST_STAMP) browser ## speed and error beside other tools, written to b
 		rm -rf $(PEERS_VENV); echo "They did not install (build/bench-peers.log): the tables will say so."; }; }
 	@$(PY) -m bench $(BENCH_ARGS)
 
+bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates on DuckDB, Postgres and Spark (BENCH_ARGS="--sizes 1000000")
+	@$(ENGINES_VENV)/bin/python -m bench.engines $(BENCH_ARGS)
+
 lock: ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)
 	@$(need_python)
 	@rm -rf build/lock && mkdir -p build
 	@$(call new_venv,build/lock)
 	@build/lock/bin/python -m pip install -q --disable-pip-version-check uv
-	@set -e; for name in requirements requirements-serve requirements-dev bench/requirements-peers; do \
+	@set -e; for name in requirements requirements-serve requirements-dev requirements-postgres requirements-spark \
+			bench/requirements-peers; do \
 		build/lock/bin/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
 			$(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" $$name.in -o $$name.txt; \
 		if grep -nE '://|--(extra-)?index|--find-links' $$name.txt; then \
@@ -133,6 +147,36 @@ $(TEST_STAMP): $(RUN_STAMP)
 	@$(PIP) install -q --require-hashes -r requirements-dev.txt
 	@rm -f $(VENV)/.installed-test-*
 	@touch $@
+
+$(ENGINES_STAMP):
+	@$(need_python)
+	@echo "Building $(ENGINES_VENV) for tables in Postgres and Spark: some minutes, once."
+	@rm -rf $(ENGINES_VENV) && mkdir -p build
+	@$(call new_venv,$(ENGINES_VENV))
+	@$(ENGINES_VENV)/bin/python -m pip --disable-pip-version-check --no-input install -q --require-hashes \
+		$(addprefix -r ,$(ENGINES_PINS))
+	@touch $@
+
+# --- Postgres and Java for the tests of the engines --------------------------------------------------------------------
+
+engines:
+	@here() { command -v java >/dev/null 2>&1 && \
+		{ command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }; }; \
+	here && exit 0; \
+	mkdir -p build; \
+	if [ "$$(id -u)" = 0 ]; then as_root="env"; \
+	elif sudo -n true >/dev/null 2>&1; then as_root="sudo -n env"; \
+	else as_root=""; fi; \
+	if [ -n "$$as_root" ] && command -v apt-get >/dev/null 2>&1; then \
+		echo "Installing Postgres and Java 17 for the tests of the engines (log: build/engines.log)."; \
+		{ $$as_root DEBIAN_FRONTEND=noninteractive apt-get -q update && \
+		  $$as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
+			postgresql openjdk-17-jre-headless; \
+		} >build/engines.log 2>&1 || tail -n 3 build/engines.log >&2; \
+	fi; \
+	here && exit 0; \
+	echo "The tests of the engines need Postgres and Java 17, and they could not be installed here." \
+		"On Debian: apt-get install postgresql openjdk-17-jre-headless" >&2; exit 1
 
 # --- the browser for the tests ----------------------------------------------------------------------------------------
 

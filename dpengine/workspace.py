@@ -33,7 +33,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.people.face import Face
-from dpengine.statistics.engines.duck import DuckEngine
+from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 from dpengine.storage import erase, people_names
@@ -86,7 +86,7 @@ class Workspace(DeclaredTables):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         jobs = self.jobs = Jobs(folder, self.ledger)
-        self.engine = DuckEngine(lambda: erase.spill_folder(folder, jobs.worker))
+        self.engine = Engines(lambda: erase.spill_folder(folder, jobs.worker))
         self.coins = SystemCoins()
         self.token_book = TokenBook(self._registry, self._secret)
         self._statistics: dict[tuple[str, str], Any] = {}
@@ -209,6 +209,10 @@ class Workspace(DeclaredTables):
             self.ledger.create_budget(
                 budget.id, budget.rule, budget.kind, actor, budget.name, budget.unit, budget.relation
             )
+
+    def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None:
+        """Called before a charge: can this be computed where the table lies? From public facts."""
+        self.engine.refuse(need, self.coded(record))
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
         """A statistic of the coded rows, or of a raw column. It is cached for samples only: they are public, and a

@@ -13,7 +13,7 @@ from dpengine.intake.encode import encode
 from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import Loaded, load
 from dpengine.intake.rows_per_person import RULE, SPACES_ALONE, keep_rows
-from dpengine.statistics.engines.duck import every_row
+from dpengine.statistics.engines import every_row
 
 RAW = "raw.parquet"
 

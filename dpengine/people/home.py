@@ -197,6 +197,9 @@ class PersonHome:
     def refuse_damaged(self, record: Record) -> None:
         self._house.refuse_damaged(record)
 
+    def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None:
+        self._house.refuse_need(need, record)
+
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> object:
         return self._house.read(need, record, schema)
 

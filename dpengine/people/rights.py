@@ -68,7 +68,7 @@ PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SES
 # What a face does not have: the workings of the engine, and what is done from the machine itself.
 ENGINE_ONLY = frozenset(
     "as_person close coded coins correct_people current engine loading name_administrator open_budget practice_budget"
-    " read read_raw record refuse_damaged revise schema_of".split()
+    " read read_raw record refuse_damaged refuse_need revise schema_of".split()
 )
 SESSION_ONLY = frozenset("coins jobs ledger read ready".split())
 

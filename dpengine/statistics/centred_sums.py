@@ -18,7 +18,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import MISSING
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Aggregate, Found
-from dpengine.statistics.view import Expression, View, total
+from dpengine.statistics.view import Expression, View, signed, total
 
 UNITS = 2**20  # of a norm
 MOST_WIDE = 2**28  # h·parts: sums of 10^10 rows stay below 2^62, and products of a row below 2^53
@@ -86,8 +86,8 @@ class CentredSums(Aggregate[tuple[int, ...]]):
         sums = {}
         for at in places:
             y = rows[f"y{at}"]
-            cut = _divided(y.abs() * (self.parts * most), rows.root) * y.sign()
-            sums[f"s{at}"] = total(far.ifelse(cut.cast("int64"), y * self.parts))
+            cut = signed(_divided(y.abs() * (self.parts * most), rows.root), y)
+            sums[f"s{at}"] = total(far.ifelse(cut, y * self.parts))
         return rows.aggregate(n=rows.count(), **sums)
 
     def shape(self, columns: Found) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from dpengine.core.arrays import Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
@@ -20,6 +21,12 @@ def spread_of(codes: Iterable[Code]) -> Spread:
     counts = Counter(codes)
     held = sorted(counts)
     return Spread(np.array(held, dtype=np.int64), np.array([counts[code] for code in held], dtype=np.int64))
+
+
+def sorted_spread(codes: Integers, counts: Integers) -> Spread:
+    """Sorted here, not by the engine: a cluster would look at the rows once more to share the sorting out."""
+    order = np.argsort(codes)
+    return Spread(codes[order], counts[order])
 
 
 @dataclass(frozen=True)
@@ -47,10 +54,10 @@ class Distribution(Aggregate[Spread]):
 
     def expression(self, view: View) -> Expression:
         view = view.present(self.column)
-        return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count()).order_by("code")
+        return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count())
 
     def shape(self, columns: Found) -> Spread:
-        return Spread(columns["code"], columns["rows"])
+        return sorted_spread(columns["code"], columns["rows"])
 
 
 @dataclass(frozen=True)
@@ -81,11 +88,12 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
     def expression(self, view: View) -> Expression:
         view = view.present(self.column).grouped(self.by)
         keys = {"group": view.group(self.by), "code": view[self.column]}
-        return view.rows.group_by(**keys).aggregate(rows=view.rows.count()).order_by("group", "code")
+        return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
     def shape(self, columns: Found) -> tuple[Spread, ...]:
-        codes, rows = columns["code"], columns["rows"]
-        edges = np.searchsorted(columns["group"], np.arange(self.groups + 1)).tolist()
+        order = np.lexsort((columns["code"], columns["group"]))
+        codes, rows = columns["code"][order], columns["rows"][order]
+        edges = np.searchsorted(columns["group"][order], np.arange(self.groups + 1)).tolist()
         return tuple(Spread(codes[first:last].copy(), rows[first:last].copy()) for first, last in pairwise(edges))
 
 
@@ -119,6 +127,4 @@ class PairDistribution(Aggregate[Spread]):
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
     def shape(self, columns: Found) -> Spread:
-        codes = columns["first"] * self.sizes[1] + columns["second"]
-        order = np.argsort(codes)
-        return Spread(codes[order], columns["rows"][order])
+        return sorted_spread(columns["first"] * self.sizes[1] + columns["second"], columns["rows"])

@@ -15,7 +15,7 @@ import pyarrow as pa
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.schema import Category
 from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier
-from dpengine.statistics.view import Expression, View, integer
+from dpengine.statistics.view import Expression, View, integer, signed
 
 WEIGHTS = "weights"
 
@@ -50,6 +50,11 @@ def counted(view: View, layout: Layout) -> View:
     return view.of(view.rows.filter(reduce(and_, held)))
 
 
+def weight_of(rows: Expression, place: int, code: Expression) -> Expression:
+    """The weight of a category's label. Some engines count the places of a list in 32 bits, which hold every code."""
+    return rows[f"w{place}"][code.cast("int32")]
+
+
 def coordinate(view: View, layout: Layout, place: int) -> Expression:
     """The coordinate of a number or a date."""
     return _centred(view[layout.names[place]], layout.columns[place].size, layout.most)
@@ -60,7 +65,7 @@ def margin(view: View, layout: Layout) -> Expression:
     parts = [view.rows.w * layout.most]
     for place, (name, column) in enumerate(zip(layout.names, layout.columns, strict=True)):
         if isinstance(column, Category):
-            parts.append(view.rows[f"w{place}"][view[name]] * layout.most)
+            parts.append(weight_of(view.rows, place, view[name]) * layout.most)
         else:
             parts.append(view.rows[f"w{place}"] * coordinate(view, layout, place))
     return reduce(add, parts)
@@ -82,7 +87,7 @@ def within(value: Expression, edge: float) -> Expression:
 
 def cut_off(value: Expression, bits: int) -> Expression:
     """value / 2^bits, cut toward zero."""
-    return (value.abs() >> integer(bits)) * value.sign() if bits else value
+    return signed(value.abs() >> integer(bits), value) if bits else value
 
 
 def _among(code: Expression, codes: tuple[int, ...]) -> Expression:

@@ -71,7 +71,7 @@ class GradientSum(Aggregate[tuple[int, ...]]):
         view = view.of(view.rows.select(**codes, target=features.target(view, layout), **coordinates))
         rows = features.beside_weights(view.rows, layout)
         parts = [rows.w * layout.most] + [rows[f"w{place}"] * rows[f"x{place}"] for place in numbers]
-        parts += [rows[f"w{place}"][rows[view.names[name]]] * layout.most for place, name in listed]
+        parts += [features.weight_of(rows, place, rows[view.names[name]]) * layout.most for place, name in listed]
         rows = rows.mutate(margin=reduce(add, parts))
         residual = LOSSES[layout.kind].expression(rows, self.bits)
         rows = rows.mutate(residual=features.within(residual, self.clip))

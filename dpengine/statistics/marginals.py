@@ -14,7 +14,8 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of
 from dpengine.declared.schema import MISSING
 from dpengine.statistics.counts import Counts, flag_name
-from dpengine.statistics.need import Streamed
+from dpengine.statistics.need import Found, Streamed
+from dpengine.statistics.view import Expression, View
 
 MOST_AT_ONCE = 2**15  # cells that are counted together: few enough for a processor's own memory
 LONGEST_TABLE = 2**20  # codes whose cells are looked up; of more they are searched for
@@ -51,6 +52,15 @@ class CellAxis:
         for flag in flags:
             cells = np.where(flag == 1, self.size - 1, cells)
         return cells
+
+    def expression(self, view: View) -> Expression:
+        """The same of an engine's rows."""
+        code = view.rows[view.names[base(self.ref)]]
+        some = self.absent or isinstance(self.ref, Grouped)  # a list has a value in every row
+        cell = (code == MISSING).ifelse(self.listed, view[self.ref]) if some else code
+        if self.misfit:
+            cell = (view.rows[flag_name(view.names[base(self.ref)])] == 1).ifelse(self.size - 1, cell)
+        return cell
 
     def _grouped(self, code: Integers) -> Integers:
         assert isinstance(self.ref, Grouped)
@@ -121,6 +131,38 @@ class Marginals(Streamed[tuple[Counts, ...]]):
                 for place in pack[1:]:
                     cell = cell * self.axes[place].size + codes[place]
                 counts += np.bincount(cell, minlength=len(counts))
+        return self._of_packs(counted)
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        return {name: "int64" for axis in self.axes for name in axis.stored(names)[1:]}
+
+    def expression(self, view: View) -> Expression:
+        """One pass over the rows too: a row becomes the cells that it is in, one in each pack, numbered on and on; the
+        cells are counted, and only they leave the engine."""
+        import ibis
+
+        if not self.sets:
+            return view.rows.aggregate(rows=view.rows.count())
+        axes = {f"a{place}": axis.expression(view) for place, axis in enumerate(self.axes)}
+        rows, cells, first = view.rows.select(**axes), [], 0
+        for pack in self.together:
+            cell = rows[f"a{pack[0]}"]
+            for place in pack[1:]:
+                cell = cell * self.axes[place].size + rows[f"a{place}"]
+            cells.append(cell + first)
+            first += self._cells(pack)
+        held = rows.select(cell=ibis.array(cells).unnest())
+        return held.group_by(held.cell).aggregate(rows=held.count())
+
+    def shape(self, columns: Found) -> tuple[Counts, ...]:
+        if not self.sets:
+            return ()
+        ends = np.cumsum([self._cells(pack) for pack in self.together])
+        counts = np.zeros(ends[-1], dtype=np.int64)
+        counts[columns["cell"]] = columns["rows"]
+        return self._of_packs(np.split(counts, ends[:-1]))
+
+    def _of_packs(self, counted: list[Integers]) -> tuple[Counts, ...]:
         return tuple(self._part(columns, counted) for columns in self.sets)
 
     def _part(self, columns: tuple[int, ...], counted: list[Integers]) -> Counts:

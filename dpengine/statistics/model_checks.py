@@ -20,7 +20,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout
 from dpengine.statistics.need import Aggregate, Found, placed
-from dpengine.statistics.view import Expression, View, integer, total
+from dpengine.statistics.view import Expression, View, integer, signed, total
 
 ONE = 1 << ROW_BITS + WEIGHT_BITS  # a margin of 1
 
@@ -120,7 +120,7 @@ class ErrorSums(ModelNeed):
         rows = self.binned(view)
         away = rows.target * 2**WEIGHT_BITS - rows.margin.clip(-ONE, ONE)
         steps = (away.abs() + 2 ** (self.shift - 1)) >> integer(self.shift)
-        rows = rows.mutate(off=steps.clip(0, self.most) * away.sign())
+        rows = rows.mutate(off=signed(steps.clip(0, self.most), away))
         sums = {"s1": total(rows.off), "s2": total(rows.off * rows.off)}
         return rows.group_by(rows.bin).aggregate(s0=rows.count(), **sums)
 

@@ -12,8 +12,12 @@ import numpy as np
 from dpengine.core.arrays import Bits, Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import Category
+from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier, toward_zero, wide
-from dpengine.statistics.need import Streamed
+from dpengine.statistics.need import Found, Streamed
+from dpengine.statistics.view import Expression, View, integer, total
+
+PAIR_BITS = 32  # a product stays below 2^31
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return 2 * rows**2 * unit * (unit + 2 * lost)
 
     def product(self, one: int, other: int) -> int:
-        return toward_zero(one * other, 2 * ROW_BITS - self.bits)
+        return self._cut_off(one * other)
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
         places = {pair: place for place, pair in enumerate(self.pairs)}
@@ -79,6 +83,45 @@ class SecondMoments(Streamed[tuple[int, ...]]):
             held = self._held(codes)
             self._add(sums, [codes[name][held] for name in self.layout.names], int(held.sum()))
         return tuple(int(sums[pair]) for pair in self.pairs)
+
+    def expression(self, view: View) -> Expression:
+        """A row becomes what it adds, one number for each pair of its columns: the pair's place in front, the product
+        behind, from 0 up. The products of each pair are added, and only these sums leave the engine."""
+        import ibis
+
+        layout = self.layout
+        view = features.counted(view, layout)
+        rows = view.rows.select(
+            **{
+                f"x{at}": view[name] if isinstance(column, Category) else features.coordinate(view, layout, at)
+                for at, (name, column) in enumerate(zip(layout.names, layout.columns, strict=True))
+            }
+        )
+        coordinates: list[tuple[Expression | int, Expression | int]] = [(0, layout.most)]  # their places and values
+        for at, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
+            x = rows[f"x{at}"]
+            coordinates.append((x + start, layout.most) if isinstance(column, Category) else (start, x))
+        added = []
+        for at, (i, one) in enumerate(coordinates):
+            for j, other in coordinates[at:]:
+                both = one * other
+                cut = self._cut_off(both) if isinstance(both, int) else features.cut_off(both, self._lost)
+                added.append(integer(0) + (i * layout.width + j) * 2**PAIR_BITS + cut + 2 ** (PAIR_BITS - 1))
+        told = rows.select(told=ibis.array(added).unnest())
+        told = told.select(pair=told.told >> integer(PAIR_BITS), product=told.told & integer(2**PAIR_BITS - 1))
+        return told.group_by(told.pair).aggregate(sum=total(told["product"] - 2 ** (PAIR_BITS - 1)))
+
+    def shape(self, columns: Found) -> tuple[int, ...]:
+        sums = dict(zip(columns["pair"].tolist(), columns["sum"].tolist(), strict=True))
+        return tuple(sums.get(i * self.layout.width + j, 0) for i, j in self.pairs)
+
+    @property
+    def _lost(self) -> int:
+        """How many bits of a product are cut off."""
+        return 2 * ROW_BITS - self.bits
+
+    def _cut_off(self, product: int) -> int:
+        return toward_zero(product, self._lost)
 
     def _held(self, codes: Mapping[str, Integers]) -> Bits:
         """Rows that have every feature and the target."""
@@ -122,7 +165,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
                     sums[start, first] += self._cut(here * there).sum()
 
     def _cut(self, products: Integers) -> Integers:
-        return np.asarray(np.sign(products) * (np.abs(products) >> (2 * ROW_BITS - self.bits)), dtype=np.int64)
+        return np.asarray(np.sign(products) * (np.abs(products) >> self._lost), dtype=np.int64)
 
 
 def _values(codes: Integers, size: int, most: int) -> Integers:

@@ -9,7 +9,7 @@ A need holds everything about itself, so that adding one touches one file:
     shape       the statistic from the aggregated columns: every declared cell and group, the empty ones too, in the
                 declared order
 
-Instead of the last two, a `Streamed` need tallies the stored codes itself.
+A `Streamed` need can also tally the stored codes itself, which is faster where the file lies at hand.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.statistics.view import Expression, View
 
 Statistic = TypeVar("Statistic", covariant=True)
-Found = Mapping[str, Integers]  # the aggregated columns, by name
+Found = Mapping[str, Integers]  # the aggregated columns, by name; sums may come as Python's integers of any length
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class Aggregate(Need[Statistic]):
         return {}
 
 
-class Streamed(Need[Statistic]):
-    """A need that is computed from the stored columns themselves, in one pass over the file, some rows at a time: many
-    counts of few cells, of which a statement would read the file once each."""
+class Streamed(Aggregate[Statistic]):
+    """A need that can also be computed from the stored columns themselves, in one pass over the file, some rows at a
+    time: many counts of few cells, for which an engine would handle every row many times."""
 
     @abstractmethod
     def stored(self, names: Mapping[str, str]) -> list[str]:

@@ -6,7 +6,9 @@ is compiled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
@@ -19,6 +21,7 @@ from dpengine.declared.grouped import WEEK, Grouped, Ref, base
 from dpengine.declared.schema import MISSING, Code
 
 Expression = Any  # of Ibis, which has no type hints
+_decimals = ContextVar("decimals", default=False)
 MOST_RUNS = 30  # Ibis takes half a millisecond for each literal: longer lists become a table
 
 
@@ -100,11 +103,26 @@ def integer(value: int) -> Expression:
     return ibis.literal(value, "int64")
 
 
+@contextmanager
+def adding_decimals(so: bool) -> Iterator[None]:
+    """Expressions that are built meanwhile add decimals, if `so`: for an engine whose sums of integers have 64 bits."""
+    before = _decimals.set(so)
+    try:
+        yield
+    finally:
+        _decimals.reset(before)
+
+
 def total(values: Expression) -> Expression:
-    """A sum of integers; 0 if there are no rows. DuckDB's sums are 128 bits wide and would reach numpy as floats,
-    rounded beyond 2^53; declared bounds keep them below 2^62. The cast goes through a decimal, which is exact, because
-    Ibis believes that a sum is 64 bits wide and drops a direct cast."""
-    return values.sum().coalesce(0).cast("decimal(38, 0)").cast("int64")
+    """A sum of integers, exact; 0 if there are no rows. It is a decimal, because engines add in 128 bits or in numbers
+    of any length while Ibis believes that a sum is 64 bits wide."""
+    values = values.cast("decimal(28, 0)") if _decimals.get() else values
+    return values.sum().coalesce(0).cast("decimal(38, 0)")
+
+
+def signed(size: Expression, like: Expression) -> Expression:
+    """A size with the sign of `like`. The function `sign` is a float in some engines, and so is what it multiplies."""
+    return (like < 0).ifelse(-size, size)
 
 
 def _any(parts: list[Expression], nobody: Expression) -> Expression:

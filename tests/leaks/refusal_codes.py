@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NUMBERS_ALONE = "is said of numbers that were typed; no table is within its reach"
 BY_HAND = "needs a ledger or a registry that was rewritten by hand; tests/engine holds those"
 PUT_BACK = "is said of a workspace that was put back, taken apart or is in use, before any row is read"
+ELSEWHERE = "is said of a table in Postgres or Spark; tests/engines holds those"
 CANNOT: dict[str, str] = {
     "backup.failed": "needs a disk that fails while it copies; tests of the backup hold that",
     "backup.loading": PUT_BACK,
@@ -25,6 +26,11 @@ CANNOT: dict[str, str] = {
     "workspace.in_use": PUT_BACK,
     "workspace.mending": PUT_BACK,
     "workspace.unwritable": PUT_BACK,
+    "engine.absent": ELSEWHERE,
+    "engine.away": ELSEWHERE,
+    "engine.no_training": ELSEWHERE,
+    "engine.raw_stays": ELSEWHERE,
+    "engine.rows_stay": ELSEWHERE,
     "loss.range": "a programming error: every question states its own loss",
     "loss.unknown": BY_HAND,
     "lecture.epsilon_range": NUMBERS_ALONE,

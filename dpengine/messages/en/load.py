@@ -59,6 +59,11 @@ SENTENCES: dict[str, str] = {
     "load.column_kind": "The column “{column}” holds lists or bytes, not plain values; leave it out of the file or "
     "write it as text.",
     "engine.unreadable": "The stored table cannot be read; load the file again.",
+    "engine.absent": "This table is asked in {engine}, and what that needs is not installed here; whoever runs the program installs {file}. Nothing was spent.",
+    "engine.away": "What holds this table did not answer, or no longer has the table; look whether it runs and the table is there, then ask again.",
+    "engine.no_training": "This table is asked where it lies, and a training would read all of it for every step; to train on it, bring the table in as a source. Nothing was spent.",
+    "engine.raw_stays": "This table is asked where it lies, by its declared columns alone; to buy what is not declared, bring the table in as a source. Nothing was spent.",
+    "engine.rows_stay": "This table is asked where it lies, and its rows stay there, so they cannot be published one by one; to publish them, bring the table in as a source. Nothing was spent.",
     "load.sheet_none": "No sheet of this workbook can be seen; show the one with the table, save it, and bring it again.",
     "load.sheet_absent": "This workbook has no sheet called “{sheet}”; choose one of: {sheets}.",
     "load.sheet_locked": "This spreadsheet has a password; save a copy without one, and bring that.",

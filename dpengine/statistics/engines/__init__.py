@@ -1,16 +1,79 @@
-"""The engines that compute a need. An engine reads coded tables and nothing else; its result equals `need.of(rows)`
-exactly."""
+"""The engines that compute a need, and where the coded rows lie that they read. An engine reads coded tables and
+nothing else; its result equals `need.of(rows)` exactly.
+
+The coded rows of a table have an *address*, and its kind says which engine reads it (`choose.Engines`):
+
+    Path           a Parquet file in the workspace          DuckDB, in this process
+    PostgresRows   a table in a schema of ours              Postgres, which ships aggregates and no rows
+    SparkRows      a folder of Parquet that Spark reaches   Spark
+
+Everywhere the columns are called the same (c0, c1, … and what `intake.encode` writes beside them).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, overload
 
 from dpengine.declared.schema import Schema
-from dpengine.statistics.need import Need
+from dpengine.statistics.need import AnyNeed, Need
+from dpengine.statistics.raw_needs import RawNeed
 
 Statistic = TypeVar("Statistic")
 
+# Declared bounds keep what one row adds below 2^62 / USUAL_ROWS (mechanisms/sums/of_numbers.py and its neighbours), so
+# that 64 bits hold every sum of so many rows.
+USUAL_ROWS = 10**10
 
-class Engine(Protocol):
-    def read(self, need: Need[Statistic], coded: Path, schema: Schema) -> Statistic: ...
+
+@dataclass(frozen=True)
+class PostgresRows:
+    """A table of coded rows in Postgres. It is never written again: other codes are another table."""
+
+    schema: str
+    table: str
+    connection: str = field(repr=False)  # a libpq URL; it may hold a password, so nothing shows it
+
+
+@dataclass(frozen=True)
+class SparkRows:
+    """Coded rows as Parquet, and the Spark that reads them."""
+
+    path: str  # as Spark knows it: a file or a folder, on a disk, in HDFS or in a store
+    master: str = "local[2]"  # or spark://host:port, or sc://host:port for Spark Connect
+    most_rows: int = USUAL_ROWS  # public: the table has no more; where it may, sums are added in 128 bits
+
+
+Coded = Path | PostgresRows | SparkRows
+Address = TypeVar("Address", contravariant=True)
+
+
+class Engine(Protocol[Address]):
+    def refuse(self, need: AnyNeed | RawNeed) -> None:
+        """Called before a charge: raises if this engine cannot compute such a need. Decided by the need's class and
+        public facts."""
+
+    def refuse_away(self, coded: Address) -> None:
+        """Called before a charge: raises if the rows cannot be reached. That reveals nothing about them."""
+
+    def read(self, need: Need[Statistic], coded: Address, schema: Schema) -> Statistic: ...
+
+    def let_go(self) -> None:
+        """Close what it holds open, once the questions being computed are done."""
+
+
+@overload
+def every_row(coded: Path) -> Path: ...
+@overload
+def every_row(coded: PostgresRows) -> PostgresRows: ...
+@overload
+def every_row(coded: SparkRows) -> SparkRows: ...
+def every_row(coded: Coded) -> Coded:
+    """Where *all* rows lie, coded the same way: beside those that count, in tables where a person has several rows and
+    a column holds sets."""
+    if isinstance(coded, PostgresRows):
+        return replace(coded, table=f"{coded.table}_every")
+    if isinstance(coded, SparkRows):
+        return replace(coded, path=f"{coded.path.removesuffix('/').removesuffix('.parquet')}.every.parquet")
+    return coded.with_name(f"{coded.stem}.every.parquet")

@@ -1,9 +1,8 @@
 """Needs computed by embedded DuckDB over the coded Parquet file.
 
-Ibis only builds and compiles the need's own expression (10 ms, without a backend or a connection of its own), so
-another Ibis dialect can compile the same one. DuckDB runs it: one database per engine, so that the memory limit holds
-for all threads together, and one cursor per thread. Only integers are compared and counted; no float is involved and
-no value in the data can make a computation fail.
+Ibis compiles the need's own expression (statements.py) and DuckDB runs it: one database per engine, so that the memory
+limit holds for all threads together, and one cursor per thread. Only integers are compared and counted; no float is
+involved and no value in the data can make a computation fail. A `Streamed` need tallies the stored codes itself.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -24,9 +21,11 @@ import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.schema import ItemSet, Schema
-from dpengine.statistics.need import Aggregate, CodedRows, Need, Needs, NoData, Streamed
-from dpengine.statistics.view import View
+from dpengine.declared.schema import Schema
+from dpengine.statistics.engines import every_row
+from dpengine.statistics.engines.statements import CODED, statement
+from dpengine.statistics.need import Aggregate, AnyNeed, CodedRows, Need, Needs, NoData, Streamed
+from dpengine.statistics.raw_needs import RawNeed
 
 Statistic = TypeVar("Statistic")
 
@@ -52,18 +51,19 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def every_row(coded: Path) -> Path:
-    """The file of *all* rows, coded the same way. It stands beside the file of the rows that count, in tables where a
-    person has several rows and a column holds sets."""
-    return coded.with_name(f"{coded.stem}.every.parquet")
-
-
 class DuckEngine:
     def __init__(self, spill: Callable[[], Path] | None = None) -> None:
         self._spill = spill  # one database reads many tables: it must not spill into the folder of one of them
         self._lock = threading.Lock()
         self._database: duckdb.DuckDBPyConnection | None = None
         self._local = threading.local()
+
+    def refuse(self, need: AnyNeed | RawNeed) -> None:
+        """It can compute every need."""
+
+    def refuse_away(self, coded: Path) -> None:
+        if not coded.is_file():
+            raise AllowanceError("engine.unreadable")
 
     def read(self, need: Need[Statistic], coded: Path, schema: Schema) -> Statistic:
         """Exactly `need.of(rows)`. A damaged or absent file is the only thing that can go wrong."""
@@ -104,23 +104,19 @@ class DuckEngine:
         return cursor
 
     def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema) -> Statistic:
-        sets = schema.of_kind(ItemSet)
-        columns = tuple((name, name in sets) for name in schema.columns)
-        plan = _compiled(need.compiled_as(), columns)
-        return need.shape(self._run(Plan(plan.sql, plan.lists | need.tables()), coded))
-
-    def _run(self, plan: Plan, coded: Path) -> dict[str, Integers]:
-        cursor = self._cursor(coded.parent)
+        cursor, found = self._cursor(coded.parent), statement(need, schema, "duckdb")
+        lists = found.lists | need.tables()
         try:
-            for name, values in plan.lists.items():
+            for name, values in lists.items():
                 cursor.register(name, values)
-            columns = cursor.execute(plan.sql, [str(coded)]).fetchnumpy()
+            rows = {f"{CODED} AS NOT MATERIALIZED": f"SELECT {found.wide} FROM read_parquet(?)"}
+            columns = cursor.execute(found.over(rows), [str(coded)]).fetchnumpy()
         finally:
-            for name in plan.lists:
+            for name in lists:
                 cursor.unregister(name)
         if any(values.dtype.kind not in "iu" for values in columns.values()):
             raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
-        return {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
+        return need.shape({name: np.array(values, dtype=np.int64) for name, values in columns.items()})
 
 
 def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
@@ -151,34 +147,3 @@ def _sets(column: pa.ChunkedArray) -> Integers:
     items = pc.list_flatten(column).to_numpy().astype(np.int64)
     np.bitwise_or.at(sets, rows, np.int64(1) << items)
     return sets
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A need as one SQL statement over the file named by its parameter, and the long lists it looks things up in."""
-
-    sql: str
-    lists: dict[str, pa.Table]
-
-
-@lru_cache(maxsize=128)
-def _compiled(need: Aggregate[object], columns: tuple[tuple[str, bool], ...]) -> Plan:
-    """Depends on public facts only, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as reading a million
-    rows.
-
-    `columns` are the declared names in order, each with whether it holds sets.
-    """
-    import ibis  # takes half a second, so it is imported only when data are read
-
-    names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
-    kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)
-    view = View(ibis.table(kinds, name="coded"), names, {})
-    sql = str(ibis.to_sql(need.expression(view.meeting(need.where)), dialect="duckdb"))
-    # Codes are stored as narrow as they fit, and DuckDB computes in the stored width: 64 bits before any arithmetic,
-    # or a large code would overflow and one person's value decide whether a release fails. Items of a set are only
-    # looked for and counted.
-    narrow = {name for name, kind in kinds.items() if kind != "int64" or need.as_stored}
-    wide = ", ".join(name if name in narrow else f"{name}::BIGINT AS {name}" for name in kinds)
-    source = f"WITH coded AS NOT MATERIALIZED (SELECT {wide} FROM read_parquet(?))"
-    sql = f"{source}, {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f"{source} {sql}"
-    return Plan(sql, view.lists)

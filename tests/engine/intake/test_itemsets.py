@@ -23,7 +23,8 @@ from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import load
 from dpengine.intake.rows_per_person import keep_rows
 from dpengine.statistics.counts import HitCounts, ItemCounts, RowCount, cut
-from dpengine.statistics.engines.duck import DuckEngine, every_row
+from dpengine.statistics.engines import every_row
+from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.need import Need
 from dpengine.workspace import Workspace
 

@@ -108,6 +108,7 @@ def test_the_engine_computes_what_the_reference_means(tmp_path: Path) -> None:
     for bits in (24, 7):
         need = SecondMoments(_layout(*NAMES), bits)
         assert DuckEngine().read(need, tmp_path / "coded.parquet", COLUMNS) == need.of(rows)
+        assert DuckEngine()._read(need, tmp_path / "coded.parquet", COLUMNS) == need.of(rows)  # as an aggregate
     width = need.layout.width
     dense = np.zeros((width, width))
     for row in rows:

@@ -18,6 +18,7 @@ from dpengine.declared.schema import Category, Number, Schema
 from dpengine.statistics import marginals
 from dpengine.statistics.engines import duck
 from dpengine.statistics.engines.duck import DuckEngine
+from dpengine.statistics.engines.statements import compiled
 from dpengine.statistics.marginals import CellAxis, Marginals
 
 MANY = 3_000_000  # steps: too many to look every code up
@@ -84,6 +85,18 @@ def test_one_pass_counts_what_is_meant(tmp_path: Path, rows: list[dict[str, int]
         assert found == need.of(rows)
         assert all(sum(counts) == len(rows) for counts in found)
         assert all(any(set(columns) <= set(pack) for pack in need.together) for columns in SETS)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(ROW, max_size=25), at_once=st.sampled_from([1, 2**15]))
+def test_an_engine_that_aggregates_counts_the_same(tmp_path: Path, rows: list[dict[str, int]], at_once: int) -> None:
+    """Where the file is not at hand only cells leave the engine, by one statement."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marginals, "MOST_AT_ONCE", at_once)
+        compiled.cache_clear()  # what was compiled before the constant changed
+        need, engine = Marginals(AXES, SETS), DuckEngine()
+        found = engine._read(need, stored(tmp_path / "coded.parquet", rows), SCHEMA)
+        assert found == need.of(rows)
 
 
 def test_every_row_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,121 @@
+"""Needs computed where the rows are, by Postgres: counts and sums leave the database, rows and codes never do.
+
+Each need is one statement (statements.py) in a transaction that reads only and sees one snapshot. Its text is made of
+public facts; what is looked up in lists is bound as parameters on the server. What would need the rows themselves, or a
+pass over them for each of hundreds of steps, is refused before anything is charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar, cast
+
+import numpy as np
+import psycopg
+import pyarrow as pa
+from psycopg import postgres, sql
+
+from dpengine.core.arrays import Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Schema
+from dpengine.statistics.engines import PostgresRows, every_row
+from dpengine.statistics.engines.statements import CODED, statement
+from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.need import Aggregate, AnyNeed, CodedRows, Need, Needs, NoData
+from dpengine.statistics.raw_needs import RawNeed
+
+Statistic = TypeVar("Statistic")
+Bound = int | list[int]
+
+WHOLE = {postgres.types[name].oid for name in ("int2", "int4", "int8")}
+NUMERIC = postgres.types["numeric"].oid
+PATIENCE = 10  # seconds that the database may take to answer a connection
+
+
+class PostgresEngine:
+    """A connection for every question: it is closed whatever happens, and none is shared between threads."""
+
+    def refuse(self, need: AnyNeed | RawNeed) -> None:
+        if isinstance(need, RawNeed):
+            raise AllowanceError("engine.raw_stays")
+        for part in need.parts if isinstance(need, Needs) else (need,):
+            if isinstance(part, CodedRows):
+                raise AllowanceError("engine.rows_stay")
+            if isinstance(part, GradientSum):
+                raise AllowanceError("engine.no_training")
+            if not isinstance(part, Aggregate | NoData):
+                raise AllowanceError("engine.rows_stay")
+
+    def refuse_away(self, coded: PostgresRows) -> None:
+        """No row is looked at: only whether the table is there and may be read."""
+        with self._reading(coded) as cursor:
+            cursor.execute(sql.SQL("SELECT FROM {} LIMIT 0").format(sql.Identifier(coded.schema, coded.table)))
+
+    def read(self, need: Need[Statistic], coded: PostgresRows, schema: Schema) -> Statistic:
+        """Exactly `need.of(rows)`. Only the way to the database can fail."""
+        self.refuse(need)
+        if isinstance(need, NoData):
+            return cast(Statistic, ())
+        with self._reading(coded) as cursor:
+            if isinstance(need, Needs):
+                parts = [cast(Aggregate[object], part) for part in need.parts]
+                return cast(Statistic, tuple(computed(part, coded, schema, cursor) for part in parts))
+            return cast(Statistic, computed(cast(Aggregate[object], need), coded, schema, cursor))
+
+    def let_go(self) -> None:
+        """Nothing is held between questions."""
+
+    @contextmanager
+    def _reading(self, coded: PostgresRows) -> Iterator[psycopg.RawCursor]:
+        """A transaction that reads only, in one snapshot. An error of the database says nothing but that there was one:
+        its text may quote a value, or where the database is."""
+        try:
+            with psycopg.connect(
+                coded.connection, connect_timeout=PATIENCE, cursor_factory=psycopg.RawCursor, prepare_threshold=None
+            ) as connection:
+                connection.read_only = True
+                connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                with connection.cursor(binary=True) as cursor:
+                    yield cursor
+        except psycopg.Error:
+            raise AllowanceError("engine.away") from None
+
+
+def computed(need: Aggregate[object], coded: PostgresRows, schema: Schema, cursor: psycopg.RawCursor) -> object:
+    """One statement, and the statistic from what it returns."""
+    found, coded = statement(need, schema, "postgres"), every_row(coded) if need.every_row else coded
+    rows = sql.SQL("SELECT {} FROM {}").format(sql.SQL(found.wide), sql.Identifier(coded.schema, coded.table))
+    tables, bound = {f"{CODED} AS NOT MATERIALIZED": rows.as_string(None)}, list[Bound]()
+    for name, values in (found.lists | need.tables()).items():
+        tables[f"{name} AS NOT MATERIALIZED"] = _looked_up(values, bound)
+    cursor.execute(found.over(tables), bound)
+    return need.shape(_columns(cursor))
+
+
+def _looked_up(values: pa.Table, bound: list[Bound]) -> str:
+    """A public table whose cells are parameters: a list of codes, or one row of weights."""
+    if values.num_columns == 1 and not pa.types.is_list(values.schema.types[0]):
+        bound.append(values.column(0).to_pylist())
+        return f"SELECT unnest(${len(bound)}::bigint[]) AS {values.column_names[0]}"
+    [row] = values.to_pylist()
+    cells = []
+    for name, value in row.items():
+        bound.append(value)
+        cells.append(f"${len(bound)}::bigint{'[]' if isinstance(value, list) else ''} AS {name}")
+    return f"SELECT {', '.join(cells)}"
+
+
+def _columns(cursor: psycopg.RawCursor) -> dict[str, Integers]:
+    """Counts and codes in 64 bits; sums, which are decimals without a fraction, as Python's integers."""
+    assert cursor.description is not None
+    kinds = {column.name: column.type_code for column in cursor.description}
+    if not set(kinds.values()) <= WHOLE | {NUMERIC}:
+        raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
+    cells = zip(*cursor.fetchall(), strict=True) if cursor.rowcount else ((),) * len(kinds)
+    return {
+        name: np.array(column, dtype=np.int64)
+        if kind in WHOLE
+        else np.array([int(one) for one in column], dtype=object)
+        for (name, kind), column in zip(kinds.items(), cells, strict=True)
+    }

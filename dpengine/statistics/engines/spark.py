@@ -1,0 +1,197 @@
+"""Needs computed by Spark over coded Parquet: on this machine, on a cluster, or through Spark Connect.
+
+Each need is one statement (statements.py) and one job: machines count their own rows and ship cells, this process gets
+the aggregate. Its settings are ours (SETTINGS), so that no cluster's defaults decide what a row can do: ANSI mode is
+on, and nothing can make it throw, because no sum can leave its type. A sum of at most USUAL_ROWS rows stays within 64
+bits by the declared bounds; where a table may have more (`SparkRows.most_rows`, a public fact), every summand is a
+decimal(28, 0) and its sum a decimal(38, 0).
+
+Partitions, failed tasks and repeated ones change nothing: an aggregate of integers is the same in any order, and noise
+is drawn once, in this process, after it has arrived.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import TypeVar, cast
+
+import numpy as np
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dpengine.core.arrays import Arrow, Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Schema
+from dpengine.statistics.engines import USUAL_ROWS, SparkRows, every_row
+from dpengine.statistics.engines.statements import CODED, statement
+from dpengine.statistics.need import Aggregate, AnyNeed, Need, Needs, NoData
+from dpengine.statistics.raw_needs import RawNeed
+
+Statistic = TypeVar("Statistic")
+
+BROKEN = (PySparkException, Py4JError, OSError)
+_numbers = count()
+logging.getLogger("SQLQueryContextLogger").disabled = True  # PySpark prints errors there, whose text may quote a value
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.adaptive.enabled": "false",  # it would run one question as several jobs
+    "spark.sql.session.timeZone": "UTC",
+}
+QUIET = {  # where this process is the driver; what is shuffled or spilled to a disk is encrypted
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.eventLog.enabled": "false",
+    "spark.io.encryption.enabled": "true",
+    "spark.log.level": "OFF",  # an error's text may quote a value
+}
+HERE = {  # where all of Spark is on this machine
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+class SparkEngine:
+    def __init__(self, spill: Callable[[], Path] | None = None) -> None:
+        self._spill = spill  # where a Spark of this process puts what does not fit into its memory
+        self._lock = threading.Lock()
+        self._sessions: dict[str, SparkSession] = {}
+        self._views: dict[SparkRows, str] = {}
+
+    def refuse(self, need: AnyNeed | RawNeed) -> None:
+        if isinstance(need, RawNeed):
+            raise AllowanceError("engine.raw_stays")
+        for part in need.parts if isinstance(need, Needs) else (need,):
+            if not isinstance(part, Aggregate | NoData):
+                raise AllowanceError("engine.rows_stay")
+
+    def refuse_away(self, coded: SparkRows) -> None:
+        """The files' names and types are looked at, and no row."""
+        with self._trying(coded):
+            self._view(coded)
+
+    def read(self, need: Need[Statistic], coded: SparkRows, schema: Schema) -> Statistic:
+        """Exactly `need.of(rows)`. Only the way to Spark, or to its files, can fail."""
+        self.refuse(need)
+        if isinstance(need, NoData):
+            return cast(Statistic, ())
+        if isinstance(need, Needs):
+            return cast(Statistic, tuple(self.read(part, coded, schema) for part in need.parts))
+        with self._trying(coded):
+            aggregate = cast(Aggregate[Statistic], need)
+            session, sql = self.statement(aggregate, coded, schema)
+            return aggregate.shape(whole_columns(session.sql(sql).toArrow()))
+
+    def let_go(self) -> None:
+        """Forget which files a table has. What Spark itself wrote to a disk is encrypted, and goes when it stops."""
+        with self._lock:
+            self._views.clear()
+
+    def stop(self) -> None:
+        """End the Sparks that were started here, with what they run."""
+        with self._lock:
+            self._views.clear()
+            while self._sessions:
+                _end(self._sessions.popitem()[1])
+
+    def statement(self, need: Aggregate[object], coded: SparkRows, schema: Schema) -> tuple[SparkSession, str]:
+        """The one statement that computes a need, and the session that knows its tables."""
+        coded = every_row(coded) if need.every_row else coded
+        found = statement(need, schema, "pyspark", any_length=coded.most_rows > USUAL_ROWS)
+        session, view = self._view(coded)
+        tables = {f"{CODED} AS": f"SELECT {found.wide} FROM {view}"}
+        for name, values in (found.lists | need.tables()).items():
+            tables[f"{name} AS"] = _looked_up(values)
+        return session, found.over(tables)
+
+    def _view(self, coded: SparkRows) -> tuple[SparkSession, str]:
+        """The table under a name in the session of its Spark. Its files are listed once, because they never change."""
+        with self._lock:
+            session = self._sessions.get(coded.master) or self._start(coded.master)
+            self._sessions[coded.master] = session
+            if coded not in self._views:
+                name = f"coded_{next(_numbers)}"
+                session.read.parquet(coded.path).createOrReplaceTempView(name)
+                self._views[coded] = name
+            return session, self._views[coded]
+
+    def _start(self, master: str) -> SparkSession:
+        builder, settings = SparkSession.builder.appName("allowance"), dict(SETTINGS)
+        if master.startswith("sc://"):
+            builder = builder.remote(master)
+        else:
+            builder, settings = builder.master(master), settings | QUIET
+        if master.startswith("local"):
+            settings |= HERE | ({} if self._spill is None else {"spark.local.dir": str(self._spill())})
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        for name, value in SETTINGS.items():  # whatever a session that was there already had
+            session.conf.set(name, value)
+        return session
+
+    @contextmanager
+    def _trying(self, coded: SparkRows) -> Iterator[None]:
+        """An error says nothing but that there was one: its text may quote a value. The next question lists the files
+        anew, and starts Spark anew if it is gone."""
+        try:
+            yield
+        except BROKEN as error:
+            with self._lock:
+                for address in (coded, every_row(coded)):
+                    self._views.pop(address, None)
+                if not isinstance(error, PySparkException) or _gone():
+                    self._views = {one: name for one, name in self._views.items() if one.master != coded.master}
+                    _end(self._sessions.pop(coded.master, None))
+            raise AllowanceError("engine.away") from None
+
+
+def _gone() -> bool:
+    """Has the process of a Spark that was started here ended?"""
+    gateway = SparkContext._gateway
+    return gateway is not None and gateway.proc.poll() is not None
+
+
+def _end(session: SparkSession | None) -> None:
+    """Also where its process is gone, of which PySpark would keep the broken end."""
+    with suppress(*BROKEN):
+        if session is not None:
+            session.stop()
+    if _gone():
+        SparkContext._gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+
+
+def _looked_up(values: pa.Table) -> str:
+    """A public table in the statement itself: a list of codes, or one row of weights."""
+    if values.num_columns == 1 and not pa.types.is_list(values.schema.types[0]):
+        return f"SELECT explode({_array(values.column(0).to_pylist())}) AS {values.column_names[0]}"
+    [row] = values.to_pylist()
+    cells = [f"{_array(cell) if isinstance(cell, list) else f'{cell}L'} AS {name}" for name, cell in row.items()]
+    return f"SELECT {', '.join(cells)}"
+
+
+def _array(numbers: list[int]) -> str:
+    return f"array({', '.join(f'{number}L' for number in numbers)})"
+
+
+def whole_columns(found: Arrow) -> dict[str, Integers]:
+    """Counts and codes in 64 bits; sums, which are decimals without a fraction, as Python's integers."""
+    columns: dict[str, Integers] = {}
+    for field, column in zip(found.schema, found.columns, strict=True):
+        if pa.types.is_decimal(field.type) and field.type.scale == 0:
+            columns[field.name] = np.array([int(sum_) for sum_ in column.to_pylist()], dtype=object)
+        elif pa.types.is_integer(field.type):
+            columns[field.name] = column.to_numpy().astype(np.int64)
+        else:
+            raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
+    return columns

@@ -1,0 +1,69 @@
+"""Which engine reads a table, what is imported for it, and that no statement holds anything but public facts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Category, ItemSet, Number, Schema
+from dpengine.statistics.counts import Moments, RowCount
+from dpengine.statistics.engines import PostgresRows, SparkRows, every_row
+from dpengine.statistics.engines.choose import Engines
+from dpengine.statistics.engines.statements import MOST_OF_ROW, MOST_ROWS, statement
+
+SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "s": ItemSet(["p", "q"])})
+POSTGRES = PostgresRows("coded", "t", "postgresql://me:hunter2@db/x")
+OTHERS = ("psycopg", "pyspark", "py4j")
+
+
+def test_nothing_of_other_engines_is_imported() -> None:
+    code = (
+        "import sys, dpengine, dpengine.workspace, dpengine.commands, app; "
+        + f"sys.exit(any(name in sys.modules for name in {OTHERS}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("coded", "library", "file"),
+    [(POSTGRES, "psycopg", "requirements-postgres.txt"), (SparkRows("/x"), "pyspark", "requirements-spark.txt")],
+)
+def test_an_engine_that_is_not_installed_is_said_in_one_sentence(
+    coded: PostgresRows | SparkRows, library: str, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"dpengine.statistics.engines.{file[13:-4]}", raising=False)
+    for ask in (lambda: Engines().refuse(RowCount(), coded), lambda: Engines().read(RowCount(), coded, SCHEMA)):
+        with pytest.raises(AllowanceError) as refused:
+            ask()
+        assert refused.value.code == "engine.absent" and file in str(refused.value)
+
+
+def test_an_address_does_not_show_its_password() -> None:
+    assert "hunter2" not in repr(POSTGRES) and every_row(POSTGRES).connection == POSTGRES.connection
+
+
+def test_all_rows_lie_beside_those_that_count() -> None:
+    assert every_row(Path("a/coded-1.parquet")) == Path("a/coded-1.every.parquet")
+    assert every_row(POSTGRES).table == "t_every"
+    assert every_row(SparkRows("hdfs://x/coded-1.parquet")).path == "hdfs://x/coded-1.every.parquet"
+    assert every_row(SparkRows("/x/coded-1/")).path == "/x/coded-1.every.parquet"
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "pyspark"])
+def test_codes_are_widened_before_any_arithmetic(dialect: str) -> None:
+    """In every dialect: a narrow product would overflow by one person's value."""
+    found = statement(Moments("x", 10, 2, None, 1), SCHEMA, dialect)
+    assert found.wide == "CAST(c0 AS BIGINT) AS c0, CAST(c1 AS BIGINT) AS c1, c2"
+    assert found.sql.upper().count("SUM(") == 2
+
+
+def test_sums_of_any_length_are_added_as_decimals() -> None:
+    found = statement(Moments("x", 10, 2, None, 1), SCHEMA, "pyspark", any_length=True)
+    assert found.sql.count("AS DECIMAL(28, 0)") == 2
+    assert "DECIMAL(28" not in statement(Moments("x", 10, 2, None, 1), SCHEMA, "pyspark").sql
+    assert MOST_OF_ROW * MOST_ROWS < 10**37 and MOST_OF_ROW < 10**28

@@ -1,0 +1,101 @@
+"""Every need on every engine is exactly what it means, on random tables: empty ones, columns without a value, people
+with several rows, sets, codes at the ends of long grids, sums beyond 64 bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from engines.postgres_server import PostgresServer
+from engines.tables import (
+    WIDE,
+    Made,
+    in_parquet,
+    in_postgres,
+    kinds_of_needs,
+    needs_of_questions,
+    same,
+    some_tables,
+    wide_needs,
+)
+
+from dpengine.audit.world import SCHEMA
+from dpengine.declared.schema import Schema
+from dpengine.statistics.engines import USUAL_ROWS, SparkRows
+from dpengine.statistics.engines.postgres import PostgresEngine, computed
+from dpengine.statistics.engines.spark import SparkEngine, whole_columns
+from dpengine.statistics.need import Aggregate, CodedRows, Needs, NoData
+
+both_worlds = pytest.mark.parametrize(
+    ("schema", "needs"),
+    [pytest.param(SCHEMA, needs_of_questions, id="small"), pytest.param(WIDE, wide_needs, id="wide")],
+)
+
+
+def test_every_kind_of_need_is_here() -> None:
+    kinds = {type(need) for need in (*needs_of_questions(), *wide_needs())}
+    assert kinds_of_needs() - kinds == {CodedRows, NoData, Needs}
+
+
+@both_worlds
+def test_postgres_says_what_a_need_means(postgres: PostgresServer, schema: Schema, needs: Any) -> None:
+    """On 200 tables, through one connection that reads only."""
+    url = postgres.database()
+    with psycopg.connect(url) as connection:
+        tables = [
+            (made, in_postgres(made, connection, url, f"t{at}")) for at, made in enumerate(some_tables(schema, 200))
+        ]
+    with psycopg.connect(url, cursor_factory=psycopg.RawCursor) as connection:
+        connection.read_only = True
+        with connection.cursor(binary=True) as cursor:
+            for made, where in tables:
+                for need in needs():
+                    assert same(computed(need, where, schema, cursor), made.of(need)), need
+
+
+def test_needs_together_are_read_in_one_snapshot(postgres: PostgresServer) -> None:
+    url, needs = postgres.database(), wide_needs()[:5]
+    [_, _, made] = some_tables(WIDE, 3)
+    with psycopg.connect(url) as connection:
+        where = in_postgres(made, connection, url, "t")
+    assert PostgresEngine().read(Needs(needs), where, WIDE) == tuple(made.of(need) for need in needs)
+    assert PostgresEngine().read(NoData(), where, WIDE) == ()
+
+
+def in_one_job(
+    engine: SparkEngine, need: Aggregate[Any], tables: list[tuple[Made, SparkRows]], schema: Schema
+) -> list[Any]:
+    """The need of every table, by one statement that puts theirs side by side."""
+    parts = [engine.statement(need, where, schema) for _, where in tables]
+    together = " UNION ALL ".join(f"SELECT {at} AS which, * FROM ({sql})" for at, (_, sql) in enumerate(parts))
+    found = whole_columns(parts[0][0].sql(together).toArrow())
+    which = found.pop("which")
+    return [need.shape({name: cells[which == at] for name, cells in found.items()}) for at in range(len(tables))]
+
+
+def check_spark(spark: SparkEngine, schema: Schema, needs: Any, folder: Path, many: int) -> None:
+    tables = [(made, in_parquet(made, folder / f"t{at}.parquet")) for at, made in enumerate(some_tables(schema, many))]
+    for need in needs():
+        far = getattr(need, "weights", (0,)) and max(getattr(need, "weights", (0,)), default=0) >= 2**38
+        used = [(made, SparkRows(where.path, where.master, USUAL_ROWS + 1) if far else where) for made, where in tables]
+        for (made, _), found in zip(tables, in_one_job(spark, need, used, schema), strict=True):
+            assert same(found, made.of(need)), need
+
+
+@both_worlds
+def test_spark_says_what_a_need_means(spark: SparkEngine, schema: Schema, needs: Any, tmp_path: Path) -> None:
+    """On 20 tables, one job for each need."""
+    check_spark(spark, schema, needs, tmp_path, 20)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+@both_worlds
+def test_spark_says_what_a_need_means_on_200_tables(
+    spark: SparkEngine, schema: Schema, needs: Any, tmp_path: Path
+) -> None:
+    for part in range(10):
+        (tmp_path / str(part)).mkdir()
+        check_spark(spark, schema, needs, tmp_path / str(part), 20)

@@ -72,7 +72,7 @@ def compiled(
     if ibis.options.pyspark is None:  # only a backend with a connection would set it
         ibis.options.pyspark = type("NoNull", (ibis.config.Config,), {"treat_nan_as_null": False})()
     sql = str(ibis.to_sql(wanted, dialect=dialect))
-    # Items of a set are only looked for and counted, and so are the codes of some needs: they stay as narrow as they are.
+    # Items of a set are only looked for and counted, and so are the codes of some needs: they stay narrow.
     narrow = {name for name, kind in kinds.items() if kind != "int64" or as_stored}
     wide = ", ".join(name if name in narrow else f"CAST({name} AS BIGINT) AS {name}" for name in kinds)
     return Statement(sql, wide, view.lists)

@@ -57,13 +57,13 @@ def test_all_rows_lie_beside_those_that_count() -> None:
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "pyspark"])
 def test_codes_are_widened_before_any_arithmetic(dialect: str) -> None:
     """In every dialect: a narrow product would overflow by one person's value."""
-    found = statement(Moments("x", 10, 2, None, 1), SCHEMA, dialect)
+    found = statement(Moments("x", 10, 2, "c", 4), SCHEMA, dialect)
     assert found.wide == "CAST(c0 AS BIGINT) AS c0, CAST(c1 AS BIGINT) AS c1, c2"
     assert found.sql.upper().count("SUM(") == 2
 
 
 def test_sums_of_any_length_are_added_as_decimals() -> None:
-    found = statement(Moments("x", 10, 2, None, 1), SCHEMA, "pyspark", any_length=True)
+    found = statement(Moments("x", 10, 2, "c", 4), SCHEMA, "pyspark", any_length=True)
     assert found.sql.count("AS DECIMAL(28, 0)") == 2
-    assert "DECIMAL(28" not in statement(Moments("x", 10, 2, None, 1), SCHEMA, "pyspark").sql
+    assert "DECIMAL(28" not in statement(Moments("x", 10, 2, "c", 4), SCHEMA, "pyspark").sql
     assert MOST_OF_ROW * MOST_ROWS < 10**37 and MOST_OF_ROW < 10**28

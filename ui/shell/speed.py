@@ -12,6 +12,7 @@ import gc
 import threading
 import time
 from contextlib import suppress
+from typing import Any
 
 from streamlit import runtime
 
@@ -39,6 +40,18 @@ def _tidy() -> None:
         if _ran.wait(_IDLE):  # else nobody clicks, and sessions of people who left may have ended
             _ran.clear()
             time.sleep(_EVERY)
+        else:
+            _let_go()
         gc.collect()
         with suppress(OSError, AttributeError):  # glibc keeps freed memory for itself unless it is asked; others do not
             ctypes.CDLL(None).malloc_trim(0)
+
+
+def _let_go() -> None:
+    """Streamlit keeps the session of whoever left for two minutes, in case they come back, and then until the next one
+    leaves: with nobody there it would keep all that the last ones held."""
+    with suppress(AttributeError, RuntimeError):  # of Streamlit's own parts, which may be called otherwise tomorrow
+        here = runtime.get_instance()
+        kept: Any = here._session_mgr
+        here._get_async_objs().eventloop.call_soon_threadsafe(kept._session_storage._cache.expire)
+        time.sleep(_EVERY)

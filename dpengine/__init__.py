@@ -6,6 +6,7 @@ from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
+from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit
 from dpengine.ledger.rows import Entry
 from dpengine.mechanisms import catalogue
@@ -29,6 +30,7 @@ __all__ = [
     "Preview",
     "Query",
     "Schema",
+    "Source",
     "Table",
     "Unit",
     "Workspace",

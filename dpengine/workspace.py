@@ -1,6 +1,7 @@
 """The facade: a folder with a ledger, declared tables and one worker. Pages, notebooks and outside checks start here.
 
-    var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet
+    var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet,
+                                                              and the connection to a database
     var/registry.sqlite   what was declared                       var/secret             the fingerprint key
     var/published/        tables that were published
     var/*.head            the last row of each of the two         var/open.lock          held by whoever has it open
@@ -14,9 +15,11 @@ import hashlib
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dpengine.accountant.budget import Budget
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.receipts import Finding, check, read_receipts
@@ -24,7 +27,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
+from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit, read_relation
+from dpengine.intake.marks import address_mark
+from dpengine.intake.postgres import Described, describe
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry
 from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR, is_person
@@ -36,12 +42,12 @@ from dpengine.people.face import Face
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
-from dpengine.storage import erase, people_names
+from dpengine.storage import erase, people_names, sources
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables
 from dpengine.storage.matches import Match, all_matches
 from dpengine.storage.people_names import KnownPerson
-from dpengine.storage.registry import Record
+from dpengine.storage.registry import ADDRESS, Record
 from dpengine.storage.samples import SAMPLES
 from dpengine.storage.tokens import TokenBook
 from dpengine.table import Table
@@ -111,11 +117,15 @@ class Workspace(DeclaredTables):
         bad_records: str = "refuse",
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
+        new_people: bool = False,
     ) -> Table:
-        """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it. The budget may be a
-        function of the number of people, which is not known before."""
+        """Declare a table: a CSV or Parquet path, a pandas frame or a `Source`, with what is public about it. The
+        budget may be a function of the number of people, which is not known before. A newer state of a source joins
+        the budget that it has, unless its owner says that these are `new_people`."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
+        if isinstance(source, Source):
+            sources.refuse_elsewhere(source, self.databases, self.served)
         clean = _name(name)
         if unit is None:
             raise AllowanceError("unit.missing")
@@ -132,11 +142,62 @@ class Workspace(DeclaredTables):
         if self._registry.get(clean) is not None or clean in SAMPLES:
             raise AllowanceError("table.exists", name=clean)
         with self.loading():
-            arriving = Arriving(clean, schema, unit, kind, dialect or Dialect(), actor, about_rows)
+            arriving = Arriving(clean, schema, unit, kind, dialect or Dialect(), actor, about_rows, new_people)
             record, joined = self._arrive(arriving, source, budget, bad_records, progress)
             if self.ledger.served:
                 self.ledger.hand_over(record.budget, clean, actor, actor)
         return Table(self, record, self.ledger.budget(record.budget), actor, joined)
+
+    def describe_source(self, source: Source) -> Described:
+        """The columns of a table in a database, as the database declares them; no row is read."""
+        if self.samples_only:
+            raise AllowanceError("workshop.no_tables")
+        sources.refuse_elsewhere(source, self.databases, self.served)
+        found = describe(source)
+        marks = [ADDRESS + address_mark(place, self._secret) for place in found.places]
+        with self._registry.transaction(write=False) as rows:
+            return replace(found, earlier=tuple(record.name for record in self._registry.of_content(rows, marks)))
+
+    @property
+    def reads_databases(self) -> bool:
+        """May a table come from a database at all? Where people sign in, from hosts that the operator named."""
+        return not self.samples_only and bool(self.databases or (self.databases is None and not self.served))
+
+    def has_source(self, name: str) -> bool:
+        """Can newer rows of a table be brought from where it came?"""
+        record = self._registry.get(name)
+        return record is not None and sources.kept(self.folder / "tables" / record.folder) is not None
+
+    def bring_newer(
+        self,
+        name: str,
+        newer: str,
+        *,
+        new_people: bool = False,
+        actor: str = OWNER,
+        progress: Callable[[float], None] | None = None,
+    ) -> Table:
+        """The rows of a table's source as they are now, as another table that is declared the same. It is charged to
+        the same allowance, unless its owner says that its people are new: then to one of the same size."""
+        record = self._own(name)
+        self.ledger.refuse_other(record.budget, name, actor)
+        source = sources.kept(self.folder / "tables" / record.folder)
+        if source is None:
+            raise AllowanceError("source.unknown", table=name)
+        rule = self.ledger.budget(record.budget).rule
+        return self.add_table(
+            newer,
+            source,
+            schema=self.schema_of(record),
+            unit=Unit.from_json(record.unit),
+            relation=record.relation,
+            budget=Budget(rule.epsilon, rule.delta),
+            about_rows=record.about if record.relation == "add_remove" else None,
+            dialect=Dialect.from_json(record.dialect),
+            actor=actor,
+            progress=progress,
+            new_people=new_people,
+        )
 
     def _refuse_sharing(self, budget: str, actor: str) -> None:
         """Where people sign in, a table shares the allowance of one that its owner has too, and of no other."""

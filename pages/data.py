@@ -12,6 +12,7 @@ from ui.data import (
     declare_change,
     declare_file,
     declare_people,
+    declare_source,
     declare_table,
 )
 from ui.workshop import workshop
@@ -30,5 +31,6 @@ else:
             "cards": declare_cards.describe,
             "care": declare_care.budget,
             "done": declare_table.done,
-        }
+        },
+        declare_source.found,
     )

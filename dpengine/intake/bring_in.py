@@ -33,7 +33,11 @@ def load_raw(
     if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
-    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, keep_blank=rule == SPACES_ALONE)
+    sets = {
+        name: kind.separator for name, kind in schema.columns.items() if isinstance(kind, ItemSet) and kind.separator
+    }
+    blank = rule == SPACES_ALONE
+    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, blank, sets)
     for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
         if name not in loaded.columns:
             raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))

@@ -1,7 +1,9 @@
-"""A file or frame becomes the raw table: Parquet, every cell text, an empty cell NULL, one row per record.
+"""A file, a frame or a table of a database becomes the raw table: Parquet, every cell text, an empty cell NULL, one row
+per record.
 
 Text files are read by `csv_records`, where the rules for damaged lines stand. Parquet files and frames are typed
-already; their columns are written as the text a CSV file would hold. Everything streams: memory does not grow with the
+already; their columns are written as the text a CSV file would hold. So are those of a database, by the database
+itself (postgres.py). Everything streams: memory does not grow with the
 table. A file is copied once, and both the rows and the mark are taken from that copy, even if the file is replaced
 meanwhile.
 """
@@ -9,8 +11,9 @@ meanwhile.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,9 +27,11 @@ import pyarrow.parquet as pq
 from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
+from dpengine.declared.source import Source
+from dpengine.intake import postgres
 from dpengine.intake.csv_records import Batches, Blanks, read_csv
 from dpengine.intake.inspect import Unpacked, files_of, is_text
-from dpengine.intake.marks import content_marks, own_copy
+from dpengine.intake.marks import address_mark, content_marks, own_copy
 from dpengine.intake.sheet_records import read_sheet
 
 if TYPE_CHECKING:
@@ -49,22 +54,28 @@ class Loaded:
     files: tuple[str, ...] = field(default=(), compare=False)  # of the bytes of each file
     header: tuple[str, ...] = field(default=(), compare=False)  # the names as they stand in the file
     blank: int = field(default=0, compare=False)  # rows of separators alone, which were passed over
+    addresses: tuple[str, ...] = field(default=(), compare=False)  # of where a database keeps it
+    seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # the columns' types there
 
 
 def load(
-    source: Path | pandas.DataFrame,
+    source: Path | Source | pandas.DataFrame,
     dialect: Dialect,
     raw: Path,
     secret: bytes,
     progress: Callable[[float], None] | None = None,
     bad_records: str = "refuse",
     keep_blank: bool = False,
+    separators: Mapping[str, str] | None = None,
 ) -> Loaded:
     """Write the raw table. A refusal names a formal fault but no row number and no value, and leaves no file behind."""
     if bad_records not in ("refuse", "empty"):
         raise AllowanceError("load.bad_records")
+    tell, blanks = progress or (lambda share: None), Blanks(keep_blank)
     try:
-        return _load(source, dialect, raw, secret, progress or (lambda share: None), bad_records, Blanks(keep_blank))
+        if isinstance(source, Source):
+            return _database(source, dialect, raw, secret, tell, blanks, separators or {})
+        return _load(source, dialect, raw, secret, tell, bad_records, blanks)
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise
@@ -86,6 +97,35 @@ def _load(
         if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
             raise AllowanceError("load.folder_names")
         return replace(_written(parts, raw, secret, tell, blanks), files=tuple(dict.fromkeys(files)))
+
+
+def _database(
+    source: Source,
+    dialect: Dialect,
+    raw: Path,
+    secret: bytes,
+    tell: Callable[[float], None],
+    blanks: Blanks,
+    separators: Mapping[str, str],
+) -> Loaded:
+    try:
+        inside = Path(tempfile.mkdtemp(prefix=".", dir=raw.parent))  # 0700
+    except OSError:
+        raise AllowanceError("load.unwritable") from None
+    try:
+        copy = inside / "rows.csv"
+        found = postgres.copy_rows(source, dialect, separators, copy, lambda share: tell(COPYING * share))
+        _, batches = read_csv(copy, postgres.AS_READ, "empty", blanks)
+        names = [column.name for column in found.columns]
+        loaded = _written([(names, batches)], raw, secret, tell, blanks)
+    except AllowanceError as refusal:
+        if refusal.code == "load.no_rows":  # told of files there
+            raise AllowanceError("source.no_rows") from None
+        raise
+    finally:
+        shutil.rmtree(inside, ignore_errors=True)
+    addresses = tuple(address_mark(place, secret) for place in found.places)
+    return replace(loaded, addresses=addresses, seen=found.seen)
 
 
 def _written(

@@ -98,6 +98,11 @@ def _block(file: object) -> bytes:
         raise AllowanceError("load.unreadable") from None
 
 
+def address_mark(place: Sequence[str], secret: bytes) -> str:
+    """The mark of where a database keeps a table: a newer state of the same table has the same."""
+    return hmac.new(secret, b"allowance: address" + json.dumps(list(place)).encode("ascii"), hashlib.sha256).hexdigest()
+
+
 def content_marks(raw: Path, width: int, parts: Sequence[int], secret: bytes) -> list[str]:
     """The mark of all rows of a raw table. If it came in several files, with `parts` rows each, also the mark of each.
     The table is read once for every TOGETHER files."""

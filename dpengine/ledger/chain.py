@@ -30,6 +30,7 @@ from dpengine.ledger.rows import (
     Standing,
     act_of,
     charge_totals,
+    newer_of,
     questions_of,
 )
 from dpengine.messages import say
@@ -224,12 +225,13 @@ class _Reader:
         return None
 
     def _act(self, row: LedgerRow) -> str | None:
-        """An owner closes a table once, and raises a cap from what it is to something larger; an operator closes a
-        budget once, also one whose own rows are lost."""
+        """An owner closes a table once, raises a cap from what it is to something larger, and says once of a newer
+        table that its people are new; an operator closes a budget once, also one whose own rows are lost."""
         table, before, after = act_of(row)
         record = self.budgets.get(row["budget"])
-        act = (row["budget"], table, row["kind"])
-        if row["kind"] == "close" and table:
+        newer = newer_of(row)
+        act = (row["budget"], table, f"{row['kind']} {newer}".strip())
+        if (row["kind"] == "close" and table) or (row["kind"] == "new_people" and newer in ("", table)):
             return "chain.form"
         if record is None and row["kind"] != "close":
             return "chain.orphan"

@@ -201,6 +201,19 @@ class Ledger(PeopleLedger):
             body = owner_rows.body(table, record.rule.epsilon, higher.rule.epsilon)
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
 
+    def new_people(self, budget: str, table: str, newer: str, actor: str) -> Act:
+        """The owner says that the people of a newer state of a table's source are others than those of the table. If
+        said before, the first row counts."""
+        with self._file.writing() as db:
+            if self._known_budget(db, budget).kind != "private":
+                raise AllowanceError("act.practice")
+            self._refuse_act(db, budget, table, actor)
+            known = owner_rows.new_people(db, budget, table, newer)
+            if known:
+                return known[0]
+            body = owner_rows.body(table, newer=newer)
+            return Act.from_row(self._append(db, "new_people", budget, "", actor, body, "", _now()))
+
     def adopt(self, rows: Iterable[JsonObject]) -> None:
         """Copy checked rows into a new ledger; the file's triggers check again that each continues the chain."""
         with self._file.writing() as db:

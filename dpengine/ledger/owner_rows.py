@@ -4,6 +4,8 @@
     forget  the same, and its rows are deleted from disk    once per table, never undone
     raise   the cap ε of a budget becomes a larger one      as often as the owner likes; δ, α and c stay (filter.py)
     close   nothing more is spent from a budget             once per budget, never undone: rows of it may be lost
+    new_people  the people of a newer state of a table's source are others: it has an allowance of its own
+                                                            once for each newer table, before it is there
 
 What is done to a table's budget holds for the budgets of people who keep apart on it too (people_rows.py).
 
@@ -21,7 +23,7 @@ from sqlite_utils import Database
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.people_rows import base_of
-from dpengine.ledger.rows import BudgetRecord, LedgerRow, act_of
+from dpengine.ledger.rows import BudgetRecord, LedgerRow, act_of, newer_of
 from dpengine.ledger.sqlite_file import sound_rows
 
 # These conditions repeat those of the partial indexes word for word, or SQLite would not use the indexes.
@@ -32,12 +34,13 @@ _CLOSED = f"SELECT * FROM entries WHERE {_CLOSING} AND budget = ? AND json_extra
 _CLOSE = "SELECT * FROM entries WHERE kind = 'close' AND budget = ?"
 _ALL_CLOSE = "SELECT * FROM entries INDEXED BY one_close WHERE kind = 'close' ORDER BY budget"
 _ALL_CLOSED = f"SELECT * FROM entries INDEXED BY one_act WHERE {_CLOSING} ORDER BY budget"
+_NEW_PEOPLE = "SELECT * FROM entries WHERE kind = 'new_people' AND budget = ? ORDER BY seq DESC"
 _OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC"
 
 
 @dataclass(frozen=True)
 class Act:
-    """One such row. `before` and `after` are the cap before and after a raise."""
+    """One such row. `before` and `after` are the cap before and after a raise, `newer` the table with new people."""
 
     seq: int
     at: str
@@ -48,16 +51,24 @@ class Act:
     table: str
     before: Fraction | None = None
     after: Fraction | None = None
+    newer: str = ""
 
     @staticmethod
     def from_row(row: LedgerRow) -> Act:
         table, before, after = act_of(row)
-        return Act(row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"], table, before, after)
+        made = row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"]
+        return Act(*made, table, before, after, newer_of(row))
 
 
-def body(table: str, before: Fraction | None = None, after: Fraction | None = None) -> str:
+def body(table: str, before: Fraction | None = None, after: Fraction | None = None, newer: str = "") -> str:
     caps = {} if before is None else {"from": str(before), "to": str(after)}
-    return canonical({"table": table} | caps)
+    return canonical({"table": table} | caps | ({"newer": newer} if newer else {}))
+
+
+def new_people(db: Database, budget: str, table: str, newer: str) -> list[Act]:
+    """The row that says so of this newer table, if there is one."""
+    acts = [Act.from_row(row) for row in sound_rows(db, _NEW_PEOPLE, [budget])]
+    return [act for act in acts if (act.table, act.newer) == (table, newer)]
 
 
 def raised(db: Database, record: BudgetRecord) -> BudgetRecord:
@@ -104,8 +115,9 @@ def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> 
 
 def of_budget(db: Database, budget: str) -> list[Act]:
     """Newest first, and always all of them: no raise may stay hidden."""
-    rows = sound_rows(db, _CLOSE, [budget]) + sound_rows(db, _OF_BUDGET, [base_of(budget)])
-    return [Act.from_row(row) for row in rows]  # a closed budget's tables can still be sealed or forgotten
+    rows = sound_rows(db, _CLOSE, [budget])  # a closed budget's tables can still be sealed or forgotten
+    later = sound_rows(db, _OF_BUDGET, [base_of(budget)]) + sound_rows(db, _NEW_PEOPLE, [base_of(budget)])
+    return [Act.from_row(row) for row in rows + sorted(later, key=lambda row: -int(row["seq"]))]
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:

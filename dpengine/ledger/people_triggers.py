@@ -80,3 +80,12 @@ STATEMENTS = (
             AND actor <> NEW.actor)
         BEGIN SELECT RAISE(ABORT, 'a wish is decided by another'); END""",
 )
+
+NEW_PEOPLE = (
+    "CREATE INDEX new_people_of ON entries (budget, seq) WHERE kind = 'new_people'",
+    """CREATE UNIQUE INDEX one_new_people ON entries
+        (budget, json_extract(body, '$.table'), json_extract(body, '$.newer')) WHERE kind = 'new_people'""",
+    f"""CREATE TRIGGER no_new_people_without_role BEFORE INSERT ON entries
+        WHEN NEW.kind = 'new_people' AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
+        BEGIN SELECT RAISE(ABORT, 'only an owner says this'); END""",
+)

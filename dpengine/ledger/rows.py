@@ -1,11 +1,11 @@
 """What a ledger row says, as frozen records, and the rows they are read from.
 
 A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Kinds: `budget` (a creation),
-`charge`, its outcome, `answer` or `failed`, an owner's acts, `seal`, `forget` and `raise`, an operator's, `recovered`
-and `close` (recover.py: the ledger was restored or repaired, nothing more is spent from this budget), and the steps of
-a session: `step` records a step as used, `part` or `lost` is its outcome, `ended` closes the session early. These carry
-the request of the session's charge. What is written of people has kinds of its own (people_rows.py). A reader skips
-kinds it does not know: later versions may add some.
+`charge`, its outcome, `answer` or `failed`, an owner's acts (owner_rows.py), an operator's, `recovered` and `close`
+(recover.py: the ledger was restored or repaired, nothing more is spent from this budget), and the steps of a session:
+`step` records a step as used, `part` or `lost` is its outcome, `ended` closes the session early. These carry the
+request of the session's charge. What is written of people has kinds of its own (people_rows.py). A reader skips kinds
+it does not know: later versions may add some.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpengine.ledger import long_lists
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
-ACTS = ("seal", "forget", "raise", "close")
+ACTS = ("seal", "forget", "raise", "close", "new_people")
 TOLD = ("part", "lost")
 SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
@@ -239,6 +239,11 @@ def act_of(row: LedgerRow) -> tuple[str, Fraction | None, Fraction | None]:
     if row["kind"] != "raise":
         return str(body["table"]), None, None
     return str(body["table"]), Fraction(body["from"]), Fraction(body["to"])
+
+
+def newer_of(row: LedgerRow) -> str:
+    """The newer table of which an owner says that its people are others; empty for every other act."""
+    return str(json.loads(row["body"])["newer"]) if row["kind"] == "new_people" else ""
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("0005_looks", repeats.STATEMENTS),
     ("0006_people", people_triggers.STATEMENTS),
     ("0007_lists", long_lists.STATEMENTS),
+    ("0008_new_people", people_triggers.NEW_PEOPLE),
 )
 _FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word

@@ -9,6 +9,7 @@ never hands out the workspace, a table of it, its ledger or its jobs, but faces 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -18,6 +19,8 @@ from dpengine.asking.plan import PlanRun
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.asking.sessions import Session
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.source import Source
+from dpengine.intake.postgres import Described
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, Entry, Ledger
 from dpengine.people import limiter, rights
@@ -148,6 +151,27 @@ class Face(TokenFace):
         if isinstance(source, str | Path) and self.folder.resolve() not in Path(source).resolve().parents:
             raise AllowanceError("load.absent")  # of the files on the machine, those in their own folder alone
         added = self._at.house.add_table(name, source, **declared | {"actor": self.person})
+        return self._table(added.name, added.joined)
+
+    def describe_source(self, source: Source) -> Described:
+        """The columns of a table in a database: of hosts that the operator named."""
+        self._check("describe_source")
+        found = self._at.house.describe_source(source)
+        return replace(found, earlier=tuple(name for name in found.earlier if self._at.governs(name)))
+
+    @property
+    def reads_databases(self) -> bool:
+        self._check("reads_databases")
+        return self._at.house.reads_databases
+
+    def has_source(self, name: str) -> bool:
+        self._check("has_source", name)
+        return self._at.house.has_source(name)
+
+    def bring_newer(self, name: str, newer: str, **said: object) -> Table:
+        """A newer state of a table of theirs that lives in a database."""
+        self._check("bring_newer", name)
+        added = self._at.house.bring_newer(name, newer, **said | {"actor": self.person})
         return self._table(added.name, added.joined)
 
     def seal(self, name: str, actor: str = "") -> Act:

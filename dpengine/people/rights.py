@@ -31,11 +31,16 @@ def _all(who: tuple[str, ...], verbs: str) -> dict[str, frozenset[str]]:
 # Of a workspace. What lists tables, people or answers lists those that the person may see; of wishes, whoever may not
 # decide about them or read the account sees their own alone.
 WORKSPACE = MappingProxyType(
-    _all((ANYONE,), "person may tables names here closed job pending served samples_only ledger jobs folder")
+    _all(
+        (ANYONE,),
+        "person may tables names here closed job pending served samples_only reads_databases ledger jobs folder",
+    )
     | _all((ANYONE,), "tokens new_token revoke_token wishes")
     | _all(_ACCOUNT, "table answer_of meter grants limit")
     | _all(_PLAN, "published_file wish")
-    | _all((OWNER,), "add_table seal forget raise_cap grant set_limit keep_apart")
+    | _all(
+        (OWNER,), "add_table describe_source has_source bring_newer seal forget raise_cap grant set_limit keep_apart"
+    )
     | _all(_MEMBERS, "verify_ledger check_receipts called")
     | _all((OWNER, ADMINISTRATOR), "decide")
     | _all((OWNER, ADMINISTRATOR, AUDITOR), "people roles groups")

@@ -4,6 +4,11 @@ The number of people of a content is revealed at most once. So content keeps its
 of rows that count; and if the same bytes could be read in another way as other people, the table is refused because of
 what was declared, before anybody is counted. A part of known content (a file of a folder, or a folder with that file)
 joins its budget too; with an id column its people would be counted again among others, so it is refused.
+
+A newer state of a table that lives in a database is other content, and mostly of the same people: it is known by where
+it lives, and joins the budget that the newest table from there has, unless its owner says that its people are new. That
+is then a row of the ledger, in the account of the budget that it does not join. If the very rows are known, saying so
+changes nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +25,9 @@ from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Relation, Unit
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import content_marks, older_mark
-from dpengine.ledger.ledger import Act, BudgetRecord
+from dpengine.ledger.ledger import Act, BudgetRecord, Ledger
 from dpengine.storage.redeclare import RAW, names_of
-from dpengine.storage.registry import FILE, OLDER, PART, ROWS, Record, Registry, alike
+from dpengine.storage.registry import ADDRESS, FILE, OLDER, PART, ROWS, Record, Registry, alike
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Arriving:
     dialect: Dialect
     actor: str
     about: int | None = None
+    new_people: bool = False  # of a newer state of a database's table: its people are others
 
     def record(
         self, folder: str, budget: str, about: int, loaded: Loaded, rule: int, at: str, practice: bool = False
@@ -63,16 +69,18 @@ class Arriving:
 
 @dataclass(frozen=True)
 class Known:
-    """A table with the same content, or with a part of it."""
+    """A table with the same content, with a part of it, or (`by_address`) only from the same place."""
 
     record: Record
     whole: bool
     same_bytes: bool
+    by_address: bool = False
 
 
 def marks_of(loaded: Loaded) -> list[str]:
     of_rows = [ROWS + loaded.fingerprint] if loaded.fingerprint else []
-    return [*of_rows, *(PART + mark for mark in loaded.marks), *(FILE + mark for mark in loaded.files)]
+    parts = [*of_rows, *(PART + mark for mark in loaded.marks), *(FILE + mark for mark in loaded.files)]
+    return [*parts, *(ADDRESS + mark for mark in loaded.addresses)]
 
 
 def known(
@@ -91,8 +99,29 @@ def known(
         files = {mark for mark in theirs if mark.startswith(FILE)}
         same_bytes = bool(files) and files == {mark for mark in marks if mark.startswith(FILE)}
         rows_too = any(mark.startswith((ROWS, OLDER)) for mark in marks & theirs)
-        known_tables.append(Known(record, same_bytes or rows_too, bool(files & marks)))
-    return known_tables
+        content = any(not mark.startswith(ADDRESS) for mark in alike(marks) & theirs)
+        known_tables.append(Known(record, same_bytes or rows_too, bool(files & marks), not content))
+    return _newest_from_there(known_tables)
+
+
+def _newest_from_there(tables: list[Known]) -> list[Known]:
+    """Of the tables that came from the same place alone, those on the budget of the newest: its owner may have said
+    that people were new since the others. Where the content itself is known, that decides."""
+    by_content = [table for table in tables if not table.by_address]
+    if by_content or not tables:
+        return by_content
+    return [table for table in tables if table.record.budget == tables[-1].record.budget]
+
+
+def apart(tables: Sequence[Known], new: Arriving) -> bool:
+    """Does this table get a budget of its own though its place is known, because its people are new?"""
+    return bool(new.new_people and tables and tables[0].by_address)
+
+
+def note_apart(ledger: Ledger, tables: Sequence[Known], new: Arriving) -> None:
+    """As a row of the ledger, before the table is there: none stands apart without its row."""
+    for table in tables:
+        ledger.new_people(table.record.budget, table.record.name, new.name, new.actor)
 
 
 def _marked_anew(folder: Path, secret: bytes) -> list[str]:
@@ -143,7 +172,7 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
         parts = ("line_breaks",) if new.unit.id_column is None else ("separator", "quote", "encoding", "line_breaks")
         if table.same_bytes and any(getattr(old, part) != getattr(new.dialect, part) for part in parts):
             raise AllowanceError("content.read_otherwise", table=table.record.name)
-        if not table.whole and new.unit.id_column is not None:
+        if not table.whole and not table.by_address and new.unit.id_column is not None:
             raise AllowanceError("content.part_known", table=table.record.name)
 
 

@@ -23,6 +23,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.space import refuse_full
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
+from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit
 from dpengine.intake.bring_in import code_rows, load_raw
 from dpengine.intake.load import Loaded
@@ -32,7 +33,7 @@ from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import owns
 from dpengine.statistics.engines.raw_parquet import read_columns
 from dpengine.statistics.raw_needs import RawNeed, RawStatistic
-from dpengine.storage import arrivals, matches, redeclare
+from dpengine.storage import arrivals, matches, redeclare, sources
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.folder_lock import Hold
 from dpengine.storage.registry import Record, Registry
@@ -63,6 +64,7 @@ class DeclaredTables:
         except OSError:
             raise AllowanceError("workspace.unwritable") from None
         self.samples_only = (folder / SAMPLES_ONLY).exists()
+        self.databases: tuple[str, ...] | None = None  # hosts that tables may come from; None: see sources.py
         self._registry = Registry(folder / "registry.sqlite")
         self.ledger = Ledger(folder / "ledger.sqlite")
         self._sampling = threading.Lock()
@@ -179,10 +181,12 @@ class DeclaredTables:
         with self._fresh_folder() as folder:
             rule = RULE
             loaded = self._load(folder, source, new, bad_records, rule, progress)
+            if isinstance(source, Source):
+                sources.keep(folder, source.described(loaded.seen))
             with self._registry.transaction() as rows:
                 known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
             others: list[str] = []  # of other owners, where people sign in
-            if known:
+            if known and not arrivals.apart(known, new):
                 others += self._of_others(known, new.actor)
                 with matches.discreet(self._registry, new.name, new.actor, lambda: others):
                     joined = arrivals.budget_of(known)
@@ -202,6 +206,9 @@ class DeclaredTables:
                     raise AllowanceError("table.exists", name=new.name)
                 known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
                 others[:] = self._of_others(known, new.actor)
+                if arrivals.apart(known, new):
+                    arrivals.note_apart(self.ledger, known, new)
+                    known = []
                 joined = arrivals.budget_of(known)
                 if joined is not None and others:
                     declared = budget(about) if callable(budget) else budget

@@ -51,8 +51,10 @@ _LATER = {
 _JSON = ("unit", "schema", "dialect", "header")
 
 
-# Kinds of marks: a file's bytes, all rows, the rows of one file of a folder, rows as earlier versions marked them.
+# Kinds of marks: a file's bytes, all rows, the rows of one file of a folder, rows as earlier versions marked them; and
+# where a database keeps the table, which is no content: it joins an allowance, and nothing else follows from it.
 FILE, ROWS, PART, OLDER = "file:", "rows.2:", "part.2:", "older:"  # 2: the rule of marks.py
+ADDRESS = "address:"
 
 
 def alike(marks: Iterable[str]) -> set[str]:
@@ -197,7 +199,8 @@ class Registry:
         """These tables and all that share content with one of them, directly or through others."""
         kin, fresh = list(names), list(names)
         while fresh:
-            others = self.of_content(rows, alike(self.marks_of(rows, fresh)))
+            content = {mark for mark in self.marks_of(rows, fresh) if not mark.startswith(ADDRESS)}
+            others = self.of_content(rows, alike(content))
             fresh = [record.name for record in others if record.name not in kin]
             kin += fresh
         return kin

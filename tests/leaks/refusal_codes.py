@@ -45,6 +45,7 @@ PREFIXES_CANNOT["porter."] = PREFIXES_CANNOT["serve."] = "is said of who signs i
 PREFIXES_CANNOT["head."] = "is said of a file of heads, before any table is read"
 PREFIXES_CANNOT["gate."] = "is said of the address that was asked for, before any page"
 PREFIXES_CANNOT["upload."] = "is said of a file that was not kept, or is gone, and so not read"
+PREFIXES_CANNOT["source."] = "needs a database; tests/engines/test_sources.py causes them on rows that hold canaries"
 PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"
 
 

@@ -32,6 +32,7 @@ PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 _STEP_OF = {
     "load.": "names",
     "content.": "names",
+    "source.": "names",
     "dialect.": "names",
     "unit.": "unit",
     "budget.other_terms": "unit",
@@ -75,7 +76,7 @@ def _keep(draft: Draft) -> None:
 def under_way() -> Draft | None:
     """A table that somebody is in the middle of declaring."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
-    return draft if draft is not None and draft.path is not None and draft.step not in ("file", "done") else None
+    return draft if draft is not None and draft.begun and draft.step not in ("file", "done") else None
 
 
 def start_over() -> None:
@@ -91,7 +92,8 @@ def kept(key: str, value: Any) -> str:
     return key
 
 
-def show(screens: dict[str, Callable[[Draft], None]]) -> None:
+def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]) -> None:
+    """`found` takes what a database told of its columns."""
     look()
     if not may("add_table"):
         frame.nothing()
@@ -99,7 +101,7 @@ def show(screens: dict[str, Callable[[Draft], None]]) -> None:
         return
     draft = current()
     if draft.task is not None:
-        _settle(draft)
+        _settle(draft, found)
     on_the_way = draft.step not in ("file", "done")
     said = st.container()
     if draft.step != "done":
@@ -224,7 +226,7 @@ def waiting(task: Task) -> None:
         st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
 
 
-def _settle(draft: Draft) -> None:
+def _settle(draft: Draft, found: Callable[..., None]) -> None:
     """When the work is over: on to the next screen, or back to the one it complains about."""
     task: Task = draft.task
     if not task.over:
@@ -232,14 +234,17 @@ def _settle(draft: Draft) -> None:
     draft.task = None
     if task.error is not None:
         where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
-        draft.go(where)
+        draft.go(draft.step if task.purpose == "connect" else where)
         draft.complaint, draft.pressed = task.error, True
+    elif task.purpose == "connect":
+        found(draft, *task.result)
     elif task.purpose == "survey":
         draft.forth()
     else:
         table: dp.Table = task.result
         draft.added = drafts.Added(table.name, table.joined)
         draft.path = None  # the work dropped the file
+        draft.let_go_source()
         if draft.relation == "replace":
             draft.about = None  # it told prices; from now on there is the number that was counted
         draft.go("done")

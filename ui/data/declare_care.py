@@ -226,7 +226,7 @@ def _typed(draft: Draft) -> bool:
 
 def _add(draft: Draft) -> None:
     """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
-    path, name = draft.path, draft.name
+    path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     whose, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None
@@ -237,7 +237,7 @@ def _add(draft: Draft) -> None:
     def work(tell: Callable[[float], None]) -> dp.Table:
         table = space.add_table(
             name,
-            path,
+            source,
             schema=declared,
             unit=whose,
             relation=kind,
@@ -246,6 +246,7 @@ def _add(draft: Draft) -> None:
             dialect=dialect,
             bad_records=bad_records,
             progress=tell,
+            new_people=new_people,
         )
         here.forget(path)
         return table

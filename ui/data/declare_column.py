@@ -18,6 +18,7 @@ from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number, normal, round_step
 from dpengine.declared.usual_spellings import MISSING
+from dpengine.intake.postgres import SET_SEPARATOR
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -78,6 +79,22 @@ class Card:
             card.take_range(idea.preset)
         card.guess = card.said() if idea.kind else None
         return card
+
+    def typed(self, category: str, labels: Sequence[str]) -> None:
+        """What a database declares of the column's type says more than its name: truth values, an enumerated list.
+        That is the table's declaration, and nothing of its rows. It waits for a yes as every guess does."""
+        if len(labels) > 1:
+            self.kind, self.candidates = "list", ()
+            self.take_values(list(labels), say("data.source.as_enumerated"))
+        elif category == "B":
+            self.kind, self.candidates = "yes_no", ()
+        elif category == "A":
+            self.separator = SET_SEPARATOR
+            if self.kind != "items":
+                self.kind = OUT
+        elif category == "D" and self.kind == "date":
+            self.order = "ymd"  # as its days are read: nothing is left to say
+        self.guess = self.said() if self.kind not in (None, OUT) else None
 
     def said(self) -> tuple[object, ...]:
         """All that it says of the column."""

@@ -17,6 +17,7 @@ from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
+from dpengine.intake.postgres import SourceColumn
 from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
 
 STEPS = ("file", "names", "unit", "cards", "care")  # then "done"
@@ -50,6 +51,11 @@ class Draft:
     step: str = "file"
     path: Path | None = None  # the uploaded file on the server
     file: str = ""  # its name, for people
+    source: dp.Source | None = None  # in place of a file: a table in a database …
+    asked: dp.Source | None = None  # … one whose columns are to be looked at …
+    types: dict[str, SourceColumn] = field(default_factory=dict)  # … what the database declares of its columns …
+    earlier: list[str] = field(default_factory=list)  # … and the tables here that came from the same place
+    new_people: bool = False  # of its people the owner says that they are not in those
     uploads: int = 0
     dialect: Dialect = field(default_factory=Dialect)
     names: list[str] = field(default_factory=list)
@@ -75,6 +81,14 @@ class Draft:
     added: Added | None = None
 
     @property
+    def begun(self) -> bool:
+        """Is there a table to describe?"""
+        return self.path is not None or self.source is not None
+
+    def let_go_source(self) -> None:
+        self.source, self.types, self.earlier, self.new_people = None, {}, [], False
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """What prices on the way are told for: the number of people that was said, else several."""
         return (self.about,) if self.about else USUAL_SIZES
@@ -91,6 +105,8 @@ class Draft:
     def card(self, name: str) -> Card:
         if name not in self.cards:
             self.cards[name] = Card.for_name(name, self.names)
+            if name in self.types:
+                self.cards[name].typed(self.types[name].category, self.types[name].labels)
         return self.cards[name]
 
     @property

@@ -17,6 +17,8 @@ from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, start_over
 from ui.data.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
+from ui.data.declare_source import choose as in_database
+from ui.data.declare_source import names as names_in_database
 from ui.shell import uploads
 from ui.shell.incoming import here
 from ui.shell.state import workspace
@@ -39,8 +41,10 @@ def choose(draft: Draft) -> None:
         if given is not None:
             _take(draft, given)
         _on_server(draft)
-        complain(draft)
-        if draft.path is not None:
+        in_database(draft)
+        if not (draft.complaint and draft.complaint.code.startswith("source.")):  # told beside its form
+            complain(draft)
+        if draft.begun:
             st.html(f"<p>{escape(say('data.file.ready', file=draft.file))}</p>")
             with st.container(horizontal=True):
                 if st.button(say("data.file.go_on"), key="declare-go-on", type="primary"):
@@ -82,6 +86,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
         draft.complaint, draft.uploads = complaint, draft.uploads + 1
         st.rerun()
     here.forget(draft.path)
+    draft.let_go_source()
     draft.uploads += 1
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
@@ -100,6 +105,9 @@ def _guess(path: Any) -> Dialect:
 
 
 def names(draft: Draft) -> None:
+    if draft.source is not None:
+        names_in_database(draft)
+        return
     assert draft.path is not None
     heading("data.names", file=draft.file)
     fault: AllowanceError | None = None

@@ -17,6 +17,7 @@ from dpengine.storage.registry import Record
 from ui.data import declare_buy as buy
 from ui.data import declare_change as change
 from ui.data import declare_fit as fit
+from ui.data import declare_newer as newer
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_of
@@ -139,6 +140,7 @@ def show() -> None:
         fit.show(table)
         if not find:
             buy.unknown(table)
+    newer.show(table)
     if may("seal", table.name):
         owner.show(table)
 

@@ -50,6 +50,7 @@ def _porter(told: served.Served) -> Middleware:
     person.serve()
     downloads.here.watch()
     space = dp.open_workspace(home())
+    space.databases = told.databases
     space.name_administrator(space.person(*told.administrator))  # does nothing where it is so already
     passes = Passes(told.cookie_secret, home(), told.hours, told.origin.scheme == "https")
     back = f"{told.address}/{gate.folder()}{BACK}"

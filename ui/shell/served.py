@@ -9,6 +9,7 @@ whatever is wrong is one sentence, which never quotes a secret.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ FORWARDED = "FORWARDED_ALLOW_IPS"  # uvicorn's: whose word it takes for where a 
 LEAST_SECRET = 32  # signs
 MOST_HOURS = 24
 _HERE = ("localhost", "127.0.0.1", "::1")
+_HOST = re.compile(r"([0-9a-z._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,11 @@ class Served:
     administrator: tuple[str, str]
     provider: Provider | None
     proxy: Proxy | None
+    databases: tuple[str, ...] = ()  # hosts that tables may come from
 
 
 _KNOWN = {
-    "": {"origin", "cookie_secret", "session_hours", "administrator", "provider", "proxy"},
+    "": {"origin", "cookie_secret", "session_hours", "administrator", "provider", "proxy", "databases"},
     "administrator": {"issuer", "subject"},
     "provider": {"metadata", "client_id", "client_secret", "scopes", "group_claim", "groups"},
     "proxy": {"header", "name_header", "email_header", "from", "issuer", "sign_out"},
@@ -125,7 +128,10 @@ def _served(told: dict[str, Any]) -> Served:
         raise AllowanceError("serve.secret", least=LEAST_SECRET)
     administrator = _text(told, "administrator.issuer"), _text(told, "administrator.subject")
     provider, proxy = _provider(told), _proxy(told)
-    return Served(address, origin, secret, hours, administrator, provider, proxy)
+    databases = _list(told, "databases", [])
+    if not all(_HOST.fullmatch(one) for one in databases):
+        raise AllowanceError("serve.databases")
+    return Served(address, origin, secret, hours, administrator, provider, proxy, databases)
 
 
 def _provider(told: dict[str, Any]) -> Provider | None:

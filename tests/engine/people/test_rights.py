@@ -79,6 +79,18 @@ def told_no() -> None:
     raise AllowanceError("people.no_right")
 
 
+ELSEWHERE = dp.Source("postgresql://ana@db.example.org/care", "visits")
+
+
+def unless_right(code: str, call: Callable[[], Any]) -> None:
+    """Whoever has the right gets as far as this refusal."""
+    try:
+        call()
+    except AllowanceError as refusal:
+        if refusal.code != code:
+            raise
+
+
 def of_face(call: Callable[[Stage, Face], Any]) -> Call:
     return lambda stage, name: call(stage, stage.here.face(name))
 
@@ -93,6 +105,7 @@ WORKSPACE: dict[str, tuple[bool, Call]] = {
     "may": (False, of_face(lambda s, f: f.may("tables") or told_no())),
     "served": (False, of_face(lambda s, f: f.served)),
     "samples_only": (False, of_face(lambda s, f: f.samples_only)),
+    "reads_databases": (False, of_face(lambda s, f: f.reads_databases)),
     "folder": (False, of_face(lambda s, f: f.folder)),
     "ledger": (False, of_face(lambda s, f: f.ledger.head())),
     "jobs": (False, of_face(lambda s, f: f.jobs.state("x"))),
@@ -136,6 +149,12 @@ WORKSPACE: dict[str, tuple[bool, Call]] = {
         False,
         of_face(lambda s, f: f.add_table(s.name(), rows(1000 + 50 * s.made), **TERMS, budget=dp.Budget("1", "1e-6"))),
     ),
+    "describe_source": (
+        False,
+        of_face(lambda s, f: unless_right("source.not_allowed", lambda: f.describe_source(ELSEWHERE))),
+    ),
+    "has_source": (True, of_face(lambda s, f: f.has_source(MINE))),
+    "bring_newer": (True, of_face(lambda s, f: unless_right("source.unknown", lambda: f.bring_newer(MINE, s.name())))),
     "seal": (True, of_face(lambda s, f: f.seal(MINE))),
     "forget": (True, of_face(lambda s, f: f.forget(MINE))),
 }

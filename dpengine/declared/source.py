@@ -1,0 +1,149 @@
+"""A table that lives in a database: where it is, by whose name it is read, and nothing of what is in it.
+
+The address is read strictly, here and not by a driver: one host, one database, one name. Drivers know many more
+settings (files to read passwords from, several hosts, programs to run), and an address can be typed by somebody else
+than who runs the machine. The password never appears in `repr`, in an error or in the address that is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json, JsonObject
+
+SCHEMES = ("postgresql", "postgres")
+USUAL_PORT = 5432
+ENCRYPTED = ("disable", "prefer", "require", "verify-full")  # libpq's words for how a connection is encrypted
+LONGEST = 500
+_PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, repr=False)
+class Source:
+    """`Source("postgresql://name:password@host/database", table="visits")`. The table may be a view, and may have its
+    schema before it: `care.visits`. `in_place`: its rows may not leave the database."""
+
+    host: str
+    port: int
+    database: str
+    user: str
+    password: str
+    encrypted: str
+    table: str
+    in_place: bool = False
+    # The columns with their types when the table was described: if one has changed since, it is not read.
+    seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+
+    def __init__(self, address: str, table: str = "", *, password: str = "", in_place: bool = False) -> None:
+        parts = _read(address)
+        if password:
+            parts["password"] = password
+        name = str(table).strip()
+        _named(name)
+        for key, value in (*parts.items(), ("table", name), ("in_place", bool(in_place)), ("seen", ())):
+            object.__setattr__(self, key, value)
+        if not all(_fit(str(part)) for part in (self.password or "-", *parts.values()) if part != ""):
+            raise AllowanceError("source.address")
+
+    def __repr__(self) -> str:
+        return f"Source({self.shown!r}, table={self.table!r})"
+
+    @property
+    def shown(self) -> str:
+        """The address without the password."""
+        return f"postgresql://{self.user}@{self.where}/{self.database}"
+
+    @property
+    def where(self) -> str:
+        """Host and port."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The table's name, with its schema before it where that was given."""
+        return _named(self.table)
+
+    def place(self, schema: str, table: str) -> tuple[str, ...]:
+        """What tells this table from every other: not who reads it, nor with which password."""
+        host = "localhost" if self.host in _THIS_MACHINE else self.host
+        return "postgresql", host, str(self.port), self.database, schema, table
+
+    def described(self, columns: tuple[tuple[str, str], ...]) -> Source:
+        """The same source, to be read as long as its columns are these."""
+        found = object.__new__(Source)
+        for key in (*_KEPT, "in_place"):
+            object.__setattr__(found, key, getattr(self, key))
+        object.__setattr__(found, "seen", tuple(columns))
+        return found
+
+    def kept(self) -> JsonObject:
+        """All of it, the password too: for the one file that holds it."""
+        told: JsonObject = {key: getattr(self, key) for key in _KEPT}
+        return told | {"in_place": self.in_place, "seen": [list(column) for column in self.seen]}
+
+    @staticmethod
+    def from_kept(told: Json) -> Source:
+        found = object.__new__(Source)
+        for key in _KEPT:
+            object.__setattr__(found, key, told[key])
+        object.__setattr__(found, "in_place", bool(told["in_place"]))
+        object.__setattr__(found, "seen", tuple((str(name), str(kind)) for name, kind in told["seen"]))
+        return found
+
+
+_KEPT = ("host", "port", "database", "user", "password", "encrypted", "table")
+
+
+def _read(address: object) -> dict[str, str | int]:
+    """The parts of an address; a refusal quotes nothing of it: a mistyped one may hold the password anywhere."""
+    try:
+        if not isinstance(address, str) or not _fit(address.strip()):
+            raise ValueError
+        found = urlsplit(address.strip())
+        more = dict(parse_qsl(found.query, keep_blank_values=True, strict_parsing=bool(found.query)))
+        encrypted = more.pop("sslmode", "prefer")
+        host = (found.hostname or "").rstrip(".")
+        parts: dict[str, str | int] = {
+            "host": host,
+            "port": found.port or USUAL_PORT,
+            "database": unquote(found.path.removeprefix("/"), errors="strict"),
+            "user": unquote(found.username or "", errors="strict"),
+            "password": unquote(found.password or "", errors="strict"),
+            "encrypted": encrypted,
+        }
+    except ValueError:
+        parts = {}
+    good = bool(parts) and found.scheme in SCHEMES and not more and not found.fragment and encrypted in ENCRYPTED
+    if not good or not all(parts[key] for key in ("host", "database", "user")):
+        raise AllowanceError("source.address")
+    if not re.fullmatch(r"[0-9a-z._:-]+", host) or "/" in str(parts["database"]):  # no folders, no lists of hosts
+        raise AllowanceError("source.address")
+    return parts
+
+
+def _fit(text: str) -> bool:
+    return 0 < len(text) <= LONGEST and text.isprintable()
+
+
+def _named(table: str) -> tuple[str, ...]:
+    """The parts of a table's name; a part in double quotes may hold dots."""
+    parts: list[str] = []
+    rest = table
+    while rest and _fit(rest):
+        found = _PART.match(rest)
+        if found is None:
+            break
+        parts.append(found[1].replace('""', '"') if found[1] else found[2].strip())
+        rest = rest[found.end() :]
+        if rest.startswith(".") and len(rest) > 1:
+            rest = rest[1:]
+        elif rest:
+            break
+    if rest or not 1 <= len(parts) <= 2 or not all(parts):
+        raise AllowanceError("source.table")
+    return tuple(parts)

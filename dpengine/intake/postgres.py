@@ -1,0 +1,291 @@
+"""A table of a Postgres database, read once, as one consistent snapshot, into a private file.
+
+All is read in one transaction that is repeatable and may only read. The table is locked against being rewritten before
+the snapshot is taken: a TRUNCATE or an ALTER that commits in between would otherwise show it empty. Column names and
+types are the database's own declaration, not cells: they are public as a file's first line is.
+
+Every cell leaves the database as the text that a CSV file in the declared dialect would hold, so nothing in a row can
+make reading fail: what has no such text (bytes, NaN, infinite days, cells too long for a record) is missing. Only the
+database itself can fail while it reads, a view that divides by zero for one; then nothing is kept. Its own words may
+quote rows, so they are dropped: a person gets one of our sentences, by the kind of failure.
+
+The driver (psycopg) is imported when a source is used and not before.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.space import refuse_full
+from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
+from dpengine.declared.source import Source
+from dpengine.declared.spelling import trimmed
+
+Made = TypeVar("Made")
+
+AS_READ = Dialect(line_breaks=True)  # how the private file is written, whatever dialect was declared
+SET_SEPARATOR = "|"  # between the items of an array, unless the column is declared with another
+_PATIENCE = 10  # seconds for connecting
+_TOLD = 0.2  # seconds between two words about how far it is
+_RELATION = """
+    SELECT n.nspname, c.relname, c.relkind::text, c.oid::bigint, d.oid::bigint,
+        CASE WHEN has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')
+            THEN (SELECT system_identifier::text FROM pg_catalog.pg_control_system()) END,
+        pg_catalog.current_setting('server_encoding')
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
+        pg_catalog.pg_database d
+    WHERE d.datname = pg_catalog.current_database() AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND c.relname = ANY(%(names)s) AND CASE WHEN %(schemas)s::text[] IS NULL
+            THEN pg_catalog.pg_table_is_visible(c.oid) ELSE n.nspname = ANY(%(schemas)s) END
+    ORDER BY c.relname = %(exact)s DESC, n.nspname LIMIT 1
+"""
+_TYPES = """
+    SELECT t.oid::bigint, pg_catalog.format_type(t.oid, NULL), t.typcategory::text,
+        coalesce((SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder)
+            FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid), ARRAY[]::text[])
+    FROM pg_catalog.pg_type t WHERE t.oid::bigint = ANY(%s)
+"""
+_SETTINGS = (
+    "SET LOCAL DateStyle TO 'ISO, YMD'",
+    "SET LOCAL TimeZone TO 'UTC'",
+    "SET LOCAL extra_float_digits TO 1",
+    "SET LOCAL lock_timeout TO '15s'",
+)
+_LOCKED = ("r", "p", "v")  # tables, partitioned tables, views: Postgres locks no others by name
+_BOOLEAN, _BYTES, _MONEY = 16, 17, 790
+_FRACTIONAL = (700, 701, 1700)
+_DAYS = (1082, 1114, 1184)
+_SHORT = (20, 21, 23, 700, 701, _MONEY, *_DAYS)  # types whose texts are never long
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column as the database declares it: its name, its type, and the list of an enumerated type."""
+
+    name: str
+    kind: str
+    category: str = ""  # Postgres's: A arrays, B truth values, D days and times, E enumerated, N numbers, S texts …
+    labels: tuple[str, ...] = ()
+    oid: int = 0
+
+
+@dataclass(frozen=True)
+class Described:
+    columns: tuple[SourceColumn, ...]
+    places: tuple[tuple[str, ...], ...]  # what tells this table from others: its address, and who it is to its server
+    earlier: tuple[str, ...] = ()  # tables of the workspace that came from there
+
+    @property
+    def seen(self) -> tuple[tuple[str, str], ...]:
+        return tuple((column.name, column.kind) for column in self.columns)
+
+
+def describe(source: Source) -> Described:
+    """The columns of a table, without a look at any row."""
+    return _spoken(source, lambda found: found.described)
+
+
+def copy_rows(
+    source: Source, dialect: Dialect, separators: Mapping[str, str], to: Path, tell: Callable[[float], None]
+) -> Described:
+    """Write all rows into a new file, as a CSV under a first line of made-up names."""
+    return _spoken(source, lambda found: found.copied(dialect, separators, to, tell))
+
+
+def _spoken(source: Source, work: Callable[[_Snapshot], Made]) -> Made:
+    """Does the work in a transaction; whatever the database says about a failure is replaced by our own sentence."""
+    psycopg = _driver()
+    code, facts = "", {"place": source.where, "table": source.table}
+    try:
+        with _connected(psycopg, source) as connection:
+            return work(_Snapshot(psycopg, connection, source))
+    except AllowanceError as refusal:
+        refusal.__context__ = refusal.__cause__ = None
+        raise
+    except psycopg.Error as error:
+        code = _code(error)
+    except ValueError:  # a name in an encoding that Python does not know, for one
+        code = "source.unreadable"
+    raise AllowanceError(code, **facts)
+
+
+def _driver() -> Any:
+    try:
+        psycopg = import_module("psycopg")
+    except ImportError:
+        raise AllowanceError("source.driver") from None
+    logging.getLogger("psycopg").disabled = True  # its warnings quote the server's words
+    return psycopg
+
+
+@contextmanager
+def _connected(psycopg: Any, source: Source) -> Iterator[Any]:
+    """Every setting is given, so that none comes from a file or the environment of whoever runs this."""
+    newer = {"sslcertmode": "disable"} if psycopg.pq.version() >= 160_000 else {}
+    connection = psycopg.connect(
+        host=source.host,
+        hostaddr="",
+        port=source.port,
+        dbname=source.database,
+        user=source.user,
+        password=source.password,
+        passfile="/dev/null",
+        options="",
+        sslmode=source.encrypted,
+        sslrootcert="system" if source.encrypted == "verify-full" else "",
+        gssencmode="disable",
+        connect_timeout=_PATIENCE,
+        keepalives=1,
+        keepalives_idle=20,
+        keepalives_interval=5,
+        keepalives_count=3,
+        tcp_user_timeout=60_000,
+        application_name="allowance",
+        client_encoding="utf8",
+        autocommit=True,
+        prepare_threshold=None,
+        **newer,
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _code(error: Any) -> str:
+    """By the kind of failure alone; what it says is not read."""
+    state = error.sqlstate or ""
+    failed = getattr(error, "pgconn", None)
+    if not state:
+        if failed is not None and (failed.used_password or failed.needs_password):
+            return "source.refused"
+        return "source.cut" if failed is None else "source.unreachable"
+    if state.startswith("28"):
+        return "source.refused"
+    if state == "42501":
+        return "source.forbidden"
+    if state == "42P01":
+        return "source.absent"
+    if state in ("55P03", "40001", "40P01"):
+        return "source.busy"
+    if state.startswith(("08", "57P")):
+        return "source.cut"
+    return "source.unreadable"
+
+
+class _Snapshot:
+    """An open transaction on one table."""
+
+    def __init__(self, psycopg: Any, connection: Any, source: Source) -> None:
+        self._sql, self._connection, self._source = psycopg.sql, connection, source
+        self._relation = self._find()
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        connection.autocommit = False
+        self._here = self._sql.Identifier(*self._relation[:2])
+        for setting in _SETTINGS:  # neither these nor the lock take the snapshot: the first SELECT does
+            connection.execute(setting)
+        if self._relation[6] == "SQL_ASCII":  # bytes of no declared encoding: a text that is none is a missing one
+            connection.execute("SET LOCAL client_encoding TO 'SQL_ASCII'")
+        if self._relation[2] in _LOCKED:
+            connection.execute(self._sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(self._here))
+        self.described = self._describe()
+
+    def _find(self) -> tuple[Any, ...]:
+        """The table by its name as it was written, else in lower case, as Postgres reads names without quotes."""
+        *schema, name = self._source.names
+        wanted = {
+            "exact": name,
+            "names": [name, name.lower()],
+            "schemas": [schema[0], schema[0].lower()] if schema else None,
+        }
+        found = self._connection.execute(_RELATION, wanted).fetchone()
+        if found is None:
+            raise AllowanceError("source.absent", table=self._source.table)
+        return tuple(found)
+
+    def _describe(self) -> Described:
+        query = self._sql.SQL("SELECT * FROM {} LIMIT 0").format(self._here)
+        heads = [(head.name, head.type_code) for head in self._connection.execute(query).description or ()]
+        if len(heads) > MOST_COLUMNS:
+            raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
+        types = {oid: more for oid, *more in self._connection.execute(_TYPES, [[oid for _, oid in heads]])}
+        columns = tuple(
+            SourceColumn(name, str(types[oid][0]), str(types[oid][1]), tuple(types[oid][2]), oid) for name, oid in heads
+        )
+        check_names([column.name for column in columns])
+        schema, table, _, number, database, server, _ = self._relation
+        places = [self._source.place(schema, table)]
+        if server:  # the same whatever name or address the server has, and on its replicas too
+            places.append(("postgresql server", str(server), str(database), str(number)))
+        return Described(columns, tuple(places))
+
+    def copied(
+        self, dialect: Dialect, separators: Mapping[str, str], to: Path, tell: Callable[[float], None]
+    ) -> Described:
+        columns = self.described.columns
+        _refuse_changed(self._source.seen, self.described.seen)
+        longest = LONGEST_RECORD // (2 * len(columns)) - 4  # bytes; every quote in a cell is written twice
+        cells = [self._cell(column, dialect, separators.get(trimmed(column.name)), longest) for column in columns]
+        query = self._sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(
+            self._sql.SQL(", ").join(cells), self._here
+        )
+        try:
+            with to.open("xb", buffering=1 << 20) as file:
+                file.write(",".join(f"c{place}" for place, _ in enumerate(columns)).encode() + b"\n")
+                self._stream(query, file, to.parent, tell)
+        except OSError:
+            raise AllowanceError("load.unwritable") from None
+        return self.described
+
+    def _stream(self, query: Any, file: Any, folder: Path, tell: Callable[[float], None]) -> None:
+        size, told = 0, time.monotonic()
+        with self._connection.cursor() as cursor, cursor.copy(query) as copy:
+            for block in copy:
+                file.write(block)
+                size += len(block)
+                if time.monotonic() - told > _TOLD:
+                    told = time.monotonic()
+                    refuse_full(folder)
+                    tell(1 - 1 / (1 + size / (1 << 28)))  # how much there is to come nobody knows
+
+    def _cell(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Any:
+        """SQL for the text of a cell, for every value of the column's type."""
+        own, text = self._sql.Identifier(column.name), "{own}::pg_catalog.text"
+        if column.oid == _BYTES:
+            return self._sql.SQL("NULL::pg_catalog.text")
+        if column.oid == _BOOLEAN:
+            return self._sql.SQL("CASE WHEN {own} THEN 'true' WHEN NOT {own} THEN 'false' END").format(own=own)
+        if column.oid in _DAYS:
+            text = "CASE WHEN pg_catalog.isfinite({own}) THEN {own}::pg_catalog.text END"
+        elif column.category == "A":
+            text = "pg_catalog.array_to_string({own}, {between})"
+        elif column.oid in (*_FRACTIONAL, _MONEY):
+            plain = "{own}::pg_catalog.numeric::pg_catalog.text" if column.oid == _MONEY else text
+            signed = f"pg_catalog.replace({plain}, '.', ',')" if dialect.decimal == "," else plain
+            text = (
+                f"CASE {plain} WHEN 'NaN' THEN NULL WHEN 'Infinity' THEN 'inf' WHEN '-Infinity' THEN '-inf'"
+                f" ELSE {signed} END"
+            )
+        if column.oid in _SHORT:
+            return self._sql.SQL(text).format(own=own)
+        bounded = f"CASE WHEN pg_catalog.octet_length({text}) <= {longest} THEN {text} END"
+        between = self._sql.Literal(separator or SET_SEPARATOR)
+        return self._sql.SQL(bounded).format(own=own, between=between)
+
+
+def _refuse_changed(before: tuple[tuple[str, str], ...], now: tuple[tuple[str, str], ...]) -> None:
+    """Refuses a table whose columns are no longer those that were described: a column that was numbers and is texts now
+    would be read as missing, and nobody told."""
+    kinds = dict(now)
+    for name, kind in before:
+        if kinds.get(name) != kind:
+            raise AllowanceError("source.changed" if name in kinds else "source.column_gone", column=name)

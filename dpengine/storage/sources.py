@@ -1,0 +1,55 @@
+"""How a table that came from a database can be brought again: its connection, with the password, in one file.
+
+The file lies in the table's own folder, readable by its user alone, and goes with the rows when the table is forgotten.
+It is in no backup: whoever restores one says the connection again. Nothing else that is stored holds any of it; the
+registry has keyed marks of the address (marks.py), which say nothing to who does not hold the key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.source import USUAL_PORT, Source
+
+CONNECTION = "connection.json"
+
+
+def keep(folder: Path, source: Source) -> None:
+    """Write the file; one of an earlier reading is replaced."""
+    place = folder / CONNECTION
+    fresh = place.with_suffix(".new")
+    with suppress(FileNotFoundError):
+        fresh.unlink()
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(source.kept(), file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, place)
+    except OSError:
+        raise AllowanceError("load.unwritable") from None
+
+
+def kept(folder: Path) -> Source | None:
+    """The connection of a table; None where it came by another way, or from a backup."""
+    try:
+        return Source.from_kept(json.loads((folder / CONNECTION).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool) -> None:
+    """Whoever names an address makes this machine connect to it, with what it can reach. Where people sign in, only
+    hosts that its operator named are: `host` or `host:port`. On a laptop, whose user can reach them anyway, all are."""
+    if allowed is None and not served:
+        return
+    hosts = {one.strip().lower() for one in allowed or ()}
+    usual = {source.host, f"[{source.host}]"} if source.port == USUAL_PORT else set()
+    if not hosts & {source.where, *usual}:
+        raise AllowanceError("source.not_allowed")

@@ -1,0 +1,65 @@
+"""The address of a table in a database: read strictly, and its password told to nobody."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+
+PASSWORD = "s3cr3t-hor$e"
+
+
+def test_an_address_is_read_and_its_password_is_never_shown() -> None:
+    source = dp.Source("postgresql://ana:s3cr3t-hor%24e@DB.Example.org./care?sslmode=require", table=' care."Visits" ')
+    assert (source.host, source.port, source.database, source.user) == ("db.example.org", 5432, "care", "ana")
+    assert source.password == PASSWORD and source.encrypted == "require" and source.names == ("care", "Visits")
+    assert source == dp.Source("postgres://ana@db.example.org/care?sslmode=require", 'care."Visits"', password=PASSWORD)
+    for shown in (repr(source), str(source), source.shown, f"{source}"):
+        assert "s3cr3t" not in shown and "db.example.org" in shown
+    again = dp.Source.from_kept(source.described((("age", "integer"),)).kept())
+    assert again == source and again.seen == (("age", "integer"),)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "visits.csv",
+        "mysql://ana:s3cr3t@host/care",
+        "postgresql://ana:s3cr3t@/care",
+        "postgresql://ana:s3cr3t@host/",
+        "postgresql://host/care",
+        "postgresql://ana:s3cr3t@one,two/care",
+        "postgresql://ana:s3cr3t@host:port/care",
+        "postgresql://ana:s3cr3t@host/care?sslmode=none",
+        "postgresql://ana:s3cr3t@host/care?passfile=/etc/passwd",
+        "postgresql://ana:s3cr3t@host/care?host=/var/run",
+        "postgresql://ana:s3cr3t@host/care?service=other",
+        "postgresql://ana:s3cr3t@host/care#s3cr3t",
+        "postgresql://ana:s3cr3t@host/care/more",
+        "postgresql://ana:s3cr3t\n@host/care",
+        "postgresql://ana:%ff%fe@host/care",
+    ],
+)
+def test_any_other_address_is_refused_without_a_word_of_it(address: str) -> None:
+    with pytest.raises(AllowanceError) as refused:
+        dp.Source(address, table="visits")
+    told = "".join(traceback.format_exception(refused.value)[-1:]) + str(refused.value)
+    assert refused.value.code == "source.address" and "s3cr3t" not in told
+
+
+@pytest.mark.parametrize("table", ["", ".", "a.b.c", "care.", '"care', 'care."', "a..b", "x\ny"])
+def test_a_table_has_a_name(table: str) -> None:
+    with pytest.raises(AllowanceError) as refused:
+        dp.Source("postgresql://ana@host/care", table=table)
+    assert refused.value.code == "source.table"
+
+
+def test_a_place_is_the_same_whoever_reads_it() -> None:
+    one = dp.Source("postgresql://ana:a@LOCALHOST/care", "visits").place("public", "visits")
+    assert one == dp.Source("postgresql://bor:b@127.0.0.1:5432/care", "Visits").place("public", "visits")
+    assert one != dp.Source("postgresql://ana@localhost:5433/care", "visits").place("public", "visits")
+    assert one != dp.Source("postgresql://ana@localhost/other", "visits").place("public", "visits")

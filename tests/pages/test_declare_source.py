@@ -1,0 +1,92 @@
+"""A table in a database on the Data page: its form, its columns by what the database declares, and its password in no
+field, link or page."""
+
+from __future__ import annotations
+
+import pytest
+from helpers_declare import Page
+from helpers_source import ADDRESS, PASSWORD, pretend
+
+from dpengine.intake.postgres import SourceColumn
+from dpengine.workspace import Workspace
+from ui.shell import served
+
+ROWS = "".join(f"{n},{n % 90},true,fine,a|b\n" for n in range(40))
+COLUMNS = (
+    SourceColumn("id", "integer", "N"),
+    SourceColumn("age", "integer", "N"),
+    SourceColumn("member", "boolean", "B"),
+    SourceColumn("feeling", "mood", "E", ("sad", "fine")),
+    SourceColumn("things", "text[]", "A"),
+)
+
+
+def fill(page: Page, address: str = ADDRESS, table: str = "visits", password: str = PASSWORD) -> Page:
+    for key, value in (("address", address), ("table", table), ("password", password)):
+        page.app.text_input(key=f"declare-source-{key}").set_value(value)
+    page.app.button(key="declare-source-go").click()
+    page.run()
+    assert PASSWORD not in page.everything and PASSWORD not in str(dict(page.app.query_params))
+    return page
+
+
+def test_a_table_in_a_database_is_described_and_added(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = pretend(monkeypatch, ROWS, *COLUMNS)
+    page = fill(Page(), ADDRESS.replace("ana@", f"ana:{PASSWORD}@"), password="")
+    assert page.draft.step == "names" and "boolean" in page.text and "mood" in page.text
+    assert database.read[0].password == PASSWORD
+    page.app.button(key="declare-next-names").click()
+    page.run()
+    draft = page.draft
+    assert draft.step == "unit"
+    assert draft.card("member").kind == "yes_no" and draft.card("member").waits_for_yes
+    assert draft.card("feeling").values == ["sad", "fine"] and draft.card("feeling").waits_for_yes
+    assert draft.card("things").separator == "|"
+    draft.many, draft.relation, draft.step = "one", "replace", "care"
+    draft.choose()
+    for name in draft.chosen:
+        draft.card(name).agree()
+    page.run()
+    page.app.button(key="declare-next-care").click()
+    page.run()
+    assert page.draft.step == "done" and page.draft.source is None and home.has_source(page.draft.added.name)  # type: ignore[union-attr]
+
+
+def test_a_refusal_is_told_beside_the_form(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = pretend(monkeypatch, ROWS, *COLUMNS)
+    page = fill(Page(), address="db.example.org")
+    assert len(page.refusals) == 1 and "postgresql://name@host/database" in page.refusals[0] and not database.read
+    database.refuses = "source.refused"
+    fill(page)
+    assert len(page.refusals) == 1 and "did not accept" in page.refusals[0] and page.draft.step == "file"
+    assert page.app.text_input(key="declare-source-address").value == "postgresql://ana@db.example.org:5432/care"
+    assert page.app.text_input(key="declare-source-password").value == ""
+    database.refuses = ""
+    assert fill(page).draft.step == "names"
+
+
+def test_an_earlier_state_is_named_and_newer_rows_come_with_one_click(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dpengine as dp
+
+    database = pretend(monkeypatch, ROWS, *COLUMNS)
+    schema = dp.Schema({"age": dp.Number(0, 120)})
+    source = dp.Source(ADDRESS, "visits", password=PASSWORD)
+    home.add_table("ward", source, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+    page = fill(Page())
+    assert "ward came from there before" in page.text and page.app.checkbox(key="declare-new-people").value is False
+    database.rows += "99,7,true,sad,\n"
+    shown = Page("ward")
+    shown.app.query_params["table"] = "ward"
+    shown.run()
+    shown.app.button(key="newer-do").click()
+    shown.app.run()
+    shown.app.run()
+    assert [one.name for one in home.tables()] == ["ward", "ward 2"]
+    assert home.record("ward 2").budget == home.record("ward").budget
+
+
+def test_a_served_app_names_its_databases(tmp_path: pytest.TempPathFactory) -> None:
+    assert all(served._HOST.fullmatch(one) for one in ("db.example.org", "10.0.0.7:5433", "[::1]:5432"))
+    assert not any(served._HOST.fullmatch(one) for one in ("", "*", "db example", "postgresql://db", "db:port"))

@@ -35,7 +35,7 @@ class Pretended:
         self, source: Source, dialect: Dialect, separators: Mapping[str, str], to: Path, tell: Callable[[float], None]
     ) -> Described:
         found = self.describe(source)
-        postgres._refuse_changed(source.seen, found.seen)
+        postgres.refuse_changed(source.seen, found.seen)
         to.write_text(",".join(f"c{place}" for place, _ in enumerate(self.columns)) + "\n" + self.rows)
         return found
 

@@ -40,7 +40,7 @@ ROOMS = (
 LEVEL = {name: place for place, name in enumerate(ROOMS)}
 ONLY_HERE = {
     "opendp": {"noise"},
-    "ibis": {"statistics"},
+    "ibis": {"intake", "statistics"},
     "sqlite_utils": {"ledger"},
 }
 # For names and keys of files, never for noise: that goes through noise/coins.py.

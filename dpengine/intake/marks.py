@@ -31,11 +31,11 @@ from dpengine.intake.inspect import files_of
 from dpengine.statistics.engines.duck import connect
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
+MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
 _PLAIN = r"[!#-&(-~]|[!#-&(-~][ !#-&(-~]*[!#-&(-~]"  # cells that need no trimming or composing and hold no quotes
 _NUMBER = r"[+\-−]?[0-9.,''’ \x{a0}\x{2009}\x{202f}]*[0-9][.,]?(e[+\-]?[0-9]+)?"
 _SIGNS = (".", ",", "''", "’", " ", "\u00a0", "\u2009", "\u202f", "+", "-", "−")  # as SQL writes them
-_TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
+TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
     (r"([0-9])t([0-9])", r"\1 \2"),
     (r"(:[0-9]{2}([.][0-9]+)?) ?(z|utc|[+\-][0-9]{2}:?([0-9]{2})?)$", r"\1"),
     (r"(:[0-9]{2})[.]0+$", r"\1"),
@@ -112,17 +112,21 @@ def content_marks(raw: Path, width: int, parts: Sequence[int], secret: bytes) ->
     for first in range(0, len(ends) - 1, TOGETHER):
         sums += _row_sums(raw, width, secret, ends[first : first + TOGETHER + 1])
     total = [sum(lane) for lane in zip(*sums, strict=True)]
-    marks = [_mark(counts, secret) for counts in (total, *(sums if several else ())) if counts[0]]
+    marks = [mark_of(counts, secret) for counts in (total, *(sums if several else ())) if counts[0]]
     return list(dict.fromkeys(marks))
 
 
-def _mark(sums: list[int], secret: bytes) -> str:
+def mark_of(sums: list[int], secret: bytes) -> str:
     return hmac.new(secret, b"allowance: content" + json.dumps(sums).encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def row_key(secret: bytes) -> str:
+    return hmac.new(secret, b"allowance: rows in any order", hashlib.sha256).hexdigest()
 
 
 def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list[list[int]]:
     """For the rows between each two of `ends`: how many of them are not empty, and the sums of their hashes."""
-    key = hmac.new(secret, b"allowance: rows in any order", hashlib.sha256).hexdigest()
+    key = row_key(secret)
     columns = [f"c{place}" for place in range(width)]
     table = f"read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
     which, within = _part(ends, 0, len(ends) - 1), f"place >= {ends[0]} AND place < {ends[-1]}"
@@ -161,10 +165,10 @@ def _kinds(cell: str) -> str:
     for sign in _SIGNS:
         digits = f"replace({digits}, '{sign}', '')"
     time = cell
-    for written, same in _TIMES:
+    for written, same in TIMES:
         time = f"regexp_replace({time}, '{written}', '{same}')"
     usual = f"replace({cell}, '.', '')"  # quicker, for how most numbers are written
-    missing = ", ".join(f"'{text}'" for text in _MISSING)
+    missing = ", ".join(f"'{text}'" for text in MISSING_WORDS)
     return (
         f"CASE WHEN {cell} IN ({missing}) THEN NULL "
         f"WHEN regexp_full_match({cell}, '[0-9]+([.][0-9]+)?') THEN '#' || ltrim({usual}, '0') "

@@ -21,8 +21,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import refuse_full
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
@@ -30,6 +31,7 @@ from dpengine.declared.source import Source
 from dpengine.declared.spelling import trimmed
 
 Made = TypeVar("Made")
+Driver = Arrow  # parts of psycopg, which has types, and is not installed by default
 
 AS_READ = Dialect(line_breaks=True)  # how the private file is written, whatever dialect was declared
 SET_SEPARATOR = "|"  # between the items of an array, unless the column is declared with another
@@ -62,7 +64,8 @@ _SETTINGS = (
 _LOCKED = ("r", "p", "v")  # tables, partitioned tables, views: Postgres locks no others by name
 _BOOLEAN, _BYTES, _MONEY = 16, 17, 790
 _FRACTIONAL = (700, 701, 1700)
-_DAYS = (1082, 1114, 1184)
+_ZONED = 1184
+_DAYS = (1082, 1114, _ZONED)
 _SHORT = (20, 21, 23, 700, 701, _MONEY, *_DAYS)  # types whose texts are never long
 
 
@@ -90,23 +93,34 @@ class Described:
 
 def describe(source: Source) -> Described:
     """The columns of a table, without a look at any row."""
-    return _spoken(source, lambda found: found.described)
+    return spoken(source, lambda found: found.described)
 
 
 def copy_rows(
     source: Source, dialect: Dialect, separators: Mapping[str, str], to: Path, tell: Callable[[float], None]
 ) -> Described:
     """Write all rows into a new file, as a CSV under a first line of made-up names."""
-    return _spoken(source, lambda found: found.copied(dialect, separators, to, tell))
+    return spoken(source, lambda found: found.copied(dialect, separators, to, tell))
 
 
-def _spoken(source: Source, work: Callable[[_Snapshot], Made]) -> Made:
+def spoken(source: Source, work: Callable[[Snapshot], Made], writes: bool = False) -> Made:
     """Does the work in a transaction; whatever the database says about a failure is replaced by our own sentence."""
+
+    def within(psycopg: Driver, connection: Driver) -> Made:
+        made = work(Snapshot(psycopg, connection, source, writes))
+        connection.commit()
+        return made
+
+    return connected(source, within)
+
+
+def connected(source: Source, work: Callable[[Driver, Driver], Made]) -> Made:
+    """The same without a table: the work is given the driver and a connection."""
     psycopg = _driver()
     code, facts = "", {"place": source.where, "table": source.table}
     try:
-        with _connected(psycopg, source) as connection:
-            return work(_Snapshot(psycopg, connection, source))
+        with _connection(psycopg, source) as connection:
+            return work(psycopg, connection)
     except AllowanceError as refusal:
         refusal.__context__ = refusal.__cause__ = None
         raise
@@ -117,7 +131,7 @@ def _spoken(source: Source, work: Callable[[_Snapshot], Made]) -> Made:
     raise AllowanceError(code, **facts)
 
 
-def _driver() -> Any:
+def _driver() -> Driver:
     try:
         psycopg = import_module("psycopg")
     except ImportError:
@@ -127,7 +141,7 @@ def _driver() -> Any:
 
 
 @contextmanager
-def _connected(psycopg: Any, source: Source) -> Iterator[Any]:
+def _connection(psycopg: Driver, source: Source) -> Iterator[Driver]:
     """Every setting is given, so that none comes from a file or the environment of whoever runs this."""
     newer = {"sslcertmode": "disable"} if psycopg.pq.version() >= 160_000 else {}
     connection = psycopg.connect(
@@ -160,7 +174,7 @@ def _connected(psycopg: Any, source: Source) -> Iterator[Any]:
         connection.close()
 
 
-def _code(error: Any) -> str:
+def _code(error: Driver) -> str:
     """By the kind of failure alone; what it says is not read."""
     state = error.sqlstate or ""
     failed = getattr(error, "pgconn", None)
@@ -181,25 +195,25 @@ def _code(error: Any) -> str:
     return "source.unreadable"
 
 
-class _Snapshot:
+class Snapshot:
     """An open transaction on one table."""
 
-    def __init__(self, psycopg: Any, connection: Any, source: Source) -> None:
-        self._sql, self._connection, self._source = psycopg.sql, connection, source
+    def __init__(self, psycopg: Driver, connection: Driver, source: Source, writes: bool) -> None:
+        self.sql, self.connection, self._source = psycopg.sql, connection, source
         self._relation = self._find()
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        connection.read_only = True
+        connection.read_only = not writes  # with `writes`, beside the table, in a schema of ours
         connection.autocommit = False
-        self._here = self._sql.Identifier(*self._relation[:2])
+        self.here = self.sql.Identifier(*self._relation[:2])
         for setting in _SETTINGS:  # neither these nor the lock take the snapshot: the first SELECT does
             connection.execute(setting)
         if self._relation[6] == "SQL_ASCII":  # bytes of no declared encoding: a text that is none is a missing one
             connection.execute("SET LOCAL client_encoding TO 'SQL_ASCII'")
         if self._relation[2] in _LOCKED:
-            connection.execute(self._sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(self._here))
+            connection.execute(self.sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(self.here))
         self.described = self._describe()
 
-    def _find(self) -> tuple[Any, ...]:
+    def _find(self) -> tuple[Driver, ...]:
         """The table by its name as it was written, else in lower case, as Postgres reads names without quotes."""
         *schema, name = self._source.names
         wanted = {
@@ -207,17 +221,17 @@ class _Snapshot:
             "names": [name, name.lower()],
             "schemas": [schema[0], schema[0].lower()] if schema else None,
         }
-        found = self._connection.execute(_RELATION, wanted).fetchone()
+        found = self.connection.execute(_RELATION, wanted).fetchone()
         if found is None:
             raise AllowanceError("source.absent", table=self._source.table)
         return tuple(found)
 
     def _describe(self) -> Described:
-        query = self._sql.SQL("SELECT * FROM {} LIMIT 0").format(self._here)
-        heads = [(head.name, head.type_code) for head in self._connection.execute(query).description or ()]
+        query = self.sql.SQL("SELECT * FROM {} LIMIT 0").format(self.here)
+        heads = [(head.name, head.type_code) for head in self.connection.execute(query).description or ()]
         if len(heads) > MOST_COLUMNS:
             raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
-        types = {oid: more for oid, *more in self._connection.execute(_TYPES, [[oid for _, oid in heads]])}
+        types = {oid: more for oid, *more in self.connection.execute(_TYPES, [[oid for _, oid in heads]])}
         columns = tuple(
             SourceColumn(name, str(types[oid][0]), str(types[oid][1]), tuple(types[oid][2]), oid) for name, oid in heads
         )
@@ -232,11 +246,8 @@ class _Snapshot:
         self, dialect: Dialect, separators: Mapping[str, str], to: Path, tell: Callable[[float], None]
     ) -> Described:
         columns = self.described.columns
-        _refuse_changed(self._source.seen, self.described.seen)
-        longest = LONGEST_RECORD // (2 * len(columns)) - 4  # bytes; every quote in a cell is written twice
-        cells = [self._cell(column, dialect, separators.get(trimmed(column.name)), longest) for column in columns]
-        query = self._sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(
-            self._sql.SQL(", ").join(cells), self._here
+        query = self.sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(
+            self.sql.SQL(", ").join(self.cells(dialect, separators)), self.here
         )
         try:
             with to.open("xb", buffering=1 << 20) as file:
@@ -246,9 +257,21 @@ class _Snapshot:
             raise AllowanceError("load.unwritable") from None
         return self.described
 
-    def _stream(self, query: Any, file: Any, folder: Path, tell: Callable[[float], None]) -> None:
+    def cells(self, dialect: Dialect, separators: Mapping[str, str]) -> list[Driver]:
+        """SQL for the texts of a row, if the columns are still those that were described."""
+        columns = self.described.columns
+        refuse_changed(self._source.seen, self.described.seen)
+        longest = LONGEST_RECORD // (2 * len(columns)) - 4  # bytes; every quote in a cell is written twice
+        return [self.cell(column, dialect, separators.get(trimmed(column.name)), longest) for column in columns]
+
+    @property
+    def encoding(self) -> str:
+        """The database's own."""
+        return str(self._relation[6])
+
+    def _stream(self, query: Driver, file: Driver, folder: Path, tell: Callable[[float], None]) -> None:
         size, told = 0, time.monotonic()
-        with self._connection.cursor() as cursor, cursor.copy(query) as copy:
+        with self.connection.cursor() as cursor, cursor.copy(query) as copy:
             for block in copy:
                 file.write(block)
                 size += len(block)
@@ -257,15 +280,16 @@ class _Snapshot:
                     refuse_full(folder)
                     tell(1 - 1 / (1 + size / (1 << 28)))  # how much there is to come nobody knows
 
-    def _cell(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Any:
+    def cell(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Driver:
         """SQL for the text of a cell, for every value of the column's type."""
-        own, text = self._sql.Identifier(column.name), "{own}::pg_catalog.text"
+        own, text = self.sql.Identifier(column.name), "{own}::pg_catalog.text"
         if column.oid == _BYTES:
-            return self._sql.SQL("NULL::pg_catalog.text")
+            return self.sql.SQL("NULL::pg_catalog.text")
         if column.oid == _BOOLEAN:
-            return self._sql.SQL("CASE WHEN {own} THEN 'true' WHEN NOT {own} THEN 'false' END").format(own=own)
+            return self.sql.SQL("CASE WHEN {own} THEN 'true' WHEN NOT {own} THEN 'false' END").format(own=own)
         if column.oid in _DAYS:
-            text = "CASE WHEN pg_catalog.isfinite({own}) THEN {own}::pg_catalog.text END"
+            moment = "({own} AT TIME ZONE 'UTC')" if column.oid == _ZONED else "{own}"
+            text = f"CASE WHEN pg_catalog.isfinite({{own}}) THEN {moment}::pg_catalog.text END"
         elif column.category == "A":
             text = "pg_catalog.array_to_string({own}, {between})"
         elif column.oid in (*_FRACTIONAL, _MONEY):
@@ -276,13 +300,13 @@ class _Snapshot:
                 f" ELSE {signed} END"
             )
         if column.oid in _SHORT:
-            return self._sql.SQL(text).format(own=own)
+            return self.sql.SQL(text).format(own=own)
         bounded = f"CASE WHEN pg_catalog.octet_length({text}) <= {longest} THEN {text} END"
-        between = self._sql.Literal(separator or SET_SEPARATOR)
-        return self._sql.SQL(bounded).format(own=own, between=between)
+        between = self.sql.Literal(separator or SET_SEPARATOR)
+        return self.sql.SQL(bounded).format(own=own, between=between)
 
 
-def _refuse_changed(before: tuple[tuple[str, str], ...], now: tuple[tuple[str, str], ...]) -> None:
+def refuse_changed(before: tuple[tuple[str, str], ...], now: tuple[tuple[str, str], ...]) -> None:
     """Refuses a table whose columns are no longer those that were described: a column that was numbers and is texts now
     would be read as missing, and nobody told."""
     kinds = dict(now)

@@ -15,7 +15,6 @@ import hashlib
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,6 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.intake.marks import address_mark
-from dpengine.intake.postgres import Described, describe
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry
 from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR, is_person
@@ -47,7 +44,7 @@ from dpengine.storage.arrivals import Arriving
 from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables
 from dpengine.storage.matches import Match, all_matches
 from dpengine.storage.people_names import KnownPerson
-from dpengine.storage.registry import ADDRESS, Record
+from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
 from dpengine.storage.tokens import TokenBook
 from dpengine.table import Table
@@ -147,26 +144,6 @@ class Workspace(DeclaredTables):
             if self.ledger.served:
                 self.ledger.hand_over(record.budget, clean, actor, actor)
         return Table(self, record, self.ledger.budget(record.budget), actor, joined)
-
-    def describe_source(self, source: Source) -> Described:
-        """The columns of a table in a database, as the database declares them; no row is read."""
-        if self.samples_only:
-            raise AllowanceError("workshop.no_tables")
-        sources.refuse_elsewhere(source, self.databases, self.served)
-        found = describe(source)
-        marks = [ADDRESS + address_mark(place, self._secret) for place in found.places]
-        with self._registry.transaction(write=False) as rows:
-            return replace(found, earlier=tuple(record.name for record in self._registry.of_content(rows, marks)))
-
-    @property
-    def reads_databases(self) -> bool:
-        """May a table come from a database at all? Where people sign in, from hosts that the operator named."""
-        return not self.samples_only and bool(self.databases or (self.databases is None and not self.served))
-
-    def has_source(self, name: str) -> bool:
-        """Can newer rows of a table be brought from where it came?"""
-        record = self._registry.get(name)
-        return record is not None and sources.kept(self.folder / "tables" / record.folder) is not None
 
     def bring_newer(
         self,
@@ -302,6 +279,7 @@ class Workspace(DeclaredTables):
         """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""
         record = self._own(name)
         act = self.ledger.close_table("forget", record.budget, name, actor)
+        sources.drop_there(self.folder / "tables" / record.folder)
         erase.erase(self.folder / "tables" / record.folder)
         self.engine.let_go()
         erase.sweep_spill(self.folder)
@@ -360,10 +338,17 @@ class Workspace(DeclaredTables):
         with self.loading(exclusive=True) as alone:
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
-                known = [record.folder for record in self._registry.all() if record.name not in gone]
-                erase.sweep(self.folder, known)
+                places = {record.folder: record.name in gone for record in self._registry.all()}
+                erase.sweep(self.folder, [one for one, left in places.items() if not (left and self._let_go(one))])
         with suppress(AllowanceError):  # a damaged ledger does not say which files are answers: nothing is removed
             erase.sweep_published(self.folder / "published", self._published)
+
+    def _let_go(self, folder: str) -> bool:
+        """Has its database nothing left of a forgotten table? While it cannot be reached, the way to it is kept."""
+        with suppress(AllowanceError):
+            sources.drop_there(self.folder / "tables" / folder)
+            return True
+        return False
 
     def _give_back(self) -> None:
         """A process that was killed between bringing a table and naming its owner leaves it to who brought it."""

@@ -83,7 +83,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     gone = {name for name, kind in workspace.closed().items() if kind == "forget"}
     tables = [record for record in workspace.tables() if record.name not in gone]
     for record in tables:
-        _folder(workspace.coded(record).parent, place / "tables" / record.folder)
+        _folder(workspace.folder / "tables" / record.folder, place / "tables" / record.folder)
     _file(workspace.folder / SECRET, place / SECRET, shutil.copyfile)
     _file(workspace.folder / REGISTRY, place / REGISTRY, _database)
     _file(workspace.folder / LEDGER, place / LEDGER, _database)

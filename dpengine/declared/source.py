@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
@@ -62,6 +62,13 @@ class Source:
         """Host and port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The whole address, with the password, for an engine that asks the database."""
+        who = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
+        more = f"sslmode={self.encrypted}&passfile=%2Fdev%2Fnull&application_name=allowance"
+        return f"postgresql://{who}@{self.where}/{quote(self.database, safe='')}?{more}"
 
     @property
     def names(self) -> tuple[str, ...]:

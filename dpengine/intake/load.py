@@ -56,6 +56,7 @@ class Loaded:
     blank: int = field(default=0, compare=False)  # rows of separators alone, which were passed over
     addresses: tuple[str, ...] = field(default=(), compare=False)  # of where a database keeps it
     seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # the columns' types there
+    people: int | None = field(default=None, compare=False)  # counted there already, where the rows stayed there
 
 
 def load(

@@ -91,7 +91,7 @@ def known(
         with suppress(AllowanceError):
             registry.mark(rows, record.name, _marked_anew(tables / record.folder, secret))
     marks = set(marks_of(loaded))
-    if registry.unmarked(rows, ROWS):
+    if registry.unmarked(rows, ROWS) and loaded.people is None:
         marks.add(OLDER + older_mark(folder / RAW, loaded.header, loaded.rows, loaded.blank, secret))
     known_tables = []
     for record in registry.of_content(rows, alike(marks)):

@@ -25,18 +25,23 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit
+from dpengine.intake import in_place
 from dpengine.intake.bring_in import code_rows, load_raw
 from dpengine.intake.load import Loaded
+from dpengine.intake.marks import address_mark
+from dpengine.intake.postgres import Described, describe
 from dpengine.intake.rows_per_person import RULE
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import owns
+from dpengine.statistics.engines import Coded
+from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.raw_parquet import read_columns
 from dpengine.statistics.raw_needs import RawNeed, RawStatistic
 from dpengine.storage import arrivals, matches, redeclare, sources
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.folder_lock import Hold
-from dpengine.storage.registry import Record, Registry
+from dpengine.storage.registry import ADDRESS, Record, Registry
 from dpengine.storage.samples import SAMPLES, Sample
 from dpengine.storage.secret import read_secret
 
@@ -52,6 +57,8 @@ BudgetFor = Budget | str | Callable[[int], Budget]
 
 class DeclaredTables:
     """The folder is its user's alone (0700)."""
+
+    engine: Engines
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -111,13 +118,19 @@ class DeclaredTables:
                 self._schemas.popitem(last=False)
         return schema
 
-    def coded(self, record: Record) -> Path:
-        return self.folder / "tables" / record.folder / f"coded-{record.version}.parquet"
+    def coded(self, record: Record) -> Coded:
+        """Where the coded rows lie: in a file here, unless they did not leave their database."""
+        folder = self.folder / "tables" / record.folder
+        return sources.coded_there(folder, record.version) or folder / f"coded-{record.version}.parquet"
 
     def refuse_damaged(self, record: Record) -> None:
         """Called before a charge: is the coded file there, to its last bytes? That reveals nothing about its rows."""
+        coded = self.coded(record)
+        if not isinstance(coded, Path):
+            self.engine.refuse_away(coded)
+            return
         try:
-            with self.coded(record).open("rb") as file:
+            with coded.open("rb") as file:
                 file.seek(-len(_PARQUET_END), os.SEEK_END)
                 complete = file.read() == _PARQUET_END
         except OSError:
@@ -133,6 +146,26 @@ class DeclaredTables:
         place = redeclare.names_of(folder).index
         return read_columns(need.under(Dialect.from_json(record.dialect)), rows, place)
 
+    def describe_source(self, source: Source) -> Described:
+        """The columns of a table in a database, as the database declares them; no row is read."""
+        if self.samples_only:
+            raise AllowanceError("workshop.no_tables")
+        sources.refuse_elsewhere(source, self.databases, self.ledger.served)
+        found = describe(source)
+        marks = [ADDRESS + address_mark(place, self._secret) for place in found.places]
+        with self._registry.transaction(write=False) as rows:
+            return replace(found, earlier=tuple(record.name for record in self._registry.of_content(rows, marks)))
+
+    @property
+    def reads_databases(self) -> bool:
+        """May a table come from a database at all? Where people sign in, from hosts that the operator named."""
+        return not self.samples_only and bool(self.databases or (self.databases is None and not self.ledger.served))
+
+    def has_source(self, name: str) -> bool:
+        """Can newer rows of a table be brought from where it came?"""
+        record = self._registry.get(name)
+        return record is not None and sources.kept(self.folder / "tables" / record.folder) is not None
+
     def revise(self, name: str, schema: Schema, actor: str = OWNER) -> Record:
         """Declare a table anew, on the budget it has: free, and no answer already given changes."""
         record = self._registry.get(name)
@@ -142,6 +175,8 @@ class DeclaredTables:
         schema.check_signs()
         if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)
+        if not isinstance(self.coded(record), Path):
+            raise AllowanceError("source.in_place_revise", table=name)
         folder = self.folder / "tables" / record.folder
         unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
         refuse_full(self.folder)
@@ -192,10 +227,12 @@ class DeclaredTables:
                     joined = arrivals.budget_of(known)
                     arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
                     arrivals.same_people(known, new, len(loaded.columns))
-                if known[0].record.rule != rule:
+                if known[0].record.rule != rule and loaded.people is None:
                     rule = known[0].record.rule
                     loaded = self._load(folder, source, new, bad_records, rule, progress)
-            people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret, rule=rule)
+            people = loaded.people
+            if people is None:
+                people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret, rule=rule)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
             with (
                 matches.discreet(self._registry, new.name, new.actor, lambda: others),
@@ -272,6 +309,8 @@ class DeclaredTables:
         try:
             yield folder
         except BaseException:
+            with suppress(AllowanceError):  # a database that cannot be reached keeps codes that nobody asks for
+                sources.drop_there(folder)
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
@@ -284,6 +323,9 @@ class DeclaredTables:
         rule: int,
         progress: Callable[[float], None] | None = None,
     ) -> Loaded:
+        if isinstance(source, Source) and source.in_place:
+            name = sources.coded_name(folder)
+            return in_place.bring(source, name, new.schema, new.unit, new.dialect, self._secret, progress)
         return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, rule, progress)
 
     def _sample(self, sample: Sample) -> Record:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.source import USUAL_PORT, Source
+from dpengine.intake import in_place
+from dpengine.statistics.engines import PostgresRows
 
 CONNECTION = "connection.json"
 
@@ -42,6 +44,26 @@ def kept(folder: Path) -> Source | None:
         return Source.from_kept(json.loads((folder / CONNECTION).read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def coded_name(folder: Path, version: int = 1) -> str:
+    """What the coded rows of a table are called in its database: the folder's random name, which says nothing."""
+    return f"t_{folder.name}_{version}"
+
+
+def coded_there(folder: Path, version: int) -> PostgresRows | None:
+    """Where the coded rows of a table lie whose rows did not leave their database; None of every other."""
+    source = kept(folder)
+    if source is None or not source.in_place:
+        return None
+    return PostgresRows(in_place.OURS, coded_name(folder, version), source.url)
+
+
+def drop_there(folder: Path) -> None:
+    """Delete what a database holds of a table's coded rows, before its folder is deleted."""
+    source = kept(folder)
+    if source is not None and source.in_place:
+        in_place.drop(source, coded_name(folder))
 
 
 def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool) -> None:

@@ -37,6 +37,7 @@ def prepared(made: str) -> str:
 
 def run(address: str, *statements: str) -> None:
     with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("SET search_path TO public")  # the server's own role is called as our schema is
         for statement in statements:
             connection.execute(statement)
 

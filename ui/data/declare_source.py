@@ -21,6 +21,7 @@ from ui.shell.incoming import here
 from ui.shell.state import may, workspace
 
 _ADDRESS, _TABLE, _PASSWORD = "declare-source-address", "declare-source-table", "declare-source-password"
+_IN_PLACE = "declare-source-in-place"
 
 
 def choose(draft: Draft) -> None:
@@ -34,6 +35,7 @@ def choose(draft: Draft) -> None:
             st.text_input(say("data.source.address"), key=_ADDRESS, placeholder=say("data.source.address_like"))
             st.text_input(say("data.source.table"), key=_TABLE, placeholder=say("data.source.table_like"))
             st.text_input(say("data.source.password"), key=_PASSWORD, type="password", autocomplete="off")
+            st.checkbox(say("data.source.in_place"), key=_IN_PLACE, help=say("data.source.in_place_help"))
             st.form_submit_button(say("data.source.go_on"), key="declare-source-go", on_click=_look, args=(draft,))
         if said:
             complain(draft)
@@ -48,7 +50,8 @@ def _look(draft: Draft) -> None:
     state = st.session_state
     draft.complaint = draft.asked = None
     try:
-        draft.asked = dp.Source(state[_ADDRESS], state[_TABLE], password=state[_PASSWORD])
+        secret, stays = state[_PASSWORD], state[_IN_PLACE]
+        draft.asked = dp.Source(state[_ADDRESS], state[_TABLE], password=secret, in_place=stays)
         state[_ADDRESS] = draft.asked.shown  # a password that was typed into the address goes too
     except AllowanceError as complaint:
         draft.complaint = complaint

@@ -1,0 +1,275 @@
+"""The coding of `encode`, as expressions that a database computes: for tables whose rows may not leave it.
+
+The same public rule for every cell, with the meaning of `encode` and of `raw_cells.misfit`: it looks at that cell and
+the declaration only, and no text can make it fail. It starts from the text that a CSV file would hold (columns t0, t1,
+… of a table `texts`), and is written once, in Ibis, for each engine's dialect. Lists are looked up in a table `lists`.
+
+What differs from `encode`: an engine's `lower` and `trim` know fewer letters and spaces than Python's, so a cell in
+unusual letters may become “other” where a file's would be found; and only engines with numbers of any length round a
+tie of more than PLACES digits exactly. Neither can be an error, nor depend on another cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.date_column import LONGEST_DATE, Date
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
+from dpengine.statistics.raw_cells import LONGEST_NUMBER
+from dpengine.statistics.view import Expression
+
+TEXTS, LISTS = "texts", "lists"
+PLACES = 15  # digits after the point, where an engine's numbers have a fixed number of them
+ANY_LENGTH = ("postgres",)  # dialects whose decimals have any length
+MOST_STEPS = 10**15
+_TIME = (
+    "((T| +)[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp][Mm])?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
+)
+_SIGNS = "./-"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A row of `lists`: a spelling of a column's list, the code that it has, and whether it fits the declaration."""
+
+    column: int
+    spelled: str
+    place: int
+    fits: bool
+
+
+def listed(schema: Schema) -> Iterator[Listed]:
+    """What the declared lists hold. They are public."""
+    for at, column in enumerate(schema.columns.values()):
+        if isinstance(column, Category):
+            places, fits = column.spelled(), column.fitting()
+            places[""] = column.labels.index(column.missing)
+            unknown = column.labels.index(column.unknown)
+            for spelled in {*places, *fits}:
+                yield Listed(at, spelled, places.get(spelled, unknown), spelled in fits)
+
+
+def refuse_uncodable(schema: Schema) -> None:
+    """Before anything is read: what an engine cannot code where the rows are."""
+    for name, column in schema.columns.items():
+        if isinstance(column, ItemSet):
+            raise AllowanceError("source.in_place_sets", column=name)
+        if isinstance(column, Number):
+            farthest = max(abs(column.lower), abs(column.upper), column.step) * _whole(column)[0]
+            if (
+                farthest > MOST_STEPS
+                or (column.step * 10**PLACES).denominator * (column.lower * 10**PLACES).denominator > 1
+            ):
+                raise AllowanceError("source.in_place_fine", column=name)
+
+
+def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] = ()) -> str:
+    """A SELECT in the engine's dialect over `texts` and `lists`: c0, c1, …, f0, f1, …, fault, and the `kept` columns.
+
+    It goes in stages, each a query over the one before: as one expression, what is used twice would be written out
+    twice, and so on again.
+    """
+    import ibis  # takes half a second, so it is imported only when it is needed
+
+    columns = list(schema.columns.values())
+    coders = [_coder(at, column, dialect, engine) for at, column in enumerate(columns)]
+    kinds = {f"t{at}": "string" for at, _ in enumerate(columns)} | dict.fromkeys(kept, "int64")
+    rows, stages = ibis.table(kinds, name=TEXTS), list[str]()
+    for number in range(max(len(coder.stages) for coder in coders)):
+        made = [coder.stages[number](rows) for coder in coders if number < len(coder.stages)]
+        told = rows.mutate(**{name: value for one in made for name, value in one.items()})
+        for coder in coders:
+            told = coder.looked_up(told, number)
+        stages.append(str(ibis.to_sql(told, dialect=engine)))
+        rows = ibis.table(told.schema(), name=f"stage{number}")
+    codes = {f"c{at}": coder.code(rows).cast("int64") for at, coder in enumerate(coders)}
+    faults = {f"f{at}": coder.misfit(rows).ifelse(1, 0).cast("int16") for at, coder in enumerate(coders)}
+    worst = ibis.greatest(*faults.values())
+    last = rows.select(**codes, **faults, fault=worst, **{name: rows[name] for name in kept})
+    fence = " OFFSET 0" if engine == "postgres" else ""  # or Postgres would merge the stages into one again
+    named = ", ".join(f"stage{number} AS ({sql}{fence})" for number, sql in enumerate(stages))
+    return f"WITH {named} {ibis.to_sql(last, dialect=engine)}"
+
+
+@dataclass(frozen=True)
+class Coder:
+    """How one column is coded: what each stage adds to the rows, then the code and whether the cell does not fit."""
+
+    stages: tuple[Callable[[Expression], dict[str, Expression]], ...]
+    code: Callable[[Expression], Expression]
+    misfit: Callable[[Expression], Expression]
+    looked_up: Callable[[Expression, int], Expression] = lambda rows, stage: rows
+
+
+def _coder(at: int, column: Column, dialect: Dialect, engine: str) -> Coder:
+    if isinstance(column, Category):
+        return _category(at, column)
+    if isinstance(column, Date):
+        return _day(at, column)
+    assert isinstance(column, Number)
+    return _number(at, column, dialect, engine)
+
+
+def _category(at: int, column: Category) -> Coder:
+    """Empty cells are missing; then the listed values, then their other spellings; all else is unknown."""
+    import ibis
+
+    unknown = column.labels.index(column.unknown)
+
+    def looked_up(rows: Expression, stage: int) -> Expression:
+        if stage != 0:
+            return rows
+        lists = ibis.table({"list": "int64", "spelled": "string", "place": "int64", "fits": "int64"}, name=LISTS)
+        names = {f"spelled{at}": lists.spelled, f"place{at}": lists.place, f"fits{at}": lists.fits}
+        own = lists.filter(lists["list"] == at).select(**names)
+        return rows.left_join(own, rows[f"s{at}"] == own[f"spelled{at}"])
+
+    return Coder(
+        (lambda rows: {f"s{at}": _stripped(rows, at).lower()},),
+        lambda rows: rows[f"place{at}"].coalesce(unknown),
+        lambda rows: rows[f"fits{at}"].coalesce(0) == 0,
+        looked_up,
+    )
+
+
+def group_signs(thousands: str) -> str:
+    """As `raw_cells` has them: every kind of space, and both apostrophes."""
+    return " \u00a0\u2009\u202f" if thousands == " " else "'’" if thousands == "'" else thousands
+
+
+def _stripped(rows: Expression, at: int) -> Expression:
+    return rows[f"t{at}"].coalesce("").strip()
+
+
+def _whole(column: Number) -> tuple[int, int, int]:
+    """(D, L, S), whole numbers with lower = L/D and step = S/D."""
+    denominator = lcm(column.lower.denominator, column.step.denominator)
+    return denominator, int(column.lower * denominator), int(column.step * denominator)
+
+
+def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
+    """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing."""
+    import ibis
+
+    last, (scale, low, step) = column.size - 1, _whole(column)
+    start, end, lower, upper = (
+        _decimal(bound, engine)
+        for bound in (column.lower, column.lower + last * column.step, column.lower, column.upper)
+    )
+    absent = MISSING if column.missing is None else column.code(column.missing)
+
+    def digits(rows: Expression) -> dict[str, Expression]:
+        plain = rows[f"s{at}"]
+        good = (plain.length() <= LONGEST_NUMBER) & plain.re_search(_grammar(dialect))
+        bare = plain
+        for sign in group_signs(dialect.thousands):
+            bare = bare.replace(sign, "")
+        endless = "([iI][nN][fF]([iI][nN][iI][tT][yY])?|∞)$"
+        sides = ibis.cases((plain.re_search(f"^[+]?{endless}"), 1), (plain.re_search(f"^-{endless}"), -1), else_=0)
+        return {f"m{at}": good, f"x{at}": good.ifelse(bare.replace(dialect.decimal, "."), "0"), f"e{at}": sides}
+
+    def guess(rows: Expression) -> dict[str, Expression]:
+        held = ibis.greatest(ibis.least(rows[f"v{at}"], end), start) * scale - low
+        return {f"h{at}": held, f"g{at}": (held.cast("float64") / step).floor().cast("int64")}
+
+    def whole(rows: Expression) -> dict[str, Expression]:
+        """Division may be rounded: the remainder, which is exact, corrects it."""
+        found, rest = rows[f"g{at}"], rows[f"h{at}"] - rows[f"g{at}"] * step
+        return {f"w{at}": ibis.cases((rest < 0, found - 1), (rest >= step, found + 1), else_=found)}
+
+    def index(rows: Expression) -> dict[str, Expression]:
+        twice, found = (rows[f"h{at}"] - rows[f"w{at}"] * step) * 2, rows[f"w{at}"]
+        return {f"i{at}": ((twice > step) | ((twice == step) & (found % 2 == 1))).ifelse(found + 1, found)}
+
+    def code(rows: Expression) -> Expression:
+        near = ibis.cases((rows[f"n{at}"] == 0, rows[f"i{at}"]), (rows[f"n{at}"] < 0, 0), else_=last)
+        return ibis.cases((rows[f"m{at}"], near), (rows[f"e{at}"] > 0, last), (rows[f"e{at}"] < 0, 0), else_=absent)
+
+    def misfit(rows: Expression) -> Expression:
+        value = rows[f"v{at}"]
+        inside = rows[f"m{at}"] & (rows[f"n{at}"] == 0) & (value >= lower) & (value <= upper)
+        return (rows[f"s{at}"] != "") & ~inside
+
+    first = lambda rows: {f"s{at}": _stripped(rows, at).replace("−", "-")}  # noqa: E731
+    return Coder((first, digits, lambda rows: _value(rows, at, column, engine), guess, whole, index), code, misfit)
+
+
+def _grammar(dialect: Dialect) -> str:
+    whole, point = "[0-9]+", f"[{dialect.decimal}]"
+    if dialect.thousands:
+        sign = f"[{group_signs(dialect.thousands)}]"
+        whole = f"([0-9]{{1,3}}({sign}[0-9]{{2,3}})*{sign}[0-9]{{3}}|[0-9]+)"
+    return f"^[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]{{1,3}})?$"
+
+
+def _decimal(value: Fraction, engine: str) -> Expression:
+    import ibis
+
+    scaled = int(value * 10**PLACES)
+    text = f"{'-' if scaled < 0 else ''}{abs(scaled) // 10**PLACES}.{abs(scaled) % 10**PLACES:0{PLACES}d}"
+    return ibis.literal(text).cast(_kind(engine))
+
+
+def _kind(engine: str) -> str:
+    return "decimal" if engine in ANY_LENGTH else f"decimal(38, {PLACES})"
+
+
+def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, Expression]:
+    """n: -1, 0 or 1, for below, near or above the range; v: the number, where it is near. A number of any length is
+    read as it is; elsewhere as a float first, so that one too long for a decimal is never read as one."""
+    import ibis
+
+    digits = rows[f"x{at}"]
+    if engine in ANY_LENGTH:
+        return {f"n{at}": ibis.literal(0, "int64"), f"v{at}": digits.cast("decimal")}
+    rough = digits.cast("float64")
+    room = float(column.upper - column.lower) + float(column.step)
+    near = ibis.cases((rough < float(column.lower) - room, -1), (rough > float(column.upper) + room, 1), else_=0)
+    return {f"n{at}": near, f"v{at}": (near == 0).ifelse(digits, "0").cast(_kind(engine))}
+
+
+def _day(at: int, column: Date) -> Coder:
+    """Days from the first, clamped into the range; what is no date is missing. Days are counted, not cast: a 30
+    February is no error."""
+    import ibis
+
+    forms: list[tuple[str, tuple[int, int, int]]] = []
+    for sign in _SIGNS:
+        mark = f"[{sign}]"
+        forms.append((f"^([0-9]{{4}}){mark} ?([0-9]{{1,2}}){mark} ?([0-9]{{1,2}}){_TIME}$", (1, 2, 3)))
+        if column.order != "ymd":
+            places = (3, 2, 1) if column.order == "dmy" else (3, 1, 2)
+            forms.append((f"^([0-9]{{1,2}}){mark} ?([0-9]{{1,2}}){mark} ?([0-9]{{4}}){_TIME}$", places))
+
+    def parts(rows: Expression) -> dict[str, Expression]:
+        text, found = rows[f"s{at}"], {}
+        for name, place in (("y", 0), ("o", 1), ("d", 2)):
+            cases = [(text.re_search(form), text.re_extract(form, groups[place])) for form, groups in forms]
+            found[f"{name}{at}"] = ibis.cases(*cases, else_="0").cast("int64")
+        return found
+
+    def count(rows: Expression) -> dict[str, Expression]:
+        year, month, day = rows[f"y{at}"], rows[f"o{at}"], rows[f"d{at}"]
+        leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+        long = ibis.cases((month == 2, leap.ifelse(29, 28)), (month.isin([4, 6, 9, 11]), 30), else_=31)
+        short = rows[f"s{at}"].length() <= LONGEST_DATE
+        valid = short & (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= long)
+        # Days since the first of March of the year 0; Python's count begins 305 days later.
+        late = (month <= 2).ifelse(1, 0)
+        since, shifted = year - late, month - 3 + late * 12
+        days = since * 365 + since // 4 - since // 100 + since // 400 + (shifted * 153 + 2) // 5 + day - 306
+        return {f"g{at}": valid, f"p{at}": (days - column.first.toordinal()).cast("int64")}
+
+    def code(rows: Expression) -> Expression:
+        return rows[f"g{at}"].ifelse(ibis.greatest(ibis.least(rows[f"p{at}"], column.size - 1), 0), MISSING)
+
+    def misfit(rows: Expression) -> Expression:
+        inside = rows[f"g{at}"] & (rows[f"p{at}"] >= 0) & (rows[f"p{at}"] <= column.size - 1)
+        return (rows[f"s{at}"] != "") & ~inside
+
+    return Coder((lambda rows: {f"s{at}": _stripped(rows, at)}, parts, count), code, misfit)

@@ -1,0 +1,203 @@
+"""A table whose rows may not leave their database: coded there, into a table of ours beside it.
+
+One transaction, which sees the raw table at one moment and only reads it, makes a table in the schema `allowance` that
+holds codes and no text (coding_expressions.py), and is never written again: a newer state is another table. What leaves
+the database is how many rows or people there are, and the sums of keyed hashes by which content is recognised
+(marks.py), computed there in the same canonical form. While it is made, the texts lie in a temporary table of that
+transaction, which no other sees.
+
+The keys of the hashes reach the database as data of a COPY: neither as the text of a statement nor as a parameter, both
+of which a database may write to its log; and they are made from the workspace's secret for this one purpose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.dialect import Dialect, check_names
+from dpengine.declared.schema import Schema
+from dpengine.declared.source import Source
+from dpengine.declared.spelling import SPACES
+from dpengine.declared.unit import Unit
+from dpengine.intake.coding_expressions import coding, listed, refuse_uncodable
+from dpengine.intake.load import Loaded
+from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
+from dpengine.intake.postgres import Driver, Snapshot, connected, spoken
+from dpengine.intake.rows_per_person import PERSON
+
+OURS = "allowance"
+_MAY = """
+    SELECT CASE WHEN to_regnamespace(%(ours)s) IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+        ELSE has_schema_privilege(%(ours)s, 'CREATE') END AND has_database_privilege(current_database(), 'TEMP'),
+        to_regnamespace(%(ours)s) IS NOT NULL
+"""
+_NUMBER = "[+−-]?[0-9.,’ \u00a0\u2009\u202f]*[0-9][.,]?(e[+-]?[0-9]+)?"
+_SIGNS = ".,’ \u00a0\u2009\u202f+-−"
+
+
+def bring(
+    source: Source,
+    name: str,
+    schema: Schema,
+    unit: Unit,
+    dialect: Dialect,
+    secret: bytes,
+    tell: Callable[[float], None] | None = None,
+) -> Loaded:
+    """Code the table as `allowance.<name>`. After a refusal nothing of it is there."""
+    refuse_uncodable(schema)
+    return spoken(source, lambda found: _bring(found, name, schema, unit, dialect, secret, tell), writes=True)
+
+
+def drop(source: Source, *names: str) -> None:
+    """Delete coded tables, which a table that is forgotten leaves behind."""
+
+    def gone(psycopg: Driver, connection: Driver) -> None:
+        for name in names:
+            connection.execute(psycopg.sql.SQL("DROP TABLE IF EXISTS {}").format(psycopg.sql.Identifier(OURS, name)))
+
+    connected(source, gone)
+
+
+def _bring(
+    found: Snapshot,
+    name: str,
+    schema: Schema,
+    unit: Unit,
+    dialect: Dialect,
+    secret: bytes,
+    tell: Callable[[float], None] | None,
+) -> Loaded:
+    steps = iter((0.3, 0.6, 0.95))
+    told = (lambda: tell(next(steps))) if tell is not None else (lambda: None)
+    run, columns = found.connection.execute, check_names([column.name for column in found.described.columns])
+    for column in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
+        if column not in columns:
+            raise AllowanceError("column.absent", column=column, columns=columns)
+    if found.encoding != "UTF8":
+        raise AllowanceError("source.in_place_encoding")
+    may, there = run(_MAY, {"ours": OURS}).fetchone()
+    if not may:
+        raise AllowanceError("source.in_place_forbidden", schema=OURS)
+    run("SET LOCAL standard_conforming_strings TO on")
+    if not there:
+        run(found.sql.SQL("CREATE SCHEMA {}").format(found.sql.Identifier(OURS)))
+    _texts(found, dialect, len(columns))
+    run("SET LOCAL search_path TO pg_temp, pg_catalog")
+    told()
+    _lists(found, schema, secret)
+    count, *sums = run(_marks(found, len(columns))).fetchone()
+    told()
+    target = found.sql.Identifier(OURS, name)
+    made = run(
+        found.sql.SQL("CREATE TABLE {} AS ").format(target) + found.sql.SQL(_coded(schema, unit, dialect, columns))
+    )
+    rows = int(made.rowcount)
+    if unit.id_column is None and not rows:
+        raise AllowanceError("source.no_rows")
+    people = rows
+    if unit.id_column is not None:
+        counted = found.sql.SQL("SELECT count(DISTINCT {}) FROM {}").format(found.sql.Identifier(PERSON), target)
+        people = int(run(counted).fetchone()[0])
+    told()
+    marks = tuple(address_mark(place, secret) for place in found.described.places)
+    fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
+    return Loaded(rows, tuple(columns), fingerprint, addresses=marks, seen=found.described.seen, people=people)
+
+
+def _texts(found: Snapshot, dialect: Dialect, width: int) -> None:
+    """All cells as texts r0, r1, … in a temporary table, without the rows that hold nothing."""
+    names = [found.sql.Identifier(f"r{place}") for place in range(width)]
+    texts = zip(found.cells(dialect, {}), names, strict=True)
+    cells = [found.sql.SQL("{} AS {}").format(cell, name) for cell, name in texts]
+    some = found.sql.SQL(" OR ").join(
+        found.sql.SQL("btrim({}, {}) <> ''").format(name, found.sql.Literal(" \t\"',")) for name in names
+    )
+    query = found.sql.SQL(
+        "CREATE TEMP TABLE allowance_rows ON COMMIT DROP AS"
+        " SELECT * FROM (SELECT {} FROM {} OFFSET 0) AS cells WHERE {}"
+    ).format(found.sql.SQL(", ").join(cells), found.here, some if width > 1 else found.sql.SQL("true"))
+    found.connection.execute(query)
+
+
+def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
+    """The declared lists, and the keys."""
+    run = found.connection.execute
+    run("CREATE TEMP TABLE lists (list bigint, spelled text, place bigint, fits bigint) ON COMMIT DROP")
+    run("CREATE TEMP TABLE allowance_keys (rows text, marks text) ON COMMIT DROP")
+    with found.connection.cursor() as cursor:
+        with cursor.copy("COPY pg_temp.lists FROM STDIN") as copy:
+            for one in listed(schema):
+                copy.write_row((one.column, one.spelled, one.place, int(one.fits)))
+        with cursor.copy("COPY pg_temp.allowance_keys FROM STDIN") as copy:
+            of_rows = hmac.new(secret, b"allowance: which rows, in place", hashlib.sha256).hexdigest()
+            copy.write_row((of_rows, row_key(secret)))
+
+
+def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str]) -> str:
+    """The coded rows: all, or at most the declared number of each person by a keyed hash of their content."""
+    places = [columns.index(name) for name in schema.columns]
+    texts = ", ".join(f"r{place} AS t{at}" for at, place in enumerate(places))
+    rows, kept = f"SELECT {texts} FROM pg_temp.allowance_rows", ()
+    if unit.id_column is not None:
+        kept = (PERSON,)
+        who = f"btrim(normalize(r{columns.index(unit.id_column)}, NFC), '{SPACES}')"
+        cells = ", ".join(f"coalesce(octet_length(r{at}) || ':' || r{at}, '-')" for at, _ in enumerate(columns))
+        hashed = f"sha256(convert_to(concat((SELECT rows FROM pg_temp.allowance_keys), {cells}), 'UTF8'))"
+        marked = f"SELECT *, {who} AS who, {hashed} AS mark FROM pg_temp.allowance_rows OFFSET 0"
+        chosen = (
+            f'SELECT *, dense_rank() OVER (ORDER BY who COLLATE "C") - 1 AS {PERSON},'
+            f' row_number() OVER (PARTITION BY who COLLATE "C" ORDER BY mark) AS place'
+            f" FROM ({marked}) AS marked WHERE who <> ''"
+        )
+        rows = f"SELECT {texts}, {PERSON} FROM ({chosen}) AS chosen WHERE place <= {unit.at_most}"
+    narrow = [f"c{at}::{_narrow(column.size)} AS c{at}" for at, column in enumerate(schema.columns.values())]
+    flags = [f"{name}::smallint AS {name}" for name in (*(f"f{at}" for at, _ in enumerate(places)), "fault")]
+    inner = coding(schema, dialect, "postgres", kept).removeprefix("WITH ")
+    return f"WITH texts AS ({rows}), coded AS (WITH {inner}) SELECT {', '.join([*narrow, *flags, *kept])} FROM coded"
+
+
+def _narrow(size: int) -> str:
+    return "smallint" if size < 2**15 else "integer"
+
+
+def _marks(found: Snapshot, width: int) -> Driver:
+    """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
+    literal = found.sql.Literal
+    cells = found.sql.SQL(", ").join(found.sql.Identifier(f"r{place}") for place in range(width))
+    tidy = found.sql.SQL("""lower(btrim(normalize(replace(replace(x, '"', ''), '''', ''), NFC), {}))""").format(
+        literal(SPACES)
+    )
+    digits = found.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(_SIGNS))
+    time = found.sql.SQL("x")
+    for written, same in TIMES:
+        time = found.sql.SQL("regexp_replace({}, {}, {})").format(time, literal(written), literal(same))
+    kinds = found.sql.SQL(
+        "CASE WHEN x = ANY({missing}) THEN NULL"
+        " WHEN x ~ '^[0-9]+([.][0-9]+)?$' THEN '#' || ltrim(replace(x, '.', ''), '0')"
+        " WHEN x ~ {number} THEN CASE WHEN left(x, 1) IN ('-', '−') THEN '-' ELSE '#' END || ltrim({digits}, '0')"
+        " WHEN strpos(x, ':') > 0 THEN '=' || {time} ELSE '=' || x END"
+    ).format(missing=literal(list(MISSING_WORDS)), number=literal(f"^{_NUMBER}$"), digits=digits, time=time)
+    long = f"left(x, 1) || ((substr(x, 2, {PLACES + 1})::bigint + 5) / 10)::text"
+    rounded = (
+        f"CASE WHEN left(x, 1) = '=' THEN x WHEN x = '-' THEN '#' ELSE"
+        f" rtrim(CASE WHEN octet_length(x) > {PLACES + 1} THEN {long} ELSE x END, '0') END"
+    )
+    steps = found.sql.SQL("SELECT x FROM unnest(ARRAY[{}]) AS cells(x)").format(cells)
+    for step in (tidy, kinds, found.sql.SQL(rounded), found.sql.SQL("octet_length(x) || ':' || x")):
+        steps = found.sql.SQL("SELECT {} AS x FROM ({}) AS cells OFFSET 0").format(step, steps)
+    lanes = ", ".join(
+        f"coalesce(sum(('x' || substr(hash, {at}, 16))::bit(64)::bigint::numeric"
+        f" + CASE WHEN substr(hash, {at}, 1) >= '8' THEN 18446744073709551616 ELSE 0 END), 0)"
+        for at in (1, 17, 33, 49)
+    )
+    return found.sql.SQL(
+        "SELECT count(*), {lanes} FROM"
+        " (SELECT encode(sha256(convert_to(marks || told, 'UTF8')), 'hex') COLLATE \"C\" AS hash"
+        " FROM pg_temp.allowance_keys, pg_temp.allowance_rows CROSS JOIN LATERAL"
+        " (SELECT string_agg(x, '' ORDER BY x COLLATE \"C\") AS told FROM ({steps}) AS cells) AS row"
+        " WHERE told <> '') AS hashed"
+    ).format(lanes=found.sql.SQL(lanes), steps=steps)

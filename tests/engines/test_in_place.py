@@ -1,0 +1,175 @@
+"""A table whose rows may not leave their database: coded there as `encode` would, asked there, and only aggregates come
+over."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow.parquet as pq
+import pytest
+from engine.intake.test_coding_expressions import ODD, cell
+from engine.intake.test_coding_expressions import SCHEMA as CODED
+from engines.postgres_server import PostgresServer
+from engines.source_steps import CANARY, PASSWORD, PEOPLE, add, prepared, refused, run, source
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.source import Source
+from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.marks import row_key
+from dpengine.statistics.counts import RowCount
+from dpengine.storage import sources
+from dpengine.workspace import Workspace
+
+
+@pytest.fixture(scope="module")
+def address(postgres: PostgresServer) -> str:
+    made = prepared(postgres.database())
+    run(made, "CREATE SCHEMA allowance", "GRANT CREATE, USAGE ON SCHEMA allowance TO ana")
+    return made
+
+
+def staying(address: str, table: str = "visits") -> Source:
+    found = source(address, table)
+    return Source(found.shown, table, password=PASSWORD, in_place=True)
+
+
+def ours(address: str) -> list[str]:
+    with psycopg.connect(address) as connection:
+        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'allowance' ORDER BY 1")
+        return [name for (name,) in found]
+
+
+def codes(home: Workspace, address: str, name: str) -> list[tuple[int, ...]]:
+    folder = home.folder / "tables" / home.record(name).folder
+    with psycopg.connect(address) as connection:
+        return sorted(connection.execute(f"SELECT * FROM allowance.{sources.coded_name(folder)}").fetchall())
+
+
+@pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("id", 3)], ids=["rows", "people"])
+def test_cells_are_coded_as_from_a_file(home: Workspace, address: str, tmp_path: Path, unit: dp.Unit) -> None:
+    chance = random.Random()
+    rows = [[cell(chance) for _ in CODED.columns] for _ in range(1_500)] + [[odd] * len(CODED.columns) for odd in ODD]
+    columns = ", ".join(f'"{name}" text' for name in CODED.columns)
+    run(address, "DROP TABLE IF EXISTS odd", f"CREATE TABLE odd (id text, {columns})")
+    with psycopg.connect(address) as connection, connection.cursor() as cursor:
+        with cursor.copy("COPY public.odd FROM STDIN") as copy:
+            for place, row in enumerate(rows):
+                copy.write_row((f" {place // 3}\u00a0" if place % 7 else "", *row))
+    dialect = dp.Dialect(thousands=",")
+    table = add(home, staying(address, "odd"), "odd", schema=CODED, unit=unit, dialect=dialect)
+    loaded = load_raw(tmp_path, source(address, "odd"), CODED, unit, dialect, home._secret)
+    people = code_rows(tmp_path, loaded, CODED, unit, dialect, home._secret)
+    here = pq.read_table(tmp_path / "coded-1.parquet").to_pandas()
+    assert table.facts.people == people and home.record("odd").fingerprint == loaded.fingerprint
+    wanted = sorted(tuple(row) for row in here.to_numpy().tolist())
+    assert codes(home, address, "odd") == wanted  # with three rows each, all of a person's count
+
+
+def test_at_most_so_many_rows_of_a_person_count_and_always_the_same(home: Workspace, address: str) -> None:
+    run(
+        address,
+        "CREATE TABLE often AS SELECT n % 40 AS id, n % 90 AS age, 'Ptuj' AS town FROM generate_series(1, 900) n",
+    )
+    terms: dict[str, Any] = {"unit": dp.Unit.column("id", 2)}
+    assert add(home, staying(address, "often"), "often", **terms).facts.people == 40
+    first = codes(home, address, "often")
+    assert len(first) == 80
+    run(address, "CREATE TABLE shuffled AS SELECT * FROM often ORDER BY random()")
+    again = add(home, staying(address, "shuffled"), "shuffled", **terms)
+    assert again.joined and codes(home, address, "shuffled") == first
+
+
+def test_it_is_asked_there_and_only_aggregates_come_over(
+    home: Workspace, address: str, postgres: PostgresServer
+) -> None:
+    before = postgres.log.stat().st_size
+    table = add(home, staying(address), "ward", budget=dp.Budget("50", "1e-6"))
+    made = postgres.log.read_bytes()[before:].decode()
+    assert table.facts.people == PEOPLE and not list((home.folder / "tables").rglob("*.parquet"))
+    assert home.read(RowCount(), home.record("ward"), table.schema) == PEOPLE
+    start = postgres.log.stat().st_size
+    answer = table.ask(table.query("mean", column="age", epsilon="5"))
+    table.ask(table.query("overview", epsilon="5"))
+    asked = postgres.log.read_bytes()[start:].decode()
+    assert answer.value is not None and "coded" in asked and "sum(" in asked.lower()
+    statements = [line for line in asked.splitlines() if "statement:" in line or "execute" in line]
+    assert statements and not any("visits" in line or "COPY" in line for line in statements)
+    secrets = (PASSWORD, row_key(home._secret), home._secret.hex())
+    assert not any(one in made + asked for one in secrets)
+    for query in (
+        table.query("find_range", column="age", epsilon="1"),
+        table.query("publish_category", columns=["town"], epsilon="1"),
+    ):
+        head = home.ledger.head()
+        with pytest.raises(AllowanceError) as refused_before:
+            table.ask(query)
+        assert refused_before.value.code.startswith("engine.") and home.ledger.head() == head
+
+
+def test_the_same_rows_share_an_allowance_wherever_they_are_coded(home: Workspace, address: str) -> None:
+    first = add(home, staying(address), "there")
+    assert add(home, source(address), "here").budget.id == first.budget.id
+    run(address, "CREATE TABLE later AS SELECT * FROM visits")
+    add(home, staying(address, "later"), "later")
+    run(address, "INSERT INTO later VALUES (999, 1, 'Ptuj')")
+    newer = home.bring_newer("later", "later 2")
+    assert newer.joined and newer.facts.people == PEOPLE + 1
+    apart = home.bring_newer("later", "later 3", new_people=True)
+    assert apart.budget.id == first.budget.id  # the rows of “later 2” are known
+
+
+def test_what_goes_wrong_leaves_nothing_there(home: Workspace, address: str) -> None:
+    before = ours(address)
+    run(
+        address,
+        f"CREATE TABLE notes AS SELECT n AS age, '{CANARY}' AS town FROM generate_series(0, 3000) n",
+        "CREATE VIEW broken AS SELECT 1 / (age - 2000) AS age, town FROM notes",
+    )
+    refused(home, staying(address, "broken"), "source.unreadable")
+    refused(home, staying(address, "missing"), "source.absent")
+    sets = dp.Schema({"town": dp.ItemSet(["Kranj", "Ptuj"])})
+    refused(home, staying(address), "source.in_place_sets", schema=sets)
+    add(home, staying(address, "notes"), "notes")
+    assert code_of(lambda: add(home, staying(address, "notes"), "other terms", unit=dp.Unit.column("town", 1))) == (
+        "budget.other_terms"
+    )
+    assert len(ours(address)) == len(before) + 1  # what was coded for the refused one is gone again
+    assert code_of(lambda: home.revise("notes", dp.Schema({"age": dp.Number(0, 9)}))) == "source.in_place_revise"
+    home.forget("notes")
+    assert ours(address) == before
+    run(address, "REVOKE CREATE ON SCHEMA allowance FROM ana")
+    refused(home, staying(address), "source.in_place_forbidden")
+    run(address, "GRANT CREATE ON SCHEMA allowance TO ana")
+
+
+def test_an_away_database_is_told_before_the_charge_and_forgotten_when_it_is_back(tmp_path: Path) -> None:
+    from engines.postgres_server import running
+
+    with running() as server:
+        made = prepared(server.database())
+        run(made, "CREATE SCHEMA allowance", "GRANT CREATE, USAGE ON SCHEMA allowance TO ana")
+        home = Workspace(tmp_path / "var")
+        table = add(home, staying(made), "ward")
+        server.stop()
+        head = home.ledger.head()
+        assert code_of(lambda: table.ask(table.query("mean", column="age", epsilon="0.1"))) == "engine.away"
+        assert home.ledger.head() == head
+        assert code_of(lambda: home.forget("ward")) == "source.unreachable"
+        home.close()
+        Workspace(tmp_path / "var").close()  # still away: the way to it is kept
+        server.start()
+        assert len(ours(made)) == 1
+        Workspace(tmp_path / "var").close()
+        assert ours(made) == []
+        assert not any(PASSWORD.encode() in one.read_bytes() for one in (tmp_path / "var").rglob("*") if one.is_file())
+
+
+def code_of(call: Any) -> str:
+    with pytest.raises(AllowanceError) as told:
+        call()
+    assert PASSWORD not in str(told.value)
+    return str(told.value.code)

@@ -71,8 +71,7 @@ def _bring(
     secret: bytes,
     tell: Callable[[float], None] | None,
 ) -> Loaded:
-    steps = iter((0.3, 0.6, 0.95))
-    told = (lambda: tell(next(steps))) if tell is not None else (lambda: None)
+    told = tell or (lambda share: None)
     run, columns = found.connection.execute, check_names([column.name for column in found.described.columns])
     for column in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
         if column not in columns:
@@ -87,10 +86,10 @@ def _bring(
         run(found.sql.SQL("CREATE SCHEMA {}").format(found.sql.Identifier(OURS)))
     _texts(found, dialect, len(columns))
     run("SET LOCAL search_path TO pg_temp, pg_catalog")
-    told()
+    told(0.3)
     _lists(found, schema, secret)
     count, *sums = run(_marks(found, len(columns))).fetchone()
-    told()
+    told(0.6)
     target = found.sql.Identifier(OURS, name)
     made = run(
         found.sql.SQL("CREATE TABLE {} AS ").format(target) + found.sql.SQL(_coded(schema, unit, dialect, columns))
@@ -102,7 +101,7 @@ def _bring(
     if unit.id_column is not None:
         counted = found.sql.SQL("SELECT count(DISTINCT {}) FROM {}").format(found.sql.Identifier(PERSON), target)
         people = int(run(counted).fetchone()[0])
-    told()
+    told(0.95)
     marks = tuple(address_mark(place, secret) for place in found.described.places)
     fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
     return Loaded(rows, tuple(columns), fingerprint, addresses=marks, seen=found.described.seen, people=people)
@@ -141,7 +140,7 @@ def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str]) -> 
     """The coded rows: all, or at most the declared number of each person by a keyed hash of their content."""
     places = [columns.index(name) for name in schema.columns]
     texts = ", ".join(f"r{place} AS t{at}" for at, place in enumerate(places))
-    rows, kept = f"SELECT {texts} FROM pg_temp.allowance_rows", ()
+    rows, kept = f"SELECT {texts} FROM pg_temp.allowance_rows", tuple[str, ...]()
     if unit.id_column is not None:
         kept = (PERSON,)
         who = f"btrim(normalize(r{columns.index(unit.id_column)}, NFC), '{SPACES}')"

@@ -39,7 +39,7 @@ from dpengine.released.mixing import PublicMix
 
 MOST_POINTS = 2**21  # combinations that are all listed
 SAMPLED = 2**19  # points of a sample, where there are more
-ROUNDS = 30  # in which rows are changed
+ROUNDS = 15  # in which rows are changed
 _LOOKED_AT = 60_000  # rows at a time
 Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which combinations can be; None: all
 
@@ -63,7 +63,7 @@ def fitted(
     first = listed(sizes, targets, rows) if math.prod(sizes) <= most else sampled(sizes, targets, rows, seed, points)
     fine = possible(first.codes)
     if fine is not None and fine.any():
-        first = Points(tuple(code[fine] for code in first.codes), first.weights[fine])
+        first = Points(first.codes, first.weights * fine)
     largest = [one for one in targets if not any(set(one.columns) < set(other.columns) for other in targets)]
     return raked(first, sizes, largest, soft, sweeps, progress)
 
@@ -163,8 +163,10 @@ def mended(
     possible: Possible = anything,
 ) -> list[Integers]:
     """A row that leaves a cell with D_a rows to come for one with D_v brings Σ(D²) down by 2·(D_v − D_a − 1), summed
-    over the pairs of the column. In each step some of the rows that gain take their best other value."""
+    over the pairs of the column. In each step some of the rows that gain take their best other value. Rows that move
+    together may bring it up: then none of them moves, and fewer do the next time."""
     left = {pair: cells - _counted(codes, pair, sizes) for pair, cells in wanted.items()}
+    part = dict.fromkeys(range(len(codes)), 1 / 16)
     for _ in range(rounds):
         for column in rng.order(len(codes)).tolist():
             held = [pair for pair in wanted if column in pair]
@@ -176,19 +178,25 @@ def mended(
                 other = pair[1] if pair[0] == column else pair[0]
                 away = left[pair].T if pair[0] == column else left[pair]
                 gains += away.astype(np.float32)[codes[other][looked]]
-            own = codes[column][looked].astype(np.int64)
+            own = codes[column][looked]
             gains -= np.take_along_axis(gains, own[:, None], axis=1) + len(held)
             best = gains.argmax(axis=1)
             gain = np.take_along_axis(gains, best[:, None], axis=1)[:, 0]
             able = np.flatnonzero(gain > 0)
-            most = math.ceil(max(float(np.abs(left[pair]).sum()) for pair in held) / 8)
+            most = math.ceil(part[column] * max(float(np.abs(left[pair]).sum()) for pair in held))
             some = able[np.argsort(-gain[able] * rng.shares(len(able)))][:most]
             moved = [code[looked[some]] for code in codes]
-            moved[column] = best[some].astype(moved[column].dtype)
+            moved[column] = best[some]
             if (fine := possible(moved)) is not None:
-                some, moved = some[fine], [code[fine] for code in moved]
-            codes[column][looked[some]] = moved[column]
-            left |= {pair: wanted[pair] - _counted(codes, pair, sizes) for pair in held}
+                some = some[fine]
+            changed = codes[column].copy()
+            changed[looked[some]] = best[some]
+            then = [changed if place == column else code for place, code in enumerate(codes)]
+            after = {pair: wanted[pair] - _counted(then, pair, sizes) for pair in held}
+            nearer = sum(float((after[pair] ** 2).sum() - (left[pair] ** 2).sum()) for pair in held) < 0
+            part[column] *= 1.3 if nearer else 0.4
+            if nearer:
+                codes, left = then, left | after
     return codes
 
 

@@ -1,0 +1,230 @@
+"""Synthetic tables of a census-like table beside other ways, at the same ρ:
+
+    python -m bench.synthetic_tables [--columns 6 8 14] [--epsilon 1 0.3] [--runs 3] [--only ours MWEM …] [--write]
+
+48,842 made-up people (`bench.synthetic_people`), 6, 8 and 14 columns, (ε, 10⁻⁶) for the whole of it, both relations.
+Told are the mean and the largest total-variation error over all one-way, all two-way and 200 three-way marginals: the
+share of people in other cells than the true ones. ρ is the largest with δ ≤ 10⁻⁶ at ε (Canonne, Kamath, Steinke 2020,
+Proposition 12), the same for all.
+
+ours    the question as it is sold, with the plan that it chooses; its released numbers fitted, and the whole rows that
+        somebody downloads. Noise from the real samplers
+MWEM    the lecture's question at ε (pure), where its combinations are few enough
+others  `bench.synthetic_peers`: own short readings of the papers, fitted as ours are; half an hour each, else "did not
+        finish"
+
+With `--write` what was measured goes into bench/results-synthetic.md; what was there of other sizes stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from bench.synthetic_peers import WAYS, Marginal, World
+from bench.synthetic_people import PEOPLE, SETS, people, sizes
+from bench.tasks import BUILD, ROOT
+
+DELTA, PATIENCE, TRIPLES = 1e-6, 1_800, 200
+KEPT, RESULTS = BUILD / "synthetic.json", ROOT / "bench" / "results-synthetic.md"
+OURS, MWEM = "ours", "MWEM"
+NAMES = (OURS, "ours, as rows", *WAYS, MWEM)
+RELATIONS = {"add_remove": "a row added or removed", "replace": "a row replaced"}
+
+
+def rho_of(epsilon: float) -> float:
+    orders = np.geomspace(1.001, 1e5, 20_000)
+
+    def delta(rho: float) -> float:
+        told = (orders - 1) * (orders * rho - epsilon) + orders * np.log1p(-1 / orders) - np.log(orders - 1)
+        return float(np.exp(min(told.min(), 0.0)))
+
+    low, high = 0.0, epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta(middle) <= DELTA else (low, middle)
+    return low
+
+
+def errors(world: World, told: Marginal) -> dict[str, list[float]]:
+    """By how many columns: the mean and the largest."""
+    columns, found = range(len(world.sizes)), {}
+    triples = list(combinations(columns, 3))
+    some = np.random.default_rng(1).permutation(len(triples))[:TRIPLES]
+    sets = {"1": [(one,) for one in columns], "2": list(combinations(columns, 2)), "3": [triples[at] for at in some]}
+    for many, parts in sets.items():
+        try:
+            off = [float(np.abs(world.truth(part) / world.people - told(part)).sum()) / 2 for part in parts]
+        except KeyError:  # not told at all
+            continue
+        found[many] = [statistics.mean(off), max(off)]
+    return found
+
+
+def facts_of(world: World, relation: str) -> Any:
+    import dpengine as dp
+    from dpengine.declared.facts import Facts
+
+    lists = {
+        f"c{at}": dp.Category([f"v{one}" for one in range(size)], "v0", "v0") for at, size in enumerate(world.sizes)
+    }
+    return Facts("bench", dp.Schema(lists), dp.Unit.rows(), relation, world.people)  # type: ignore[arg-type]
+
+
+def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dict[str, Any]]]:
+    import dpengine as dp
+    from dpengine.core.exact import text_of
+    from dpengine.mechanisms.synthetic.soft_fit import Points, Target
+    from dpengine.noise.coins import SystemCoins
+    from dpengine.released.table_fit import fitted, whole_rows
+
+    spent = text_of(Fraction(math.floor(1e6 * math.sqrt(2 * rho_of(epsilon))), 10**6))  # ε of the form: ρ = ε²/2
+    facts, began = facts_of(world, relation), time.perf_counter()
+    query: Any = dp.catalogue["synthetic_table"].build(facts, {"columns": list(facts.schema.columns), "epsilon": spent})
+    value = [world.truth(part).astype(np.int64).ravel().tolist() for part in query.largest]
+    told = query.marginals(query.draw(value, SystemCoins()))
+    targets = [Target(part, cells, float(query.variance(part))) for part, cells in told.items()]
+    rows = world.people if query.layout.known else max(round(float(told[(0,)].sum())), 1)
+    points = fitted(world.sizes, targets, float(rows), 1)
+    total, took = points.weights.sum(), time.perf_counter() - began
+    found = errors(world, lambda part: points.marginal(part, world.sizes) / total)
+    yield OURS, {"errors": found, "seconds": took, "plan": query.plan}
+    began = time.perf_counter()
+    codes = whole_rows(points, world.sizes, rows, list(combinations(range(len(world.sizes)), 2)), 1)
+    took += time.perf_counter() - began
+    whole = Points(tuple(codes), np.ones(rows))
+    found = errors(world, lambda part: whole.marginal(part, world.sizes) / rows)
+    yield "ours, as rows", {"errors": found, "seconds": took, "plan": query.plan}
+
+
+def mwem(world: World, relation: str, epsilon: float) -> dict[str, Any]:
+    import dpengine as dp
+    from dpengine.noise.coins import SystemCoins
+
+    facts, began = facts_of(world, relation), time.perf_counter()
+    try:
+        asked = {"columns": list(facts.schema.columns), "epsilon": str(epsilon)}
+        query: Any = dp.catalogue["mwem"].build(facts, asked)
+    except dp.AllowanceError:
+        return {"failed": "too many combinations"}
+    everything = tuple(range(len(world.sizes)))
+    value = tuple(world.truth(everything).astype(np.int64).ravel().tolist())
+    cells = np.array(list(query.release(value, SystemCoins()).value.values()), dtype=np.float64).reshape(world.sizes)
+
+    def told(part: tuple[int, ...]) -> Any:
+        return cells.sum(axis=tuple(axis for axis in everything if axis not in part)) / cells.sum()
+
+    return {"errors": errors(world, told), "seconds": time.perf_counter() - began}
+
+
+def one(name: str, columns: int, epsilon: float, relation: str, run: int, out: Any) -> None:
+    table = people()
+    names = SETS[columns]
+    world = World([table[name] for name in names], sizes(names), relation == "replace", run)
+    if name == OURS:
+        out.put(dict(ours(world, relation, epsilon)))
+    elif name == MWEM:
+        out.put({MWEM: mwem(world, relation, epsilon)})
+    else:
+        began = time.perf_counter()
+        told = WAYS[name](world, rho_of(epsilon))
+        took = time.perf_counter() - began
+        out.put({name: {"errors": errors(world, told), "seconds": took}})
+
+
+def timed(*given: Any) -> dict[str, Any]:
+    """In a process of its own, for half an hour at most."""
+    context = multiprocessing.get_context("spawn")
+    out = context.Queue()
+    child = context.Process(target=one, args=(*given, out))
+    child.start()
+    try:
+        found: dict[str, Any] = out.get(timeout=PATIENCE)
+    except Exception:  # nothing came
+        found = {given[0]: {"failed": "did not finish"}}
+    child.join(5)
+    if child.is_alive():
+        child.kill()
+    return found
+
+
+def measure(columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
+    for relation in RELATIONS:
+        for name in [name for name in (OURS, *WAYS, MWEM) if not only or name in only]:
+            told = [timed(name, columns, epsilon, relation, run) for run in range(runs)]
+            for way in told[0]:
+                kept[f"{columns} {epsilon:g} {relation} {way}"] = [one.get(way, told[0][way]) for one in told]
+            print(f"{columns} columns, ε {epsilon:g}, {relation}, {name}: done", file=sys.stderr, flush=True)
+            BUILD.mkdir(parents=True, exist_ok=True)
+            KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
+
+
+def section(kept: dict[str, Any]) -> Iterator[str]:
+    yield "# Synthetic tables"
+    yield ""
+    yield "Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared. Errors are shares"
+    yield f"of people in other cells than the true ones, of {PEOPLE:,} made-up people: mean of the runs ± standard error,"
+    yield f"and the mean of the largest. Load average when it was written: {os.getloadavg()[0]:.1f}."
+    found = {tuple(key.split(" ")[:3]) for key in kept}
+    settings = sorted(found, key=lambda one: (int(one[0]), -float(one[1]), one[2]))
+    for columns, epsilon, relation in settings:
+        yield ""
+        yield f"**{columns} columns, (ε, δ) = ({epsilon}, 10⁻⁶), {RELATIONS[relation]}**"
+        yield ""
+        yield "| | one column | largest | two columns | largest | three columns | largest | seconds | runs |"
+        yield "|---|---|---|---|---|---|---|---|---|"
+        for name in NAMES:
+            if (told := kept.get(f"{columns} {epsilon} {relation} {name}")) is not None:
+                yield _line(name, told)
+    yield ""
+
+
+def _line(name: str, told: list[dict[str, Any]]) -> str:
+    if "failed" in told[0]:
+        return f"| {name} | {told[0]['failed']} | | | | | | | |"
+    title = f"{name} ({told[0]['plan']})" if "plan" in told[0] else name
+    cells = []
+    for many in ("1", "2", "3"):
+        found = [one["errors"][many] for one in told if many in one.get("errors", {})]
+        if not found:
+            cells += ["–", "–"]
+            continue
+        means = [one[0] for one in found]
+        error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else 0.0
+        cells += [f"{statistics.mean(means):.4f} ± {error:.4f}", f"{statistics.mean(one[1] for one in found):.4f}"]
+    seconds = statistics.median(one["seconds"] for one in told if "seconds" in one)
+    return f"| {title} | {' | '.join(cells)} | {seconds:.0f} | {len(told)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.synthetic_tables", description="Synthetic tables beside other ways.")
+    parser.add_argument("--columns", type=int, nargs="+", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.3])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, MWEM])
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for columns in given.columns:
+        for epsilon in given.epsilon:
+            measure(columns, epsilon, given.runs, given.only, kept)
+    told = "\n".join(section(kept))
+    print(told)
+    if given.write:
+        RESULTS.write_text(told, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpengine.mechanisms.synthetic.soft_fit import Points, Target
-from dpengine.released.table_fit import fitted
+from dpengine.released.table_fit import SAMPLED, fitted
 
 Marginal = Callable[[tuple[int, ...]], Any]
 MOST_CELLS = 20_000
@@ -93,7 +93,7 @@ def mst(world: World, rho: float) -> Marginal:
         tree.append(pair)
         groups = {place: groups[pair[0]] if of == groups[pair[1]] else of for place, of in groups.items()}
     told = [world.measured(pair, rho / 3 / len(tree)) for pair in tree]
-    return shares(world, world.fit([*singles, *told], 2**19, 40))
+    return shares(world, world.fit([*singles, *told], SAMPLED, 40))
 
 
 def aim(world: World, rho: float) -> Marginal:
@@ -126,7 +126,7 @@ def aim(world: World, rho: float) -> Marginal:
         after = world.people * shares(world, points)(part)
         if np.abs(after - before).sum() <= math.sqrt(2 / math.pi) * sd * world.cells(part):
             part_rho, epsilon = 4 * part_rho, 2 * epsilon
-    return shares(world, world.fit(targets, 2**19, 40))
+    return shares(world, world.fit(targets, SAMPLED, 40))
 
 
 def _added(targets: list[Target], more: Target) -> list[Target]:

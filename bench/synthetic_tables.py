@@ -174,8 +174,8 @@ def measure(columns: int, epsilon: float, runs: int, only: list[str], kept: dict
 def section(kept: dict[str, Any]) -> Iterator[str]:
     yield "# Synthetic tables"
     yield ""
-    yield "Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared. Errors are shares"
-    yield f"of people in other cells than the true ones, of {PEOPLE:,} made-up people: mean of the runs ± standard error,"
+    yield "Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared. Errors are"
+    yield f"shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the runs ± standard error,"
     yield f"and the mean of the largest. Load average when it was written: {os.getloadavg()[0]:.1f}."
     found = {tuple(key.split(" ")[:3]) for key in kept}
     settings = sorted(found, key=lambda one: (int(one[0]), -float(one[1]), one[2]))

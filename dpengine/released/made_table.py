@@ -116,7 +116,7 @@ class MadeTable:
         """All pairs; of many, those that were measured."""
         pairs: list[Columns] = [(one, other) for one, other in combinations(range(len(self.sizes)), 2)]
         if len(pairs) > MOST_MENDED:
-            pairs = [one.columns for one in self.targets if len(one.columns) == 2][:MOST_MENDED]
+            pairs = [one.columns for one in self.targets if one.cells.ndim == 2][:MOST_MENDED]
         return pairs
 
     def _tried(self) -> JsonObject | None:

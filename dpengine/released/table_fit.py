@@ -38,7 +38,8 @@ from dpengine.mechanisms.synthetic.soft_fit import (
 from dpengine.released.mixing import PublicMix
 
 MOST_POINTS = 2**21  # combinations that are all listed
-SAMPLED = 2**19  # points of a sample, where there are more
+SAMPLED = 2**20  # points of a sample, where there are more
+MOST_PLACES = 2**27  # points times marginals: half a gigabyte
 ROUNDS = 15  # in which rows are changed
 _LOOKED_AT = 60_000  # rows at a time
 Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which combinations can be; None: all
@@ -60,6 +61,7 @@ def fitted(
     sweeps: int = SWEEPS,
     possible: Possible = anything,
 ) -> Points:
+    points = max(min(points, MOST_PLACES // len(targets)), 2**14)
     first = listed(sizes, targets, rows) if math.prod(sizes) <= most else sampled(sizes, targets, rows, seed, points)
     fine = possible(first.codes)
     if fine is not None and fine.any():

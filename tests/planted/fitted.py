@@ -50,8 +50,13 @@ class Largest(SystemCoins):
 class EvenlyExpected(SyntheticTable):
     """Pairs are compared with an even spread: a valid question, whose choice hangs on nothing drawn before."""
 
-    def _expected(self, raw: Any) -> Any:
-        return {pair: np.full([2, 2], self.facts.about // 4, dtype=np.int64) for pair in self._pairs}
+    def _expected(self, raw: Any, known: Any) -> Any:
+        left = [part for part in self._parts if len(part) == 2 and part not in self.marginals(raw)]
+        return {part: np.full([2, 2], self.facts.about // 4, dtype=np.int64) for part in left}
+
+    @property
+    def turns(self) -> int:
+        return 3
 
 
 class ChosenBare(EvenlyExpected):
@@ -94,7 +99,7 @@ class MeasuredForNothing(SyntheticTable):
     """Only the columns by themselves are charged."""
 
     def loss(self) -> Loss:
-        return Gaussian(self.choosing.for_columns)
+        return Gaussian(self.choosing.for_first)
 
 
 class FarQuicker(Choosing):
@@ -109,7 +114,7 @@ class ChosenQuicker(EvenlyExpected):
     @cached_property
     def choosing(self) -> Choosing:
         right: Choosing = SyntheticTable.choosing.func(self)  # type: ignore[attr-defined]
-        return FarQuicker(right.layout, right.pairs, right.turns, right.rho)
+        return FarQuicker(right.layout, right.parts, right.turns, right.rho, right.first)
 
     def loss(self) -> Loss:
         return SyntheticTable.build(self.facts, self.parameters()).loss()

@@ -313,7 +313,7 @@ def synthetic(rng: random.Random, cells: list[str]) -> list[tuple[str, dict[str,
         return []
     names = rng.sample(cells, rng.randint(2, min(3, len(cells))))
     keep = {"keep": rng.choice(names)} if rng.random() < 0.4 else {}
-    return [("synthetic_table", {"columns": names, "plan": rng.choice(["pairs", "triples", "chosen"])} | keep)]
+    return [("synthetic_table", {"columns": names, "plan": rng.choice(["pairs", "triples", "mixed", "chosen"])} | keep)]
 
 
 def overview(rng: random.Random, schema: dp.Schema, cells: list[str], sets: list[str]) -> dict[str, Any]:

@@ -37,8 +37,9 @@ def promised(query: SyntheticTable) -> str:
         single=math.ceil(max(singles)),
         cells=query.told_cells,
         chance=chance(query.beta),
+        pair=math.ceil(max(query.reach(part) for part in query.sets if len(part) == 2)),
         turns=query.turns,
-        pairs=len(query.sets) - len(query.axes),
+        parts=query.choices,
     )
 
 

@@ -1,13 +1,16 @@
-"""Which pairs of columns a synthetic table measures where all of them are too many: chosen one after the other, by how
-far each is from what was released before (as in MST and AIM: McKenna, Miklau, Sheldon 2021; 2022).
+"""Which pairs and triples of columns a synthetic table measures where all of them are too many: chosen one after the
+other, by how far each is from what was released before (as in MST and AIM: McKenna, Miklau, Sheldon 2021; 2022).
 
-How ρ is divided, what a choice costs and what noise a chosen pair gets is stated in `synthetic_table`.
+How ρ is divided, what a choice costs and what noise a chosen marginal gets is stated in `synthetic_table`.
 
-Expected    what is known of a pair before it is measured, in whole rows: the pairs measured so far, each fitted by
-            itself, form a forest of those that hang together most; along its path two columns are as likely together
-            as the steps between them say, and without a path they are independent. It follows from released numbers.
-Score       Σ|counts − expected| − c, c what the noise of its measurement would come to, √(2/π)·cells·sd: a pair whose
-            measurement would be mostly noise is not worth one.
+Which       a pair may be chosen once; a triple once all its pairs are measured, so that its residual is all that is
+            missing of it.
+Expected    what is known of a marginal before it is measured, in whole rows. Of a pair: the pairs measured so far, each
+            fitted by itself, form a forest of those that hang together most; along its path two columns are as likely
+            together as the steps between them say, and without a path they are independent. Of a triple: the fit of
+            maximum entropy to its three pairs. All of it follows from released numbers.
+Score       Σ|counts − expected| − c, c what the noise of its measurement would come to, √(2/π)·cells·sd, and half as
+            much again for a triple: what would be mostly noise when it is measured is not worth it.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations, product
 from math import isqrt
 
 import numpy as np
@@ -24,24 +28,27 @@ import numpy as np
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import floor, up
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout
-from dpengine.mechanisms.synthetic.soft_fit import nearest, of_pair, tree
+from dpengine.mechanisms.synthetic.soft_fit import Points, Target, nearest, of_pair, raked, tree
 
-FOR_COLUMNS, FOR_CHOICES = Fraction(1, 8), Fraction(1, 8)  # of ρ
+FOR_CHOICES = Fraction(1, 8)  # of ρ
+TRIPLES_COST = 1.5  # times their noise: what is expected of a triple has the noise of three pairs in it already
+SWEEPS = 15  # of the fit of a triple to its pairs
 _GRAIN = 10**6
 
 
 @dataclass(frozen=True)
 class Choosing:
-    """Public facts of all choices: which pairs there are, how many are chosen, and what each may lose."""
+    """Public facts of all choices: what may be chosen, how many are, and what each may lose."""
 
-    layout: ResidualLayout  # of the columns by themselves
-    pairs: tuple[Columns, ...]
+    layout: ResidualLayout  # of what is measured whatever is chosen
+    parts: tuple[Columns, ...]
     turns: int
     rho: Fraction  # of everything
+    first: Fraction  # the part of it for what is measured whatever is chosen
 
     @property
-    def for_columns(self) -> Fraction:
-        return self.rho * FOR_COLUMNS
+    def for_first(self) -> Fraction:
+        return self.rho * self.first
 
     @cached_property
     def epsilon(self) -> Fraction:
@@ -52,8 +59,8 @@ class Choosing:
 
     @property
     def for_measuring(self) -> Fraction:
-        """Of each chosen pair."""
-        return self.rho * (1 - FOR_COLUMNS - FOR_CHOICES) / self.turns
+        """Of each chosen marginal."""
+        return self.rho * (1 - self.first - FOR_CHOICES) / self.turns
 
     @property
     def moved(self) -> int:
@@ -64,45 +71,76 @@ class Choosing:
     def rate(self) -> Fraction:
         return self.epsilon / (2 * self.moved)
 
-    def apart(self, pair: Columns) -> Fraction:
-        """The most that one row moves the residual of a pair by, over the number of its cells, squared."""
-        first, second = (Fraction(1, self.layout.sizes[place]) for place in pair)
-        kept = (1 - first) * (1 - second)
+    def apart(self, part: Columns) -> Fraction:
+        """The most that one row moves the residual of a marginal by, over the number of its cells, squared."""
+        shares = [Fraction(1, self.layout.sizes[place]) for place in part]
+        kept = math.prod((1 - share for share in shares), start=Fraction(1))
         if not self.layout.replaced:
             return kept
-        # The two rows agree in neither column, in the first, or in the second.
-        others = (first * second, -(1 - first) * second, -first * (1 - second))
-        return max(kept, *(2 * (kept - other) for other in others))
+        most = kept
+        for agrees in product((False, True), repeat=len(part)):  # in which columns the two rows agree
+            if not all(agrees):
+                ends = (1 - share if same else -share for share, same in zip(shares, agrees, strict=True))
+                most = max(most, 2 * (kept - math.prod(ends, start=Fraction(1))))
+        return most
 
     @cached_property
     def noise(self) -> dict[Columns, Fraction]:
-        """σ² of every pair's residual, were it chosen."""
+        """σ² of every residual that may be chosen, were it chosen."""
         rows = self.layout.rows**2
-        return {pair: up(rows * self.apart(pair) / (2 * self.for_measuring), _GRAIN) for pair in self.pairs}
+        return {part: up(rows * self.apart(part) / (2 * self.for_measuring), _GRAIN) for part in self.parts}
 
-    def worth(self, variances: Mapping[Columns, float]) -> Integers:
-        """c of every pair."""
-        told = [math.sqrt(2 / math.pi * variances[pair]) * self.layout.cells(pair) for pair in self.pairs]
-        return np.array([round(one) for one in told], dtype=np.int64)
+    def worth(self, variances: Mapping[Columns, float]) -> dict[Columns, int]:
+        """c of everything that may be chosen."""
+        wide = {part: math.sqrt(2 / math.pi * variances[part]) * self.layout.cells(part) for part in self.parts}
+        return {part: round(off if len(part) < 3 else TRIPLES_COST * off) for part, off in wide.items()}
 
-    def scores(self, cells: Sequence[Integers], expected: Mapping[Columns, Integers], worth: Integers) -> Integers:
-        far = [int(np.abs(own - expected[pair]).sum()) for own, pair in zip(cells, self.pairs, strict=True)]
-        return np.array(far, dtype=np.int64) - worth
+    def scores(
+        self, cells: Mapping[Columns, Integers], expected: Mapping[Columns, Integers], worth: Mapping[Columns, int]
+    ) -> Integers:
+        """Of what has something expected of it; 0 for the others, which cannot be chosen now."""
+        told = [
+            int(np.abs(cells[part] - expected[part]).sum()) - worth[part] if part in expected else 0
+            for part in self.parts
+        ]
+        return np.array(told, dtype=np.int64)
 
     def expected(
-        self, rows: float, columns: Sequence[Floats], measured: Mapping[Columns, tuple[Floats, float]]
+        self, rows: float, told: Mapping[Columns, tuple[Floats, float]], known: Mapping[Columns, Integers]
     ) -> dict[Columns, Integers]:
-        """Of every pair, from the columns by themselves and the pairs measured so far, with their variances."""
-        shares = [nearest(one) for one in columns]
-        known = {
-            pair: of_pair(cells, variance, shares[pair[0]], shares[pair[1]], rows)
-            for pair, (cells, variance) in measured.items()
+        """Of what may be chosen now, from what was measured so far, with variances. What is `known` of triples by an
+        earlier turn stays."""
+        shares = [nearest(told[(place,)][0]) for place in range(len(self.layout.sizes))]
+        pairs = {part: one for part, one in told.items() if one[0].ndim == 2}
+        fitted = {
+            part: of_pair(cells, variance, shares[part[0]], shares[part[1]], rows)
+            for part, (cells, variance) in pairs.items()
         }
-        given = _given(shares, known)
-        return {
-            (one, other): np.rint(rows * shares[one][:, None] * given[one][other]).astype(np.int64)
-            for one, other in self.pairs
-        }
+        given = _given(shares, fitted)
+        found: dict[Columns, Integers] = {}
+        for part in self.parts:
+            if part in told:
+                continue
+            if len(part) == 2:
+                found[part] = np.rint(rows * shares[part[0]][:, None] * given[part[0]][part[1]]).astype(np.int64)
+            elif all(pair in pairs for pair in combinations(part, 2)):
+                found[part] = known[part] if part in known else self._of_triple(part, rows, shares, pairs)
+        return found
+
+    def _of_triple(
+        self,
+        part: Columns,
+        rows: float,
+        shares: Sequence[Floats],
+        pairs: Mapping[Columns, tuple[Floats, float]],
+    ) -> Integers:
+        sizes = [self.layout.sizes[place] for place in part]
+        weights = np.full(1, rows)
+        for place in part:
+            weights = (weights[:, None] * shares[place]).ravel()
+        targets = [Target(places, *pairs[(part[places[0]], part[places[1]])]) for places in combinations(range(3), 2)]
+        joint = raked(Points((), weights), sizes, targets, sweeps=SWEEPS)
+        return np.rint(joint.weights).astype(np.int64).reshape(sizes)
 
 
 def _given(shares: Sequence[Floats], known: Mapping[Columns, Floats]) -> list[dict[int, Floats]]:

@@ -9,17 +9,18 @@ Statistic   how many rows are in each combination of cells of two or three colum
 Plan        from public facts: how many cells there are, about how many people, ε. Everything below is fixed by it.
             pairs    all columns by themselves and all pairs
             triples  all of these and all triples
-            chosen   all columns by themselves, and T pairs, chosen one after the other (`chosen_pairs`)
+            mixed    all columns by themselves and all pairs, and T triples, chosen one after the other
+            chosen   all columns by themselves, and T pairs and triples, chosen one after the other (`chosen_pairs`)
 Loss        pairs, triples: one row moves all residuals together by what `residuals` says; the noise is scaled so that
             the loss of the whole is ρ.
-            chosen: a part of ρ goes to the columns by themselves, in the same way. A part to T choices: with M_A the
-            counts of the pair A, E_A whole numbers computed from what was released before, c_A public, the score
-                s_A = Σ_cells |M_A − E_A| − c_A
-            moves by at most Δ = m where a person has up to m rows (a row adds 1 to one cell), 2m under replace-one; a
-            pair is chosen with chance ∝ exp(ε′·s_A/(2Δ)) among those that are left: its log-ratio has a range of ε′,
-            which costs ε′²/8 of ρ. The rest in T equal parts ρ_A to the residuals R_A of the chosen pairs, with
-            σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/(n_1·n_2) by, squared. Losses of parts that are
-            chosen by what came before add up (adaptive composition). All of it is charged before anything is drawn.
+            mixed, chosen: a part of ρ goes to what is measured whatever is chosen, in the same way. A part to T
+            choices: with M_A the counts of A, E_A whole numbers computed from what was released before, c_A public, the
+            score s_A = Σ_cells |M_A − E_A| − c_A moves by at most Δ = m where a person has up to m rows (a row adds 1
+            to one cell), 2m under replace-one; A is chosen with chance ∝ exp(ε′·s_A/(2Δ)) among those that may be
+            chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ. The rest in T equal parts ρ_A to the
+            residuals R_A of what is chosen, σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/Πn_i by,
+            squared. Losses of parts that are chosen by what came before add up (adaptive composition). All of it is
+            charged before anything is drawn.
 Total       the number of rows is public under replace-one with one row per person, and no noise is spent on it. Else
             the residual of no column is released with noise like every other, and no exact total is used anywhere.
 Accuracy    every cell of every measured marginal is within √(2·V·ln(4N/β)), all N cells at once that may be measured,
@@ -33,7 +34,7 @@ Cost        one scan; as many integers to draw as there are measured cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -73,13 +74,16 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent, Law, Normal
 
-PAIRS, TRIPLES, CHOSEN = PLANS = ("pairs", "triples", "chosen")
+PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
+IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
+FIRST = {MIXED: Fraction(1, 2), CHOSEN: Fraction(1, 8)}  # of ρ, for what is measured whatever is chosen
 _ONE = Decimal(1)
 STEPS: Json = {"column": "x", "step": 2}
 MOST_RULES = 20
-MOST_COUNTED = 2_000_000  # cells of all pairs that may be chosen
+MOST_IN_THREES = 24  # columns of which triples may be chosen
+MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
 KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
-GOOD_TRIPLES, GOOD_PAIRS = 0.03, 0.05  # the share of rows in other cells, on average, up to which all are measured
+GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.02  # the share of rows in other cells, on average, up to which all are measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +110,7 @@ class SyntheticTable(Overview):
             "of a number and two lists": {"columns": [STEPS, "c", "d"], "plan": PAIRS, "keep": "c"},
             "of every three": {"columns": ["c", "d", "t"], "plan": TRIPLES},
             "of a chosen pair": {"columns": ["c", "t"], "plan": CHOSEN},
+            "of a chosen triple": {"columns": ["c", "d", "t"], "plan": MIXED},
         },
         example=Example({"columns": ["town", "member"], "plan": PAIRS}),
         twins=("half", "relation", "bare"),
@@ -141,22 +146,23 @@ class SyntheticTable(Overview):
         if keep and keep not in plain:
             raise AllowanceError("synthetic_table.keep", column=keep[:60])
         made |= {"plan": plan, "keep": keep, "never": _rules(facts, plain, given.get("never")), "spread": ""}
-        made |= {"every": plan in (PAIRS, TRIPLES), "three": plan == TRIPLES}
+        made |= {"every": plan in EVERY, "three": plan == TRIPLES}
         refuse_large(facts, made)
         return made
 
     def planned(self, plan: str) -> Self:
-        return replace(self, plan=plan, every=plan in (PAIRS, TRIPLES), three=plan == TRIPLES)
+        return replace(self, plan=plan, every=plan in EVERY, three=plan == TRIPLES)
 
     def best_plan(self) -> str:
-        """Triples where they can be told, else pairs, else some pairs: by how far measured marginals are off on
-        average, which is public."""
-        for plan, good in ((TRIPLES, GOOD_TRIPLES), (PAIRS, GOOD_PAIRS))[len(self.axes) < 3 :]:
+        """By how far noise would put measured marginals off on average, which is public: all triples where that is
+        little, else all pairs and some triples, else some of both."""
+        columns = len(self.axes)
+        pairs = MIXED if 2 < columns <= MOST_IN_THREES else PAIRS
+        for plan, good in ((TRIPLES, GOOD_TRIPLES), (pairs, GOOD_PAIRS))[columns < 3 :]:
             query = self.planned(plan)
-            numbers = sum(math.prod(self.axes[place].size for place in part) for part in query.sets)
-            wide = max(math.prod(self.axes[place].size for place in part) for part in query.sets)
-            fits = len(query.sets) <= MOST_SETS and numbers <= MOST_NUMBERS and wide <= MOST_CELLS
-            if fits and query.off_by_noise() <= good:
+            cells = [math.prod(self.axes[place].size for place in part) for part in query._always]
+            fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
+            if fits and self.planned(plan if plan == TRIPLES else PAIRS).off_by_noise() <= good:
                 return plan
         return CHOSEN
 
@@ -181,30 +187,40 @@ class SyntheticTable(Overview):
     @cached_property
     def sets(self) -> tuple[Columns, ...]:
         """All marginals that may be measured: columns by themselves, then pairs, then triples."""
-        names = [base(ref) for ref in self.columns]
-        every = wanted_sets(names, (), self.plan == TRIPLES, self.plan != CHOSEN)
-        return (*every, *self._pairs) if self.plan == CHOSEN else every
+        return (*self._always, *self._parts)
 
     @cached_property
-    def _pairs(self) -> tuple[Columns, ...]:
-        """All that may be chosen; the smallest, where all are too many to count."""
+    def _always(self) -> tuple[Columns, ...]:
+        """What is measured whatever is chosen."""
+        names = [base(ref) for ref in self.columns]
+        return wanted_sets(names, (), self.plan == TRIPLES, self.plan != CHOSEN)
+
+    @cached_property
+    def _parts(self) -> tuple[Columns, ...]:
+        """All that may be chosen; the smallest, where all are too many to count. Triples of large pairs are none."""
+        if self.plan not in IN_TURNS:
+            return ()
         size = [axis.size for axis in self.axes]
-        pairs = sorted(combinations(range(len(size)), 2), key=lambda pair: (size[pair[0]] * size[pair[1]], pair))
+        many = {part: math.prod(size[place] for place in part) for part in self._candidates(size)}
         kept, counted = [], 0
-        for pair in pairs:
-            counted += (cells := size[pair[0]] * size[pair[1]])
-            if cells <= MOST_CELLS and counted <= MOST_COUNTED:
-                kept.append(pair)
-        return tuple(sorted(kept))
+        for part in sorted(many, key=lambda part: (len(part), many[part], part)):
+            counted += many[part]
+            if many[part] <= MOST_CELLS and counted <= MOST_COUNTED:
+                kept.append(part)
+        return tuple(sorted(kept, key=lambda part: (len(part), part)))
+
+    def _candidates(self, size: list[int]) -> list[Columns]:
+        pairs: list[Columns] = [] if self.plan == MIXED else list(combinations(range(len(size)), 2))
+        few = len(size) <= MOST_IN_THREES
+        return [*pairs, *(combinations(range(len(size)), 3) if few else ())]
 
     @cached_property
     def layout(self) -> ResidualLayout:
         """A marginal weighs as much as it has cells, so that the share of rows that noise moves is about as small in
         large ones."""
         sizes = tuple(axis.size for axis in self.axes)
-        wanted = [part for part in self.sets if self.plan != CHOSEN or len(part) == 1]
         rows, replaced = self.facts.unit.id_column is None, self.facts.relation == "replace"
-        weights = tuple((part, self._weight(part, sizes)) for part in wanted)
+        weights = tuple((part, self._weight(part, sizes)) for part in self._always)
         return ResidualLayout(sizes, weights, replaced and rows, replaced, self.facts.unit.at_most)
 
     def _weight(self, part: Columns, sizes: tuple[int, ...]) -> Fraction:
@@ -214,88 +230,97 @@ class SyntheticTable(Overview):
 
     @property
     def turns(self) -> int:
-        """T: about two pairs for each column."""
-        return min(2 * (len(self.axes) - 1), len(self._pairs)) if self.plan == CHOSEN else 0
+        """T: as many triples as columns, or twice as many of both."""
+        wanted = {MIXED: len(self.axes), CHOSEN: 2 * (len(self.axes) - 1)}.get(self.plan, 0)
+        return min(wanted, len(self._parts))
+
+    @property
+    def choices(self) -> int:
+        """Among how many they are chosen."""
+        return len(self._parts)
 
     @cached_property
     def choosing(self) -> Choosing:
-        return Choosing(self.layout, self._pairs, self.turns, self.rho)
+        return Choosing(self.layout, self._parts, self.turns, self.rho, FIRST[self.plan])
 
     # Noise and loss
 
     @cached_property
     def noise_of(self) -> dict[Columns, Fraction]:
-        if self.plan != CHOSEN:
+        if not self.turns:
             return self.layout.best(self.rho)
-        return self.layout.best(self.choosing.for_columns) | self.choosing.noise
+        return self.layout.best(self.choosing.for_first) | self.choosing.noise
 
     def loss(self) -> Loss:  # type: ignore[override]
         if not self.turns:
             return Gaussian(self.rho)
-        measured = self.choosing.for_columns + self.turns * self.choosing.for_measuring
+        measured = self.choosing.for_first + self.turns * self.choosing.for_measuring
         return Together((Gaussian(measured), Repeated(Exponential(self.choosing.epsilon), self.turns)))
 
     def draw(self, value: Statistic, coins: Coins) -> tuple[int, ...]:
         return self.drawn(value, coins, lambda done, total: None)
 
     def drawn(self, value: Statistic, coins: Coins, progress: Progress) -> tuple[int, ...]:
-        """The residuals; where pairs are chosen, then each with its place among the pairs before it."""
+        """The residuals of what is measured in any case, then each that is chosen, after its place among all."""
         raw = list(super().draw(value, coins))
         if not self.turns:
             return tuple(raw)
         cells = self._cells_of(value)
-        worth = self.choosing.worth({pair: float(self.variance(pair)) for pair in self._pairs})
-        left = np.ones(len(self._pairs), dtype=np.int64)
+        worth = self.choosing.worth({part: float(self.variance(part)) for part in self._parts})
+        expected: dict[Columns, Integers] = {}
         for turn in range(self.turns):
-            scores = self.choosing.scores(cells, self._expected(raw), worth)
-            place, _ = coins.choose(scores.max() - scores, left, self.choosing.rate)
-            left[place] = 0
-            pair = self._pairs[place]
-            raw += [place, *coins.gaussian(residual(cells[place]).ravel().tolist(), self._spread_of(pair))]
+            expected = self._expected(raw, expected)
+            scores = self.choosing.scores(cells, expected, worth)
+            able = np.array([part in expected for part in self._parts], dtype=np.int64)
+            place, _ = coins.choose(scores.max() - scores, able, self.choosing.rate)
+            part = self._parts[place]
+            raw += [place, *coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part))]
             progress(turn + 1, self.turns)
         return tuple(raw)
 
     def law(self, value: Statistic) -> Law | None:  # type: ignore[override]
-        """Of a chosen plan only where there is one pair to choose: what is chosen changes what is drawn next."""
+        """Where something is chosen, only if there is nothing else to choose: it changes what is drawn next."""
         told = super().law(value)
         if not self.turns:
             return told
-        if len(self._pairs) > 1:
+        if len(self._parts) > 1:
             return None
-        [cells], [pair] = self._cells_of(value), self._pairs
-        numbers = residual(cells).ravel().tolist()
-        more = (Normal(number, self._spread_of(pair)) for number in numbers)
+        [part] = self._parts
+        numbers = residual(self._cells_of(value)[part]).ravel().tolist()
+        more = (Normal(number, self._spread_of(part)) for number in numbers)
         return Independent((*told.parts, Finite({0: _ONE}), *more))
 
-    def _spread_of(self, pair: Columns) -> Fraction:
-        return self.choosing.noise[pair] * self.layout.cells(pair) ** 2
+    def _spread_of(self, part: Columns) -> Fraction:
+        return self.choosing.noise[part] * self.layout.cells(part) ** 2
 
-    def _cells_of(self, value: Statistic) -> list[Integers]:
-        """The counts of every pair that may be chosen."""
-        held = dict(zip(self.largest, value, strict=True))
-        shapes = [[self.axes[place].size for place in pair] for pair in self._pairs]
-        return [
-            np.array(held[pair], dtype=np.int64).reshape(shape) for pair, shape in zip(self._pairs, shapes, strict=True)
-        ]
+    def _cells_of(self, value: Statistic) -> dict[Columns, Integers]:
+        """The counts of everything that may be chosen."""
+        found = {}
+        for part in self._parts:
+            place = next(place for place, held in enumerate(self.largest) if set(part) <= set(held))
+            held = self.largest[place]
+            cells = np.array(value[place], dtype=np.int64).reshape([self.axes[column].size for column in held])
+            found[part] = cells.sum(axis=tuple(axis for axis, column in enumerate(held) if column not in part))
+        return found
 
-    def _expected(self, raw: Sequence[int]) -> dict[Columns, Integers]:
-        told = self.marginals(raw)
-        columns = [told[(place,)] for place in range(len(self.axes))]
-        known = self.facts.people if self.layout.known else None
-        rows = max(float(known or columns[0].sum()), 1.0)
-        measured = {part: (cells, float(self.variance(part))) for part, cells in told.items() if len(part) > 1}
-        return self.choosing.expected(rows, columns, measured)
+    def _expected(self, raw: Sequence[int], known: Mapping[Columns, Integers]) -> dict[Columns, Integers]:
+        told = {part: (cells, float(self.variance(part))) for part, cells in self.marginals(raw).items()}
+        public = self.facts.people if self.layout.known else None
+        rows = max(float(public or told[(0,)][0].sum()), 1.0)
+        return self.choosing.expected(rows, told, known)
 
     # Accuracy
 
     def off_by_noise(self) -> float:
-        """The share of rows that noise puts into other cells than the true ones, on average over the largest measured
-        marginals: half of √(2/π)·sd in every cell. What a fit cannot take away again; it often takes much of it."""
+        """The share of rows that noise puts into other cells than the true ones, on average over all pairs (or triples)
+        that are or may be measured: half of √(2/π)·sd in every cell. A fit often takes much of it away again."""
+        columns = 3 if self.plan == TRIPLES else 2
         off = [
             math.sqrt(float(self.variance(part)) / (2 * math.pi)) * self.layout.cells(part) / self.facts.about
-            for part in self.largest
+            for part in self.sets
+            if len(part) == columns
         ]
-        return float(np.mean(np.minimum(off, 1.0)))
+        return float(np.mean(np.minimum(off, 1.0))) if off else 0.0
 
     def promise(self) -> Within:
         widest = max(self.reach(part) for part in self.sets)
@@ -326,9 +351,9 @@ class SyntheticTable(Overview):
             start, cells = self._taken(raw, start, part)
             yield part, cells
         while start < len(raw):
-            pair = self._pairs[int(raw[start])]
-            start, cells = self._taken(raw, start + 1, pair)
-            yield pair, cells
+            part = self._parts[int(raw[start])]
+            start, cells = self._taken(raw, start + 1, part)
+            yield part, cells
 
     def _taken(self, raw: Sequence[int | Fraction], start: int, part: Columns) -> tuple[int, Floats]:
         end = start + self.layout.cells(part)

@@ -25,7 +25,7 @@ from dpengine.accountant.costs import cost
 from dpengine.core.arrays import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.residuals import residual
-from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, PAIRS, TRIPLES, SyntheticTable
+from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, MIXED, PAIRS, TRIPLES, SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import renyi, weighted
 from dpengine.released.look import Look
@@ -69,13 +69,11 @@ def counted(query: SyntheticTable, codes: list[Integers]) -> list[list[int]]:
 # What one person moves
 
 
-@pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (4, 3)])
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (4, 3), (2, 2, 2), (3, 2, 4)])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_a_row_moves_the_residual_of_a_chosen_pair_by_no_more_than_is_charged(
-    sizes: tuple[int, int], relation: str
-) -> None:
+def test_a_row_moves_a_chosen_residual_by_no_more_than_is_charged(sizes: tuple[int, ...], relation: str) -> None:
     choosing = question(sizes, 100, relation, plan=CHOSEN).choosing
-    cells = list(product(*map(range, sizes)))
+    cells, whole = list(product(*map(range, sizes))), tuple(range(len(sizes)))
 
     def moved(cell: tuple[int, ...]) -> Integers:
         own = np.zeros(sizes, dtype=np.int64)
@@ -86,8 +84,8 @@ def test_a_row_moves_the_residual_of_a_chosen_pair_by_no_more_than_is_charged(
     if relation == "replace":
         changes += [moved(one) - moved(other) for one, other in product(cells, cells)]
     most = max(Fraction(int((one**2).sum()), math.prod(sizes) ** 2) for one in changes)
-    assert most == choosing.apart((0, 1))
-    assert choosing.noise[(0, 1)] * 2 * choosing.for_measuring >= most
+    assert most == choosing.apart(whole)
+    assert choosing.noise[whole] * 2 * choosing.for_measuring >= most
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -96,8 +94,8 @@ def test_a_person_moves_no_score_by_more_than_is_charged(relation: str, several:
     query = question((2, 3, 2), 6, relation, several, plan=CHOSEN)
     rows = list(product(range(2), range(3), range(2)))
     rng, before = np.random.default_rng(1), [rows[place] for place in (0, 3, 3, 7, 11)]
-    expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._pairs}
-    worth, most = query.choosing.worth(dict.fromkeys(query._pairs, 2.0)), 0
+    expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._parts}
+    worth, most = query.choosing.worth(dict.fromkeys(query._parts, 2.0)), 0
 
     def scores(table: list[tuple[int, ...]]) -> Integers:
         codes = [np.array([row[place] for row in table]) for place in range(3)]
@@ -118,8 +116,8 @@ def test_a_choice_loses_no_more_than_is_charged(relation: str) -> None:
     query = question((2, 3, 2), 5, relation, plan=CHOSEN)
     rows = list(product(range(2), range(3), range(2)))
     rng, table = np.random.default_rng(2), [rows[place] for place in (0, 3, 3, 7, 11)]
-    expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._pairs}
-    worth = query.choosing.worth({pair: float(query.variance(pair)) for pair in query._pairs})
+    expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._parts}
+    worth = query.choosing.worth({pair: float(query.variance(pair)) for pair in query._parts})
 
     def law(told: list[tuple[int, ...]]) -> Any:
         codes = [np.array([row[place] for row in told]) for place in range(3)]
@@ -134,7 +132,7 @@ def test_a_choice_loses_no_more_than_is_charged(relation: str) -> None:
     assert float(bare.epsilon) > 19 * float(query.choosing.epsilon)
 
 
-@pytest.mark.parametrize("plan", [PAIRS, TRIPLES, CHOSEN])
+@pytest.mark.parametrize("plan", [PAIRS, TRIPLES, MIXED, CHOSEN])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_whole_loses_at_most_what_its_spend_stands_for(plan: str, relation: str) -> None:
     query = question((3, 4, 2, 5), 1000, relation, plan=plan, epsilon="0.7")
@@ -145,7 +143,7 @@ def test_the_whole_loses_at_most_what_its_spend_stands_for(plan: str, relation: 
 
 def test_a_total_is_exact_only_where_it_is_public() -> None:
     sizes, codes = (3, 2, 4), rows_of(400, (3, 2, 4))
-    for plan in (PAIRS, TRIPLES, CHOSEN):
+    for plan in (PAIRS, TRIPLES, MIXED, CHOSEN):
         public = question(sizes, 400, "replace", plan=plan)
         told = public.marginals(public.draw(counted(public, codes), SystemCoins()))
         assert all(abs(cells.sum() - 400) < 1e-6 for cells in told.values())
@@ -171,7 +169,7 @@ def misses(query: SyntheticTable, codes: list[Integers], draws: int) -> int:
     return wrong
 
 
-@pytest.mark.parametrize("plan", [PAIRS, TRIPLES, CHOSEN])
+@pytest.mark.parametrize("plan", [PAIRS, TRIPLES, MIXED, CHOSEN])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_every_measured_range_covers(plan: str, relation: str) -> None:
     query = question((3, 4, 2, 3), 300, relation, plan=plan, beta=BETA)
@@ -194,10 +192,11 @@ class Narrow(SyntheticTable):
 
 
 def test_the_plan_follows_from_public_sizes() -> None:
+    assert question((3, 4), 50_000).plan == PAIRS
     assert question((3, 4, 2), 50_000).plan == TRIPLES
-    assert question((15, 16, 14, 12), 50_000, epsilon="0.3").plan == PAIRS
-    assert question((15, 16, 14, 12, 40, 30), 2_000, epsilon="0.1").plan == CHOSEN
+    assert question((15, 16, 14, 12), 50_000, epsilon="0.3").plan == MIXED
     chosen = question((15, 16, 14, 12, 40, 30), 2_000, epsilon="0.1")
+    assert chosen.plan == CHOSEN and max(map(len, chosen.sets)) == 3
     assert dp.catalogue["synthetic_table"].build(chosen.facts, chosen.parameters()) == chosen
 
 
@@ -207,14 +206,17 @@ def test_what_somebody_wants_kept_is_measured_more_exactly() -> None:
         assert (kept.reach(pair) < plain.reach(pair)) == (1 in pair)
 
 
-def test_a_chosen_plan_finds_the_pair_that_hangs_together() -> None:
+def test_what_hangs_together_is_chosen() -> None:
+    """Two columns that are one, and a third that says whether two others agree, which no pair tells."""
     rng = np.random.default_rng(1)
-    codes = [rng.integers(0, 4, 20_000) for _ in range(6)]
+    codes = [rng.integers(0, 2, 20_000) for _ in range(6)]
     codes[4] = codes[1]
-    query = question((4,) * 6, 20_000, plan=CHOSEN, epsilon="0.5")
-    told = query.marginals(query.draw(counted(query, codes), SystemCoins()))
-    pairs = [part for part in told if len(part) == 2]
-    assert (1, 4) in pairs and len(pairs) == query.turns == 10
+    pairs = question((2,) * 6, 20_000, plan=CHOSEN, epsilon="0.5")
+    told = pairs.marginals(pairs.draw(counted(pairs, codes), SystemCoins()))
+    assert (1, 4) in told and len(told) == 6 + pairs.turns
+    codes[5] = codes[0] ^ codes[3]
+    triples = question((2,) * 6, 20_000, plan=MIXED, epsilon="0.5")
+    assert (0, 3, 5) in triples.marginals(triples.draw(counted(triples, codes), SystemCoins()))
 
 
 # The rows

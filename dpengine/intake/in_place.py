@@ -95,6 +95,7 @@ def _bring(
         found.sql.SQL("CREATE TABLE {} AS ").format(target) + found.sql.SQL(_coded(schema, unit, dialect, columns))
     )
     rows = int(made.rowcount)
+    run(found.sql.SQL("REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {} FROM CURRENT_USER").format(target))
     if unit.id_column is None and not rows:
         raise AllowanceError("source.no_rows")
     people = rows

@@ -91,6 +91,9 @@ def test_it_is_asked_there_and_only_aggregates_come_over(
     made = postgres.log.read_bytes()[before:].decode()
     assert table.facts.people == PEOPLE and not list((home.folder / "tables").rglob("*.parquet"))
     assert home.read(RowCount(), home.record("ward"), table.schema) == PEOPLE
+    folder = home.folder / "tables" / home.record("ward").folder
+    with psycopg.connect(staying(address).url) as same, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        same.execute(f"DELETE FROM allowance.{sources.coded_name(folder)}")  # once coded, it stays as it is
     start = postgres.log.stat().st_size
     answer = table.ask(table.query("mean", column="age", epsilon="5"))
     table.ask(table.query("overview", epsilon="5"))

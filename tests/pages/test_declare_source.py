@@ -39,8 +39,8 @@ def test_a_table_in_a_database_is_described_and_added(home: Workspace, monkeypat
     page.run()
     draft = page.draft
     assert draft.step == "unit"
-    assert draft.card("member").kind == "yes_no" and draft.card("member").waits_for_yes
-    assert draft.card("feeling").values == ["sad", "fine"] and draft.card("feeling").waits_for_yes
+    assert draft.card("member").kind == "yes_no" and draft.state("member") == "settled"
+    assert draft.card("feeling").values == ["sad", "fine"] and draft.state("feeling") == "settled"
     assert draft.card("things").separator == "|"
     draft.many, draft.relation, draft.step = "one", "replace", "care"
     draft.choose()

@@ -242,7 +242,9 @@ def _settle(draft: Draft, found: Callable[..., None]) -> None:
         draft.forth()
     else:
         table: dp.Table = task.result
-        draft.added = drafts.Added(table.name, table.joined)
+        stays = draft.source is not None and draft.source.in_place
+        there = "done" if draft.source is None else "stayed" if stays else "copied"
+        draft.added = drafts.Added(table.name, table.joined, there)
         draft.path = None  # the work dropped the file
         draft.let_go_source()
         if draft.relation == "replace":

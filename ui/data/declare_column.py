@@ -81,20 +81,19 @@ class Card:
         return card
 
     def typed(self, category: str, labels: Sequence[str]) -> None:
-        """What a database declares of the column's type says more than its name: truth values, an enumerated list.
-        That is the table's declaration, and nothing of its rows. It waits for a yes as every guess does."""
+        """What a database declares of the column's type is known, not guessed: truth values, or an enumerated list, and
+        no cell holds anything else. That is the table's declaration, and nothing of its rows."""
         if len(labels) > 1:
-            self.kind, self.candidates = "list", ()
+            self.kind, self.candidates, self.guess = "list", (), None
             self.take_values(list(labels), say("data.source.as_enumerated"))
         elif category == "B":
-            self.kind, self.candidates = "yes_no", ()
+            self.kind, self.candidates, self.guess = "yes_no", (), None
         elif category == "A":
             self.separator = SET_SEPARATOR
             if self.kind != "items":
-                self.kind = OUT
-        elif category == "D" and self.kind == "date":
-            self.order = "ymd"  # as its days are read: nothing is left to say
-        self.guess = self.said() if self.kind not in (None, OUT) else None
+                self.kind, self.candidates, self.guess = OUT, (), None
+        elif category == "D":  # its days are read with the year first
+            self.candidates = tuple(one for one in self.candidates if one.order in (None, "ymd")) or self.candidates
 
     def said(self) -> tuple[object, ...]:
         """All that it says of the column."""

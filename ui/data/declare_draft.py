@@ -43,6 +43,7 @@ class Added:
 
     name: str
     joined: bool
+    there: str = "done"  # or where it came from: "copied" from a database, or "stayed" in it
 
 
 @dataclass

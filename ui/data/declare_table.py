@@ -37,12 +37,13 @@ def done(draft: Draft) -> None:
     except AllowanceError:  # taken away meanwhile
         start_over()
         st.rerun()
-    heading("data.closed" if table.closed else "data.done", table=table.name)
+    heading("data.closed" if table.closed else f"data.{draft.added.there}", table=table.name)
     if table.closed:
         owner.closed(table)
     if draft.added.joined:
         meter = table.meter()
-        told = say("data.done.joined", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+        code = "data.done.joined" if draft.added.there == "done" else "data.source.joined"
+        told = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
         st.html(f'<p class="warn" role="status">{escape(told)}</p>')
     if not table.closed:
         _first(table)

@@ -22,6 +22,7 @@ from dpengine.asking.paid_answers import (
     answers_of_kinds,
     answers_to,
     entries_of_kinds,
+    latest_to,
     looks_at,
     run_of,
     session_for,
@@ -294,10 +295,10 @@ class Table:
         """The last charge for exactly this question, even if it has no answer yet: free."""
         return self._workspace.ledger.newest_to(self._budget.id, self.name, query.digest())
 
-    def recall(self, query: AnyQuery) -> list[Answer]:
+    def recall(self, query: AnyQuery, exactly: bool = True) -> list[Answer]:
         """The latest paid answers to exactly this question, oldest first: free. The same question under other bounds is
-        a different one."""
-        return answers_to(self._asker, query)
+        a different one. Not `exactly`: the latest one at any ε."""
+        return answers_to(self._asker, query) if exactly else latest_to(self._asker, query)
 
     def looks(self, query: AnyQuery) -> Reading:
         """The paid answers to this question at any ε, and what they say together: free. They are read in the order they

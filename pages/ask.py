@@ -26,6 +26,7 @@ from ui.parts import (
     several,
     spend,
     suggest,
+    wish,
 )
 from ui.plan import plan
 from ui.shell import frame
@@ -61,9 +62,19 @@ kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
+owned = folded.owned(table, key, given) if request is None else None
+if owned is not None:  # before anything is offered for it
+    found = owned
+    with above:
+        st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
 if found is not None:
     folded.show(above, table, found, workshop.truth_beside, [key, given])
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
+if not_covered := wish.not_covered(table, key, given):
+    form.remember(table, key, given)
+    job.refused(not_covered)
+    history.show(table)
+    st.stop()
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
     given["epsilon"] = spend.choose(table, lambda step: table.query(key, **given | {"epsilon": step}))
@@ -77,7 +88,11 @@ with left, st.container(key="card-spend"):
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
-        just_answered = found is not None and (found.query == query or folded.just_answered(found, usual, [key, given]))
+        just_answered = found is not None and (
+            found.query == query
+            or folded.just_answered(found, usual, [key, given])
+            or (owned is not None and not folded.composing(owned, [key, given]))
+        )
         if not just_answered and (found is None or folded.composing(found, [key, given])):
             frame.show_price(table, price)
         if query.counts_rows:
@@ -87,12 +102,12 @@ with left, st.container(key="card-spend"):
         spend.exactly(table, usual, beside=partial(noise.tell, query, usual))
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
-        if paid and not just_answered:
+        if paid and not just_answered and owned is None:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
             st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
         elif running and not paid:
             job.elsewhere(running)
-        again = bool(paid or running or just_answered)
+        again = bool(paid or running or just_answered or owned)
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with st.container(horizontal=True, vertical_alignment="center", key="in-view"):
             asking = say("ask.just", sentence=query.sentence()) if just_answered else query.sentence()

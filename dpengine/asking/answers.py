@@ -37,7 +37,9 @@ class Preview:
     more_like_this: int
     own_share: Fraction | None = None  # where people sign in: how far the asker's own sums move, of the allowance
     own_left: Fraction | None = None  # and what is left of their own share before it
+    own_whole: Fraction | None = None  # the share itself, of the allowance
     tighter: str = "table"  # which of the two limits leaves less now: `table` or `own`
+    covered: bool = True  # False: their share is not for questions of this kind
     waits: bool = False  # it takes more than the owner lets pass without a decision
 
 

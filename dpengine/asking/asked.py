@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpengine.asking.answers import claim_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.ledger import repeats
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
 
@@ -24,3 +26,13 @@ def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQu
     if takes and given.get("delta") is None:
         given = {**given, "delta": text_of(reserve / FINDS)}
     return kind.build(facts, kind.asked_now(given))
+
+
+def same_question(one: AnyQuery, other: AnyQuery) -> bool:
+    """Are both one question under the same bounds, at whatever ε and with whatever noise?"""
+    return identity(claim_of(one.with_noise(""))) == identity(claim_of(other.with_noise("")))
+
+
+def identity(claim: JsonObject) -> str:
+    """What a question's claims at any ε and with any noise have in common: the ledger finds its answers by the same."""
+    return repeats.question_of("", "", claim)

@@ -90,6 +90,18 @@ def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     return [answer_of(asker.facts, entry) for entry in entries]
 
 
+def latest_to(asker: Asker, query: AnyQuery) -> list[Answer]:
+    """The latest answer to this question at any ε, if there is one."""
+    ledger, claim = asker.home.ledger, claim_of(query)
+    entries = [
+        looked.newest[-1]
+        for version in (query.card.version, *query.reads)
+        if (looked := ledger.looks_at(asker.budget.id, asker.record.name, claim | {"version": version})).newest
+    ]
+    last = max(entries, key=lambda entry: entry.charge.seq, default=None)
+    return [] if last is None else [answer_of(asker.facts, last)]
+
+
 def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlready | None:
     """What first looks say about one question of a session: the narrowest promised range, or else an estimate."""
     if query.ask is None:

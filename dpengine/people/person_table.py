@@ -37,9 +37,9 @@ class PersonTable(Table):
         payer = payer_of(self._workspace.ledger, self._budget.id, self.name, self.actor, rule, query.card.key)
         table_left = max(1 - filter.used(rule, self._standing().totals), NOTHING)
         if payer is None:
-            return replace(
-                seen, admissible=False, more_like_this=0, own_share=seen.share, own_left=NOTHING, tighter="own"
-            )
+            covered, left = self._payer() is None, self._left()  # by another share, or by none at all
+            seen = replace(seen, own_share=seen.share, own_left=left, tighter="own", covered=covered)
+            return replace(seen, admissible=False, more_like_this=0)
         left = people_rules.room(rule, payer.grant, payer.own)
         return replace(
             seen,
@@ -47,6 +47,7 @@ class PersonTable(Table):
             more_like_this=min(seen.more_like_this, _times(rule, payer, query)),
             own_share=filter.used(rule, payer.own.totals.plus(price)) - filter.used(rule, payer.own.totals),
             own_left=left,
+            own_whole=payer.grant.share,
             tighter="own" if left < table_left else "table",
             waits=self._waits(query, seen.share),
         )

@@ -24,6 +24,10 @@ import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.date_column import Date
+from dpengine.declared.grouped import Grouped, base, ref_json
+from dpengine.declared.schema import Category
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.released import look_items
 from dpengine.released.figure import Figure
@@ -40,6 +44,23 @@ class Apart:
     value: str = ""
     most: Figure | None = None  # labels are the groups
     least: Figure | None = None
+
+
+def one_question(look: Look, column: str, by: str, group: str) -> tuple[str, JsonObject]:
+    """The single question that tells a column of one group, where the two were not bought together."""
+    asked: Json = column
+    if column not in look.query.items and isinstance(look.query.facts.schema[column], Date):
+        asked = ref_json(look.query.columns[look.place(column)])
+    return "histogram", {"column": asked, "where": [_condition(look, by, group)]}
+
+
+def _condition(look: Look, by: str, group: str) -> list[Json]:
+    ref, declared = look.query.columns[look.place(by)], look.query.facts.schema[by]
+    if not isinstance(ref, Grouped):
+        return [base(ref), "in", [group]]
+    if not isinstance(declared, Category):
+        return [ref_json(ref), "in", [group]]
+    return [by, "in", [declared.value(code) for code in range(declared.size) if ref.labels[ref.of(code)] == group]]
 
 
 def of_everyone(look: Look, column: str) -> list[Figure]:

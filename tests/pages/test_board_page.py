@@ -260,8 +260,19 @@ def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -
     bare = table.ask(table.query("overview", epsilon="0.2"), "no pairs")
     app = open_page("board", table="people", look=bare.request_id, by="sex", group="f")
     text = said(app)
-    assert "Pairs with sex were not bought, so nothing is known of this group" in text and "Estimated" not in text
+    assert "You picked “f” of sex. This first look tells each column by itself" in text and "Estimated" not in text
+    assert "Not known" not in text  # said once, not on every card
+    links = [(one.proto.page, one.proto.label) for one in app.get("page_link") if "takes" in one.proto.label]
+    asks, pairs = links[:-1], links[-1]
+    assert asks and all("where sex is f" in label for _, label in asks) and "Buy all pairs with sex" in pairs[1], links
     assert len(app.get("plotly_chart")) == 1  # of the column itself
+    for by in ("age", "since", "=town"):
+        links = open_page("board", table="people", look=bare.request_id, by=by).get("page_link")
+        asks = [one.proto for one in links if "ask" in one.proto.page and " where " in one.proto.label]
+        assert asks and all("where=" in one.query_string for one in asks), by
+    assert "data-turn" not in html_of(app)
+    app.session_state[board_result._TOP] = True  # a bar was clicked, perhaps far below
+    assert "data-turn" in html_of(app.run()) and not app.exception
     full = open_page("board", table="people", look=bare.request_id, by="sex", group="f", of="age")
     assert len(full.get("plotly_chart")) == 1 and "no promise" not in said(full)
 

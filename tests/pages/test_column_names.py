@@ -69,6 +69,8 @@ NAMES = {
     "visits per year": "number count",
     "poraba na leto": NOTHING,
     "poraba lansko leto": NOTHING,
+    "leto 2023": NOTHING,
+    "year_2021": NOTHING,
     "active": "yes_no",
     "inactive_reason": NOTHING,
     "owner_name": NOTHING,

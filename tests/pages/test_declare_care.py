@@ -1,4 +1,4 @@
-"""How careful: chosen already, told in good answers for the number of people, and never a table of two unnoticed."""
+"""How careful: chosen already, told in averages or charts, and never a table of two unnoticed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def warned(page: Page) -> str:
 def test_one_choice_is_made_already_and_says_what_it_holds() -> None:
     page = at_care(1, 50_000)
     assert page.draft.care == "careful" and not warned(page) and say("data.care.secret") in page.text
-    assert all("good answers for about 50,000 people" in told for told in captions(page))
+    assert all("averages or charts of about 50,000 people" in told for told in captions(page))
     page.press("Add the table")
     assert page.draft.step == "done", page.refusals
 
@@ -47,7 +47,7 @@ def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
     page = at_care(6, 4_000).set("declare-care", "careful")
     told = warned(page)
     many = care._good(page.draft, care.drafts.budget(page.draft))
-    assert 0 < many < care.ENOUGH and f"About {many} good answers" in told
+    assert 0 < many < care.ENOUGH and f"Enough for about {many} averages or charts" in told
     assert "instead of 6" in told and "counts get too small and averages shift" in told
     assert say("data.care.usual_label") in told and say("data.care.loose_label") in told
     page.set("declare-care", "loose")

@@ -145,6 +145,9 @@ def test_a_moment_of_glued_names_loses_nothing(page: Page) -> None:
 def test_an_old_encoding_is_chosen_by_how_the_names_look(page: Page) -> None:
     page.upload("plača;občina\n1.234,5;Žiče\n".encode("windows-1250"))
     options = page.app.radio(key="declare-spelled")
+    assert options.value is None
+    page.press("Yes, go on")  # a wrong guess is not accepted unnoticed
+    assert page.draft.step == "names" and "Choose first which line is spelled right" in page.refusals[0]
     assert [unmarked("plača, občina") in option for option in options.options].count(True) == 1
     page.set("declare-spelled", "windows-1250")
     assert page.draft.names == ["plača", "občina"] and page.draft.dialect.encoding == "windows-1250"

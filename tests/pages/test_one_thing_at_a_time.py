@@ -70,3 +70,18 @@ def test_a_condition_that_came_along_is_said_and_dropped_with_one_tap(language: 
         next(one for one in app.button if one.key == "ask-still-drop").click().run()
         assert told not in html_of(app) and not app.exception
         assert "where" not in app.session_state["ask"]["given"] and app.session_state["ask"]["q"] == "median"
+
+
+def test_whoever_comes_back_sees_the_answer_they_own_before_anything_is_offered_for_it(home: dp.Workspace) -> None:
+    table = home.table("town", visitor="local")
+    table.ask(table.query("mean", column="age", epsilon="0.4"))
+    left = table.meter().used
+    app = open_page("ask", table="town", q="mean", column="age")  # at another ε: the question is the same
+    told = html_of(app)
+    assert say("ask.owned") in told and 'class="headline"' in told and "after this question" not in told
+    assert told.index('class="headline"') < told.index(say("spend.title"))
+    assert not any(one.label.startswith("Ask — takes") for one in app.button), "paying again takes two steps"
+    column = next(one for one in app.selectbox if one.label == say("form.column"))
+    column.set_value("monthly_income").run()
+    assert say("ask.owned") not in html_of(app) and 'class="headline"' not in html_of(app)
+    assert table.meter().used == left and not app.exception

@@ -200,13 +200,21 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
     assert "Too few to tell" in picture(both)
 
 
+MIDDLE = "one between number {} and number {} of every {} people sorted by size, instead of the one in the middle"
+
+
 @pytest.mark.parametrize(
     ("key", "given", "share", "told"),
     [
-        ("median", {}, "0.05", "the value that splits people in half, give or take 5.0 % of people"),
-        ("median", {}, "0.0451", "the value that splits people in half, give or take 4.6 % of people"),
-        ("median", {}, "0.004", "the value that splits people in half, give or take 0.40 % of people"),
-        ("quantile", {"share": "0.9"}, "0.2", "the value that 90 % of people stay below, give or take 20 % of people"),
+        ("median", {}, "0.05", MIDDLE.format("45", "55", "100")),
+        ("median", {}, "0.0451", MIDDLE.format("45", "55", "100")),
+        ("median", {}, "0.004", MIDDLE.format("496", "504", "1,000")),
+        (
+            "quantile",
+            {"share": "0.9"},
+            "0.2",
+            "one between number 70 and number 100 of every 100 people sorted by size, instead of number 90",
+        ),
         ("median", {}, "0.53", "a place anywhere, from the lowest to the highest: nothing is promised"),
         ("quantile", {"share": ["0.1", "0.9"]}, "0.2", "at most 20 % of people away from the true place"),
     ],

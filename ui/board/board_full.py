@@ -11,6 +11,7 @@ from dpengine.messages import say
 from dpengine.released.look import Look
 from ui.board import board_figures
 from ui.board.board_figures import Bar, Picked
+from ui.parts import answer as answers
 from ui.pictures import camera, charts, many
 from ui.words.figures import bare, rounded
 
@@ -53,7 +54,8 @@ def show(found: dp.Answer, look: Look, picked: Picked) -> None:
     if not ranges:
         st.html(f'<p class="warn">{escape(say("board_page.estimated"))}</p>')
     with st.expander(say("answer.figures")):
-        st.html(_table([bars[int(at)] for at in many.page(map(str, range(len(bars))), "board-figures")], picked.shares))
+        page = [bars[int(at)] for at in many.page(map(str, range(len(bars))), "board-figures")]
+        st.html(_table(page, picked.shares) + answers.not_adding())
 
 
 def _chosen(key: str) -> None:

@@ -3,17 +3,21 @@ buying them would take."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from operator import itemgetter
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.numbers import local
+from dpengine.released import look_groups
 from dpengine.released.look import Look
 from dpengine.released.look_fit import HeldBack
 from ui.board import board_state
-from ui.parts import first_look
+from ui.board.board_figures import Picked
+from ui.parts import first_look, preview
 from ui.shell import nav
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -31,10 +35,30 @@ def two(tried: HeldBack | None) -> None:
 
 
 def show(table: dp.Table, look: Look, by: str) -> None:
-    told = say("board_page.not_bought" if look.query.against else "board_page.nothing_bought", column=by)
+    """Pictures that are only estimated."""
+    told = say("board_page.not_bought", column=by)
     if (tried := look.held_back) is not None:
         told += " " + held_back(tried)
     st.html(f'<p class="warn">{escape(told)}</p>')
+    _pairs(table, look, by)
+
+
+def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
+    """Where nothing is known of the group in the `others`: one message, then single questions, then all pairs."""
+    told = say("board_page.nothing_bought", column=picked.by, group=called)
+    st.html(f'<p role="status">{escape(told)}</p>')
+    if table.closed:
+        return
+    asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
+    found = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
+    for share, query in sorted(((table.preview(one).share, one) for one in found), key=itemgetter(0)):
+        label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
+        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.link(table, query))
+    _pairs(table, look, picked.by)
+
+
+def _pairs(table: dp.Table, look: Look, by: str) -> None:
+    """What all pairs with a column would take."""
     if table.closed or by not in board_state.offered(table):
         return
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}

@@ -30,13 +30,15 @@ from ui.board import (
 from ui.board.board_figures import Card, Picked
 from ui.parts import answer as answers
 from ui.parts import fitting
+from ui.shell import steer
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.markup import unmarked
 
 PER_PAGE = 12
 ACROSS = 3
-_TURN = "board-turn"
+OFFERED = 3  # single questions about a group of which nothing was bought
+_TURN, _TOP = "board-turn", "board-top"
 _GROUPS = ("by", "group", "also", "second")
 
 
@@ -52,8 +54,11 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         fit = say("board_page.fit", columns=len(look.columns))
         st.html(fitting.html(found, linked=True) or f'<p class="muted">{escape(fit)}</p>')
     picked = _controls(table, found, look)
+    if st.session_state.pop(_TOP, False):  # the bar may have been far below, and the cards have another order now
+        steer.top()
     made = board_figures.cards(found, look, picked)
     _told(table, found, look, picked, made)
+    made = tuple(card for card in made if card.note != "untold")  # said once, with what would tell it
     made, scarce = _apart(made, picked)
     pages = -(-len(made) // PER_PAGE)
     slot = st.container()
@@ -177,6 +182,7 @@ def _chosen(name: str, key: str) -> None:
 def _pick(column: str, now: Picked, label: str) -> None:
     """A bar was clicked: that group, or everyone where it was picked before."""
     st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
+    st.session_state[_TOP] = True
     if (column, label) == (now.by, now.group):
         for name in _GROUPS:
             st.query_params.pop(name, None)
@@ -187,7 +193,13 @@ def _pick(column: str, now: Picked, label: str) -> None:
 
 
 def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: Sequence[Card]) -> None:
-    """Whom the pictures show, and what of them is only estimated."""
+    """Whom the pictures show, and what of them is only estimated or not known."""
+    notes = {card.note for card in made}
+    if "untold" in notes:
+        everyone = board_figures.cards(found, look, Picked())  # what shows most first
+        others = [card.column for card in everyone if card.column != picked.by][:OFFERED]
+        board_price.alone(table, look, picked, _called(look, picked.by, picked.group), others)
+        return
     if not picked.by:
         told = say("board_page.showing_all" if _pairs(look) else "board_page.showing_alone", columns=len(made))
     else:
@@ -196,10 +208,9 @@ def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: S
             groups = {"column": picked.by, "group": _called(look, picked.by, picked.group), "also": picked.also}
             told = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
     st.html(f'<p class="muted" role="status">{escape(told)}</p>')
-    notes = {card.note for card in made}
     if picked.also and "estimated" in notes:
         board_price.two(board_figures.tried(found, look, picked))
-    elif notes & {"estimated", "untold"}:
+    elif "estimated" in notes:
         board_price.show(table, look, picked.by)
 
 
@@ -219,7 +230,7 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
     place = look.columns.index(card.column)
     with st.container(key=f"card-board-{place}"):
         note = say(f"board_page.{card.note}") if card.note else ""
-        kind = "estimated" if card.note in ("estimated", "untold", "large") else "muted"
+        kind = "estimated" if card.note in ("estimated", "large") else "muted"
         st.html(
             f'<h3 class="board">{escape(card.column)}</h3>'
             f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>'

@@ -50,8 +50,7 @@ def _unnamed(draft: Draft) -> None:
     out = [name for name in draft.offered if draft.state(name) == OUT]
     waits = draft.waiting
     if out:
-        told = say("data.cards.left_out", many=len(out), columns=some(out))
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>')
     if draft.unknown:
         st.html(f'<p class="muted">{escape(say("data.cards.to_find", many=len(draft.unknown)))}</p>')
     if waits and len(waits) < len(draft.chosen):

@@ -59,6 +59,7 @@ class Draft:
     new_people: bool = False  # of its people the owner says that they are not in those
     uploads: int = 0
     dialect: Dialect = field(default_factory=Dialect)
+    spelled: bool = False  # the person said how letters are written, or their language does
     names: list[str] = field(default_factory=list)
     bad_records: str = "refuse"
     many: str | None = None  # "one" row per person, or "more"

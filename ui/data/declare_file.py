@@ -19,7 +19,7 @@ from ui.data.declare import begin, complain, heading, kept, onwards, problem, st
 from ui.data.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
 from ui.data.declare_source import choose as in_database
 from ui.data.declare_source import names as names_in_database
-from ui.shell import uploads
+from ui.shell import person, uploads
 from ui.shell.incoming import here
 from ui.shell.state import workspace
 from ui.words.markup import unmarked
@@ -55,9 +55,14 @@ def choose(draft: Draft) -> None:
 
 def _on_server(draft: Draft) -> None:
     """Files too large to upload: they are put into the workspace's files/ folder and picked by name."""
-    found = uploads.waiting(workspace().folder / "files")
+    place = workspace().folder / "files"
+    found = uploads.waiting(place)
     with st.expander(say("data.file.large_title")):
-        st.html(f'<p class="muted">{escape(say("data.file.large_how", folder=str(workspace().folder / "files")))}</p>')
+        if person.served():  # where the server keeps its files is nobody's business but its operator's
+            told = say("data.file.large_served", folder="/".join(place.parts[-3:]))
+        else:
+            told = say("data.file.large_how", folder=str(place))
+        st.html(f'<p class="muted">{escape(told)}</p>')
         if not found:
             return
         names = [path.name for path in found]
@@ -91,6 +96,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
     draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
+    draft.spelled = dialect.encoding == _REGIONAL.get(current())
     draft.go("names")
     st.rerun()
 
@@ -120,8 +126,7 @@ def names(draft: Draft) -> None:
             _listed(draft)
         if is_sheet(draft.path):
             _sheet(draft)
-        if not is_typed(draft.path):
-            _spellings(draft)
+        unsaid = not is_typed(draft.path) and _spellings(draft) and not draft.spelled
         if not is_parquet(draft.path):
             with st.expander(say("data.names.wrong"), expanded=fault is not None or draft.complaint is not None):
                 if draft.names:
@@ -137,6 +142,8 @@ def names(draft: Draft) -> None:
     def check() -> None:
         if fault is not None:
             raise fault
+        if unsaid:
+            raise AllowanceError("data.names.spelled_first")
 
     again, draft.again = draft.again and fault is None, False
     if onwards(draft, check, "data.names.next") or again:
@@ -177,11 +184,12 @@ def _listed(draft: Draft) -> None:
     st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
 
 
-def _spellings(draft: Draft) -> None:
-    """The names as each old encoding would spell them: a person sees at once which is right."""
+def _spellings(draft: Draft) -> bool:
+    """The names as each old encoding would spell them: a person sees at once which is right. False where all spell them
+    alike, or the file says itself how it is written."""
     assert draft.path is not None
     if draft.names and draft.dialect.encoding not in _LEGACY:
-        return
+        return False
     read: dict[str, str] = {}
     for encoding in _LEGACY:
         try:
@@ -194,8 +202,8 @@ def _spellings(draft: Draft) -> None:
         if marked and (marked not in read.values() or encoding == draft.dialect.encoding):
             read = {other: text for other, text in read.items() if text != marked} | {encoding: marked}
     if len(read) < 2:
-        return
-    now = draft.dialect.encoding if draft.dialect.encoding in read else None
+        return False
+    now = draft.dialect.encoding if draft.spelled and draft.dialect.encoding in read else None
     st.radio(
         say("data.names.spelled"),
         list(read),
@@ -205,10 +213,12 @@ def _spellings(draft: Draft) -> None:
         on_change=_spelled,
         args=(draft,),
     )
+    return True
 
 
 def _spelled(draft: Draft) -> None:
     st.session_state["declare-encoding"] = st.session_state["declare-spelled"]
+    draft.spelled = True
     _changed(draft, encoding=st.session_state["declare-spelled"])
 
 
@@ -269,6 +279,7 @@ def _dialect(draft: Draft) -> None:
 
 def _picked(draft: Draft, part: str) -> None:
     st.session_state.pop("declare-spelled", None)
+    draft.spelled = draft.spelled or part == "encoding"
     _changed(draft, **{part: st.session_state[f"declare-{part}"]})
 
 

@@ -37,6 +37,7 @@ def at(draft: Draft, name: str) -> str:
     return f"{draft.mark}-{draft.names.index(name)}"
 
 
+SHOWN = 2  # cells on a line; the open card has all
 _COMMA = str.maketrans(".", ",")
 
 
@@ -136,7 +137,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
             pass
     shown = escape(words)
     if asks and len(card.candidates) == 1:
-        like = plain(cells(card.candidates[0], draft.dialect))
+        like = plain(cells(card.candidates[0], draft.dialect)[:SHOWN])
         shown = f"<b>{escape(like)}</b> · {escape(price.briefly(column_of(card, draft.dialect)))}"
     elif asks and card.kind == "date":
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
@@ -178,6 +179,8 @@ def card_of(draft: Draft, name: str) -> None:
             told = say("data.card.unknown_below" if below else f"data.card.{card.kind}")
             st.html(f'<p class="price">{escape(told)}</p>')
         else:
+            if card.kind in ("number", "date"):
+                st.html(f'<p class="muted">{escape(say("data.card.limits"))}</p>')
             if card.kind in kinds.ASK:
                 kinds.ASK[card.kind](card, key)
             _worth(draft, name)

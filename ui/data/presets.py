@@ -262,8 +262,9 @@ def suggest(name: str) -> Suggestion:
         return Suggestion()
     named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
     for preset, groups in _NUMBERS:
-        if preset == "year" and ({*words} & {*_RECENT.split()} or {*words} - {*named} & {*_YEAR.split()}):
-            continue  # what was spent last year, or is drunk a year, is no year
+        other = {*words} & {*_RECENT.split()} or {*words} - {*named} & {*_YEAR.split()}
+        if preset == "year" and (other or any(map(str.isdigit, words))):
+            continue  # what was spent last year, or is drunk a year, or stands under “year 2023”, is no year
         if all(_holds(words, group) for group in groups):
             return Suggestion("number", preset)
     for key, wanted in _LISTED.items():

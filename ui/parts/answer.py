@@ -172,7 +172,13 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
         f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
         f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th></tr>'
     )
-    return f'<div class="scroll" tabindex="0"><table class="plain figures">{head}{"".join(rows)}</table></div>'
+    note = not_adding() if answer.query.answer_kind == "count" and len(answer.value) > 1 else ""
+    return f'<div class="scroll" tabindex="0"><table class="plain figures">{head}{"".join(rows)}</table></div>{note}'
+
+
+def not_adding() -> str:
+    """Whoever sums up a table must not think that it is wrong."""
+    return f'<p class="muted">{escape(say("answer.not_adding"))}</p>'
 
 
 def receipt(answer: dp.Answer, key: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.asked import same_question
 from dpengine.messages import say
 from ui.parts import answer as answers
 from ui.parts import looks, typical
@@ -19,6 +20,7 @@ from ui.words.wording import headline
 
 Beside = Callable[[dp.Answer], None]  # what else stands between the answer and its repeats
 _MET = "answered-beside"  # the same with how exact it was to be
+ANY = "1"  # ε of a question of which any answer is sought
 MOST_EPSILON_MORE = 2  # times: another noise may take that much more of ε for the same price
 _FOLDED = "answered-folded"  # the request whose answer was folded last
 _WITH = "answered-with"  # the request on the page, and what the form said when its answer came
@@ -49,14 +51,17 @@ def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
 
 def just_answered(answer: dp.Answer, asked: dp.Query, form: Sequence[Any]) -> bool:
     """Is this the answer to what the form still asks, whatever noise the question would be given now?"""
-    same = answer.query.card.key == asked.card.key and _shape(answer.query) == _shape(asked)
     near = asked.epsilon <= answer.query.epsilon <= MOST_EPSILON_MORE * asked.epsilon
-    return same and near and not composing(answer, form)
+    return near and same_question(answer.query, asked) and not composing(answer, form)
 
 
-def _shape(query: dp.Query) -> dict[str, Any]:
-    """A question, however exact."""
-    return {name: one for name, one in query.with_noise("").parameters().items() if name != "epsilon"}
+def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
+    """The latest answer that was paid for to what the form asks, however exact it was to be."""
+    try:
+        found = table.recall(table.query(key, **given | {"epsilon": ANY}), exactly=False)
+    except dp.AllowanceError:  # there is no question yet
+        return None
+    return found[-1] if found else None
 
 
 def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.asked import identity
 from dpengine.asking.statement import act_words, sentence_of
-from dpengine.core.canonical import canonical
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say
@@ -79,8 +79,7 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
         if questions_of(claim) is not None:
             continue
         if entry.charge.table == table.name and entry.outcome is not None and entry.outcome.kind == "answer":
-            asked = {name: told for name, told in claim["parameters"].items() if name not in ("epsilon", "noise")}
-            seen.setdefault(canonical([claim["key"], asked, claim["bounds"]]), []).append(entry)
+            seen.setdefault(identity(claim), []).append(entry)
     told = {}
     for looks in seen.values():
         if len(looks) > 1 and _in_one_range(looks[0]):

@@ -142,7 +142,8 @@ def short(table: dp.Table, price: dp.Preview) -> bool:
     sentence = wish.own_short(table, price)
     if sentence is not None:
         refused(sentence)
-        wish.link(table)
+        if price.covered:  # a larger share would not help
+            wish.link(table)
     return sentence is not None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -47,10 +48,27 @@ def approval(table: dp.Table, query: dp.Query, key: str) -> None:
 
 
 def own_short(table: dp.Table, price: dp.Preview) -> str | None:
-    """Where a question does not fit because of what is left of the person's own share: a sentence."""
+    """Where a question does not fit into what is left of the person's own share, or is not one that it is for: a
+    sentence, in parts of that share, as the meter tells it."""
+    if not price.covered:
+        return say("people.question_not_granted")
     if price.admissible or price.own_share is None or price.own_left is None or price.own_share <= price.own_left:
         return None
-    return say("wish.short", left=percent_left(price.own_left), takes=percent(price.own_share))
+    if not price.own_whole:
+        return say("people.no_grant")
+    left, takes = percent_left(price.own_left / price.own_whole), percent(price.own_share / price.own_whole)
+    return say("wish.short", left=left, takes=takes)
+
+
+def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
+    """Before anything is told of a price: is this a question that the person's share is not for?"""
+    if table.practice or not person.served():
+        return None
+    try:
+        price = table.preview(table.query(key, **given | {"epsilon": "1"}))
+    except dp.AllowanceError:  # there is no question yet
+        return None
+    return None if price.covered else say("people.question_not_granted")
 
 
 def link(table: dp.Table) -> None:

@@ -121,7 +121,7 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
     mine, whole = face().meter(table.name)
     if not mine.share:  # an auditor, or somebody whose grant has ended
         return None
-    own_take = getattr(preview, "own_share", None)
+    own_take = getattr(preview, "own_share", None) if getattr(preview, "covered", True) else None
     left, room = 1 - mine.used, 1 - whole.used
     own = say("meter.own.left", left=percent_left(left))
     parts, theirs = _part("gone", min(mine.used, Fraction(1))), _part("gone", min(whole.used, Fraction(1)))

@@ -110,7 +110,7 @@ def _model(answer: dp.Answer, state: str) -> str:
 
 def _board(answer: dp.Answer, state: str) -> str:
     query: Any = answer.query
-    return _noisy(say("answer.board", bars=len(answer.value), columns=len(query.names)), state)
+    return _noisy(say("answer.board", columns=len(query.names)), state)
 
 
 def _noisy(told: str, state: str) -> str:

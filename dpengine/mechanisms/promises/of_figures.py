@@ -198,19 +198,17 @@ class Rank(OfShare):
         return percent_up(min(self.share, Fraction(1)))
 
     def _code(self, asked: Asked | None) -> str:
-        """Of one place it is told what it is: a half below, or nine tenths."""
-        wanted = () if asked is None else asked.wanted_places
-        return "rank" if len(wanted) != 1 else "half" if wanted[0] == Fraction(1, 2) else "below"
+        """Of one place it is told what it is: the middle, or number 90 of 100."""
+        if asked is None or not self._places(asked):
+            return "rank"
+        return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"
 
     def _told(self, asked: Asked | None) -> JsonObject:
-        wanted = () if asked is None else asked.wanted_places
-        place = plain(wanted[0] * 100) if wanted else ""
-        return {
-            "share": self._percent(),
-            "place": place,
-            "unit": counted_words(asked),
-            "chance": chance(self.beta),
-        }
+        wanted, places = () if asked is None else asked.wanted_places, self._places(asked)
+        told: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
+        if places:  # sorted, the first is number 1
+            told |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
+        return told
 
     def _values(self, asked: Asked | None) -> str:
         """How people and values go together: before the draw an error is a share of people, and how far that is in the

@@ -108,18 +108,20 @@ def test_a_medians_promise_links_people_and_values() -> None:
     """Before: a share of people. After: values. One sentence has both."""
     told = asked("median", column="age")
     words = told.promise().words(told)
-    assert words.startswith("the value that splits people in half, give or take ") and "of people" in words
-    assert words.endswith("; between which values that is, the answer tells")
-    assert told.promise().short(told).startswith("splits people in half, give or take ")
+    assert (
+        words.startswith("one between number ") and "people sorted by size, instead of the one in the middle" in words
+    )
+    assert words.endswith("; the answer tells between which values that is")
+    assert told.promise().short(told).endswith("people by size, instead of the middle")
     nine = asked("quantile", column="age", share="0.9")
-    assert nine.promise().words(nine).startswith("the value that 90 % of people stay below, give or take ")
+    assert nine.promise().words(nine).partition(", 95 times")[0].endswith("instead of number 900")
     bare = asked("median", column="age", with_range=False)
     assert "is not told without a range" in bare.promise().words(bare)
     schema = dp.Schema({"pay": dp.Number(0, 5_000, step=10, measure="€")})
     euros = catalogue["median"].build(
         Facts("t", schema, dp.Unit.rows(), "replace", PEOPLE), {"column": "pay", "epsilon": "1"}
     )
-    assert euros.promise().words(euros).endswith("; how far that is in €, the answer tells")
+    assert euros.promise().words(euros).endswith("; the answer tells how far that is in €")
     assert euros.promise().share <= Fraction(1, 100)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from dpengine.accountant.filter import Rule
-from dpengine.audit import sections
+from dpengine.audit import people_game, sections
 from dpengine.audit.empirical import FAILURE, lower_chance, upper_chance
 from dpengine.audit.ledger_game import BUDGET, RULE, audit_plays, exact_game
 from dpengine.audit.lines import AuditLine, audited, figure, spots
@@ -177,6 +177,11 @@ def ledger_section(plays: int) -> tuple[Section, list[str]]:
     worth, sets = exact_game()
     rows = [(say("audit.ledger.exact", sets=sets), _allowance(RULE), say("audit.ledger.worth", worth=f"{worth:.2e}"))]
     above = [say("audit.ledger.title")] if worth > RULE.delta else []
+    with people_game.in_memory() as folder:
+        together = people_game.game_of_people(Path(folder))
+    told = say("audit.ledger.people", people=len(people_game.SIZES), sets=together.admitted)
+    rows.append((told, _allowance(people_game.RULE), say("audit.ledger.worth", worth=f"{together.worth:.2e}")))
+    above += [told] if together.worth > people_game.RULE.delta else []
     rule = BUDGET.rule()
     for name, evidence in audit_plays(plays) if plays > 1 else []:
         rows.append(

@@ -46,6 +46,7 @@ SENTENCES = {
     "audit.ledger.note": "Somebody who knows the two tables picks each question, each ε and the moment to stop by the answers, through a real ledger. Exactly: the best of all strategies, stopping whenever it likes, with every admission and every reading of the meter by a real ledger file; its worth is the true δ.",
     "audit.ledger.note_plays": "By plays: a lower bound on the ε of the whole transcript from {plays} plays on each table, except with probability {failure} per line; so many plays could have shown at most {most}.",
     "audit.ledger.exact": "every strategy, {sets} sets of questions (exact)",
+    "audit.ledger.people": "{people} people who talk, each with a share of their own: every strategy, {sets} sets of questions (exact)",
     "audit.ledger.allowance": "ε = {epsilon}, δ = {delta}",
     "audit.ledger.worth": "δ = {worth}",
     "audit.ledger.bound": "ε ≥ {bound}",

@@ -46,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "audit.ledger.note": "Nekdo, ki pozna obe tabeli, po odgovorih izbira vsako vprašanje, vsak ε in trenutek, ko se ustavi, skozi pravo knjigo. Točno: najboljša od vseh strategij, ki se ustavi, kadar hoče, z vsakim dovoljenjem in vsakim odčitkom merilnika iz prave datoteke knjige; njena vrednost je prava δ.",
     "audit.ledger.note_plays": "Z igrami: spodnja meja za ε celotnega zapisa iz {plays} iger na vsaki tabeli, razen z verjetnostjo {failure} na vrstico; toliko iger bi lahko pokazalo največ {most}.",
     "audit.ledger.exact": "vsaka strategija, naborov vprašanj: {sets} (točno)",
+    "audit.ledger.people": "{people} {people|oseba, ki se pogovarja|osebi, ki se pogovarjata|osebe, ki se pogovarjajo|oseb, ki se pogovarjajo}, vsaka s svojim deležem: vsaka strategija, {sets} množic vprašanj (točno)",
     "audit.ledger.allowance": "ε = {epsilon}, δ = {delta}",
     "audit.ledger.worth": "δ = {worth}",
     "audit.ledger.bound": "ε ≥ {bound}",

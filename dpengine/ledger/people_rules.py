@@ -96,6 +96,12 @@ def owns_all(book: Book, person: str, budget: str) -> bool:
     return all(person in people for people in book.owners_on(budget).values())
 
 
+def one_owner(book: Book, budget: str) -> bool:
+    """Does some one person own every table that the budget pays for?"""
+    owners = list(book.owners_on(budget).values())
+    return bool(owners) and bool(set.intersection(*owners))
+
+
 def brings(book: Book, person: str) -> bool:
     """May they bring tables of their own? Whoever owns one, or was named an owner before the first."""
     return active(book, person) and book.owner(person)
@@ -208,12 +214,17 @@ def agreement_fault(
     book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str, day: str
 ) -> str | None:
     """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart.
-    Nor is a budget multiplied by one owner that also pays for a table of another: the sentence does not say which."""
+    Nor is a budget multiplied that pays for tables of owners who do not know of each other. An administrator writes it
+    down, as an owner would learn from the refusal that somebody else has the same content; what owners wrote in earlier
+    versions stands."""
     if not people or not all(is_person(one) for one in people) or base_of(budget) != budget:
         return "people.agreement_form"
-    if not owns_on(book, actor, table, budget):
+    if administers(book, actor) and book.budget_of(table) == budget:
+        if not one_owner(book, budget):
+            return "people.agreement_shared"
+    elif not owns_on(book, actor, table, budget):
         return NO_RIGHT
-    if not owns_all(book, actor, budget):
+    elif not owns_all(book, actor, budget):
         return "people.agreement_not"
     before = book.apart(budget)
     if before is None and charged:

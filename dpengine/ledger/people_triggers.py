@@ -89,3 +89,19 @@ NEW_PEOPLE = (
         WHEN NEW.kind = 'new_people' AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
         BEGIN SELECT RAISE(ABORT, 'only an owner says this'); END""",
 )
+
+_ADMINISTERS = (
+    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
+    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'administrator'"
+    " ORDER BY seq DESC LIMIT 1), 0)"
+)
+
+# An agreement is written down by an administrator, who alone knows which tables hold equal content.
+REPLACED = "no_act_without_role"
+AGREEMENTS = (
+    f"DROP TRIGGER {REPLACED}",
+    f"""CREATE TRIGGER no_act_without_right BEFORE INSERT ON entries
+        WHEN NEW.kind IN ('seal', 'forget', 'raise', 'limit', 'agreement') AND {_SERVED}
+            AND ({_BARRED} OR NOT ({_OWNS} OR (NEW.kind = 'agreement' AND {_ADMINISTERS})))
+        BEGIN SELECT RAISE(ABORT, 'only an owner does this'); END""",
+)

@@ -101,9 +101,15 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("0006_people", people_triggers.STATEMENTS),
     ("0007_lists", long_lists.STATEMENTS),
     ("0008_new_people", people_triggers.NEW_PEOPLE),
+    ("0009_agreements", people_triggers.AGREEMENTS),
 )
 _FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
-SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
+SCHEMA = frozenset(  # SQLite keeps them word for word
+    sql
+    for _, statements in MIGRATIONS
+    for sql in statements
+    if sql.startswith("CREATE") and f"CREATE TRIGGER {people_triggers.REPLACED} " not in sql
+)
 
 T = TypeVar("T")
 _KEPT = 500  # reads that a connection keeps until something is written

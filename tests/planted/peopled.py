@@ -184,15 +184,15 @@ def whatever_the_budget(book: Any, person: str, table: str, budget: str) -> bool
 
 def check_nobody_multiplies_a_budget_of_two_owners(owning: Callable[..., bool]) -> None:
     with a_folder() as folder, office(folder) as here, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rules, "owns_all", owning)
+        patch.setattr(rules, "one_owner", owning)
         here.bring("owner of another", "copy", start=0)
         with suppress(AllowanceError):
-            here.face("owner of another").keep_apart("copy", [here.person("s1"), here.person("s2")])
-            raise AssertionError("one owner multiplied the budget of another")
+            here.face("administrator").keep_apart("copy", [here.person("s1"), here.person("s2")])
+            raise AssertionError("an agreement about one owner's table multiplied the budget of another")
 
 
-def any_of_them(book: Any, person: str, budget: str) -> bool:
-    return any(person in people for people in book.owners_on(budget).values())
+def any_of_them(book: Any, budget: str) -> bool:
+    return any(book.owners_on(budget).values())
 
 
 PLANTED = [
@@ -246,10 +246,10 @@ PLANTED = [
     ),
     Planted(
         "an agreement over another owner's rows",
-        "Who owns one of the tables on a budget keeps people apart on all of them.",
+        "People keep apart on one of the tables of a budget, and so on all of them, whoever owns the others.",
         check_nobody_multiplies_a_budget_of_two_owners,
         "multiplied",
-        rules.owns_all,
+        rules.one_owner,
         any_of_them,
     ),
 ]

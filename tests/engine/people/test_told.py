@@ -39,7 +39,7 @@ def test_a_made_up_receipt_reads_nobodys_answer(tmp_path: Path) -> None:
 def test_a_receipt_of_somebody_kept_apart_is_unknown_to_the_others(tmp_path: Path, reader: str) -> None:
     with office(tmp_path) as here:
         people = [here.person(name) for name in ("s1", "s2")]
-        here.face("owner").keep_apart(MINE, people)
+        here.face("administrator").keep_apart(MINE, people)
         for one in people:
             here.face("owner").grant(MINE, one, "0.5")
         table = here.face("s1").table(MINE)
@@ -117,7 +117,7 @@ def test_the_account_of_equal_content_tells_nothing_of_the_other_owners_question
 def test_an_agreement_of_another_owners_people_is_not_told(tmp_path: Path) -> None:
     with office(tmp_path) as here:
         here.bring("owner", "copy", start=0)
-        here.face("owner").keep_apart(MINE, [here.person("analyst")])
+        here.face("administrator").keep_apart(MINE, [here.person("analyst")])
         table = here.face("analyst").table(MINE)
         table.ask(count(table, "0.3"))
         other = here.face("owner of another")

@@ -116,7 +116,7 @@ def test_people_who_keep_apart_have_a_budget_each_and_see_the_sum(tmp_path: Path
         ana, bor = here.person("ana"), here.person("bor")
         for name in ("ana", "bor"):
             here.give(MINE, name, Fraction(1))
-        here.face("owner").keep_apart(MINE, [ana, bor])
+        here.face("administrator").keep_apart(MINE, [ana, bor])
         tables = {name: here.face(name).table(MINE) for name in ("ana", "bor")}
         query = count(tables["ana"], "0.5")
         for place, name in enumerate(["ana", "ana", "bor"]):
@@ -142,7 +142,7 @@ def test_people_who_keep_apart_have_a_budget_each_and_see_the_sum(tmp_path: Path
         assert ledger.verify().ok
         here.face("owner").raise_cap(MINE, "3")
         tables["ana"].ask(count(tables["ana"], "0.9"), "after the raise")
-        here.face("owner").keep_apart(MINE, [ana, bor, here.person("eva")])
+        here.face("administrator").keep_apart(MINE, [ana, bor, here.person("eva")])
         here.face("owner").seal(MINE)
         for table in tables.values():
             with raises("table.sealed"):
@@ -154,10 +154,10 @@ def test_people_who_keep_apart_have_a_budget_each_and_see_the_sum(tmp_path: Path
 def test_what_all_have_seen_cannot_be_kept_apart(tmp_path: Path) -> None:
     with office(tmp_path) as here:
         with raises("people.agreement_form"):
-            here.face("owner").keep_apart(MINE, [])
+            here.face("administrator").keep_apart(MINE, [])
         reserve(here, "analyst", "one", "0.01")
         with raises("people.agreement_late"):
-            here.face("owner").keep_apart(MINE, [here.person("analyst")])
+            here.face("administrator").keep_apart(MINE, [here.person("analyst")])
 
 
 # New people, new allowance; the same people under another owner

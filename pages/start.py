@@ -9,8 +9,8 @@ import streamlit as st
 from dpengine.messages import say
 from ui.learn import why
 from ui.parts import preview
-from ui.shell import frame, gate, nav, room, tour
-from ui.shell.state import FIRST_TABLE, newest_table, open_table
+from ui.shell import frame, gate, nav, person, room, tour
+from ui.shell.state import FIRST_TABLE, may, newest_table, open_table
 from ui.words.markup import unmarked
 from ui.workshop import workshop
 
@@ -24,7 +24,7 @@ st.html(f'<h1 class="first">{title}</h1><p class="lead">{lead}</p>')
 why.show()
 table = open_table(FIRST_TABLE)
 question = table.query("median", column="monthly_income", epsilon="0.1")
-own = None if room.on() else newest_table()
+own = None if room.on() else newest_table("ask")
 with st.container(key="ways-in", horizontal=True, vertical_alignment="center"):
     with st.container(key="start-first", width="content"):  # the one to click first
         if own is not None:
@@ -32,6 +32,8 @@ with st.container(key="ways-in", horizontal=True, vertical_alignment="center"):
         trial = st.container(key="start-try", width="content") if own is None else None
     with trial or st.container(key="start-try", width="content"):
         st.page_link(nav.page("ask"), label=say("start.try"), query_params=preview.link(table, question))
+    if may("accounts") and person.served():
+        st.page_link(nav.page("accounts"), label=say("page.accounts"))
     workshop.instead_of_data()
     if tour.first_visit():
         tour.offer()

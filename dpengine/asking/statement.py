@@ -21,9 +21,9 @@ from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger import long_lists
 from dpengine.ledger.ledger import Act, Ledger
-from dpengine.ledger.people_rows import KINDS
+from dpengine.ledger.people_rows import ALL_QUESTIONS, KINDS
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
-from dpengine.mechanisms import cuts
+from dpengine.mechanisms import catalogue, cuts
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import STORED, current, stored
@@ -225,7 +225,23 @@ def people_words(kind: str, body: JsonObject, actor: str) -> str:
         code = "grant.back"
     else:
         code = kind if kind != "limit" else f"limit.{'off' if body['share'] is None else 'on'}"
-    return say(f"people.row.{code}", **facts)
+    return " ".join([say(f"people.row.{code}", **facts), *(_terms(body) if code == "grant" else ())])
+
+
+def _terms(body: JsonObject) -> list[str]:
+    """For which questions a share is, and until when, where that is not for all and for good."""
+    patterns = [str(one) for one in body.get("questions", ALL_QUESTIONS)]
+    only, but = ([one.lstrip("!") for one in patterns if one.startswith("!") == out] for out in (False, True))
+    told = [
+        say(f"people.row.grant.{code}", questions=", ".join(_title(one) for one in keys))
+        for code, keys in (("only", only), ("except", but))
+        if keys and tuple(keys) != ALL_QUESTIONS
+    ]
+    return told + ([say("people.row.grant.until", day=body["until"])] if body.get("until") else [])
+
+
+def _title(key: str) -> str:
+    return catalogue[key].card.title if key in catalogue else key
 
 
 def percent_of(share: Json) -> Fraction:

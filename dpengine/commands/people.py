@@ -14,6 +14,7 @@ from dpengine.commands.backup import home_of, place_of
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OPERATOR, OWNER
 from dpengine.messages import say
+from dpengine.people.day import today
 from dpengine.workspace import Workspace
 
 _NAMED = {f"--{role}": role for role in (ADMINISTRATOR, AUDITOR, OWNER)}
@@ -37,7 +38,8 @@ def main(arguments: list[str]) -> int:
             print(say("people.withdrawn" if rest[0] == "--withdraw" else "people.readmitted", person=person))
             return 0
         if rest[0] in ("--token", "--metrics-token") and len(rest) >= 3:
-            return token(workspace, _known(workspace, rest[1]), rest[2], rest[3:], rest[0] == "--metrics-token")
+            until, tables = _until(rest[3:])
+            return token(workspace, _known(workspace, rest[1]), rest[2], tables, rest[0] == "--metrics-token", until)
         if rest[0] == "--revoke" and len(rest) == 2 and workspace.token_book.find(rest[1]) is not None:
             workspace.token_book.revoke(rest[1])
             print(say("people.token_revoked", token=rest[1]))
@@ -46,10 +48,15 @@ def main(arguments: list[str]) -> int:
     return 2
 
 
-def token(workspace: Workspace, person: str, name: str, tables: list[str], metrics: bool) -> int:
+def _until(rest: list[str]) -> tuple[str, list[str]]:
+    """The last day of a token, where one is named, and its tables."""
+    return (rest[1], rest[2:]) if rest[:1] == ["--until"] and len(rest) > 1 else ("", rest)
+
+
+def token(workspace: Workspace, person: str, name: str, tables: list[str], metrics: bool, until: str) -> int:
     """Make one for a person, of what that person may do; it is the only thing on the standard output."""
-    shown, made = workspace.as_person(person).new_token(name, tables, metrics)
-    print(say("people.token_made", token=made.id, person=person), file=sys.stderr)
+    shown, made = workspace.as_person(person).new_token(name, tables, metrics, until)
+    print(say("people.token_made", token=made.id, person=person, day=made.until), file=sys.stderr)
     print(shown)
     return 0
 
@@ -64,6 +71,12 @@ def listed(workspace: Workspace) -> int:
                 say("people.line.table" if role.table else "people.line.role", role=role.role, table=role.table)
                 for role in book.roles_of(person.id)
             ]
+            words += [
+                say("people.line.grant", share=grant.share * 100, table=grant.table)
+                for grant in book.grants_to(person.id)
+                if grant.live(today())
+            ]
+            words += [say("people.line.group", group=group[2:]) for group in book.groups_of(person.id)]
             print(say("people.line", person=person.id, name=person.shown, roles=", ".join(words) or "–"))
     return 0
 

@@ -315,12 +315,12 @@ def grants_for_all(
 
 
 def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """Which share the questions take of the allowance, by the person's own sums, and what is left of theirs."""
+    """What the questions take of the person's share, by their own sums, and what is left of it: as their meter says."""
     after = payer.own.totals
     for paid in costs:
         after = after.plus(paid)
-    takes = used(record.rule, after) - used(record.rule, payer.own.totals)
-    left = people_rules.room(record.rule, payer.grant, payer.own)
+    takes = (used(record.rule, after) - used(record.rule, payer.own.totals)) / payer.grant.share
+    left = people_rules.room(record.rule, payer.grant, payer.own) / payer.grant.share
     return BudgetExceeded("people.exceeded", price=up(takes * 100, _SHOWN), left=down(left * 100, _SHOWN))
 
 

@@ -77,6 +77,12 @@ class PeopleFace:
         self._check("people")
         return self._at.house.people()
 
+    def myself(self) -> KnownPerson:
+        """Their own name and address, as far as they are known."""
+        self._check("myself")
+        known = (one for one in self._at.house.people() if one.id == self.person)
+        return next(known, KnownPerson(self.person, "", "", ""))
+
     def called(self, person: str) -> str:
         """How a colleague is called: by name, by address, or by the beginning of the id."""
         self._check("called")
@@ -193,9 +199,16 @@ class PeopleFace:
 
     def keep_apart(self, table: str, people: Sequence[str]) -> None:
         """By agreement these people keep their answers to themselves: each has a budget of their own, on the same
-        terms. Before the first question only."""
+        terms. Before the first question only. An administrator writes it down: an owner would learn from a refusal that
+        somebody else has the same content."""
         record = self._own_record("keep_apart", table)
         self._at.house.ledger.keep_apart(record.budget, table, people, self.person)
+
+    def agreements(self) -> dict[str, tuple[str, ...]]:
+        """By table: the people who keep their answers apart."""
+        self._check("agreements")
+        with self._at.house.ledger.people() as book:
+            return {name: apart for name, budget in self._at.house.names() if (apart := book.apart(budget)) is not None}
 
     # Wishes
 

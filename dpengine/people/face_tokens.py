@@ -16,15 +16,18 @@ _log = logging.getLogger("allowance")
 class TokenFace(PeopleFace):
     __slots__ = ()
 
-    def new_token(self, name: str, tables: Sequence[str] = (), metrics: bool = False) -> tuple[str, Token]:
+    def new_token(
+        self, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
+    ) -> tuple[str, Token]:
         """A token, which is shown now and never again, and what is kept of it. It covers the named tables, or all that
-        the person may see; with `metrics`, only the figures about the server, and those for an administrator alone."""
+        the person may see; with `metrics`, only the figures about the server, and those for an administrator alone. It
+        works through its last day, at most a year from now; 90 days where none is named."""
         self._check("new_token")
         for table in tables:
             self._check("table", table)
         if metrics and not self._at.may(frozenset({rights.ADMINISTRATOR})):
             raise AllowanceError("people.no_right")
-        shown, made = self._at.house.token_book.make(self.person, name, tables, metrics)
+        shown, made = self._at.house.token_book.make(self.person, name, tables, metrics, until)
         _log.warning("token made: %s by %s", made.id, self.person)
         return shown, made
 

@@ -35,16 +35,14 @@ WORKSPACE = MappingProxyType(
         (ANYONE,),
         "person may tables names here closed job pending served samples_only reads_databases ledger jobs folder",
     )
-    | _all((ANYONE,), "tokens new_token revoke_token wishes")
+    | _all((ANYONE,), "tokens new_token revoke_token wishes myself")
     | _all(_ACCOUNT, "table answer_of meter grants limit")
     | _all(_PLAN, "published_file wish")
-    | _all(
-        (OWNER,), "add_table describe_source has_source bring_newer seal forget raise_cap grant set_limit keep_apart"
-    )
+    | _all((OWNER,), "add_table describe_source has_source bring_newer seal forget raise_cap grant set_limit")
     | _all(_MEMBERS, "verify_ledger check_receipts called")
     | _all((OWNER, ADMINISTRATOR), "decide")
     | _all((OWNER, ADMINISTRATOR, AUDITOR), "people roles groups")
-    | _all((ADMINISTRATOR,), "name_role name_group hand_over forget_person matches")
+    | _all((ADMINISTRATOR,), "name_role name_group hand_over forget_person matches keep_apart agreements")
     | _all((AUDITOR,), "accounts acts_of export")
 )
 

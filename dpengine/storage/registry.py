@@ -38,15 +38,17 @@ CREATE TABLE IF NOT EXISTS matches (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS tokens (
     id TEXT PRIMARY KEY, hash TEXT NOT NULL, person TEXT NOT NULL, name TEXT NOT NULL, tables TEXT NOT NULL,
-    metrics INTEGER NOT NULL, at TEXT NOT NULL, used TEXT NOT NULL, revoked TEXT NOT NULL
+    metrics INTEGER NOT NULL, at TEXT NOT NULL, used TEXT NOT NULL, revoked TEXT NOT NULL,
+    until TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX IF NOT EXISTS tokens_by_person ON tokens (person);
 """
 
 _LATER = {
-    "file_mark": "TEXT NOT NULL DEFAULT ''",
-    "header": "TEXT NOT NULL DEFAULT '[]'",
-    "rule": "INTEGER NOT NULL DEFAULT 1",
+    ("tables", "file_mark"): "TEXT NOT NULL DEFAULT ''",
+    ("tables", "header"): "TEXT NOT NULL DEFAULT '[]'",
+    ("tables", "rule"): "INTEGER NOT NULL DEFAULT 1",
+    ("tokens", "until"): "TEXT NOT NULL DEFAULT ''",
 }
 _JSON = ("unit", "schema", "dialect", "header")
 
@@ -98,10 +100,10 @@ class Registry:
         with self.transaction() as rows:
             for statement in _CREATE.split(";"):
                 rows.execute(statement)
-            existing = {column["name"] for column in rows.execute("PRAGMA table_info(tables)")}
-            for name, kind in _LATER.items():
+            for (table, name), kind in _LATER.items():
+                existing = {column["name"] for column in rows.execute(f"PRAGMA table_info({table})")}
                 if name not in existing:  # an older file
-                    rows.execute(f"ALTER TABLE tables ADD COLUMN {name} {kind}")
+                    rows.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
             for kind, column in ((FILE, "file_mark"), (OLDER, "fingerprint")):  # as earlier versions recognised content
                 older = f"FROM tables WHERE {column} <> '' AND rule = 1"
                 rows.execute(f"INSERT OR IGNORE INTO marks SELECT '{kind}' || {column}, name {older}")

@@ -3,7 +3,8 @@ names that it can forget, holds a keyed hash of it, so that whoever reads that f
 
 A token is `alw_<id>_<secret>`. The id is no secret, finds the row, and is what a log may name; the secret is 256 random
 bits and is compared in constant time. A token lets its bearer do no more than its person may do at that moment, and of
-that only what concerns its own tables, where it names any.
+that only what concerns its own tables, where it names any. It has a last day, at most a year away; those of earlier
+versions have none and go on working.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import secrets
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
@@ -25,6 +26,11 @@ PREFIX = "alw"
 LONGEST_NAME = 60
 MOST_TABLES = 100
 MOST_TOKENS = 50  # of one person at a time
+USUAL_DAYS, MOST_DAYS = 90, 365  # that a token lives
+_INSERT = (
+    "INSERT INTO tokens (id, hash, person, name, tables, metrics, at, used, revoked, until)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _LONGEST = 200  # characters of what somebody shows as a token
 
 
@@ -40,10 +46,15 @@ class Token:
     at: str
     used: str  # the last day on which it was used, or empty
     revoked: str  # when, or empty
+    until: str = ""  # the last day on which it opens anything; empty: no end, as in earlier versions
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.until) and _now()[:10] > self.until
 
     @property
     def live(self) -> bool:
-        return not self.revoked
+        return not self.revoked and not self.ended
 
     def covers(self, table: str) -> bool:
         return not self.metrics and (not self.tables or table in self.tables)
@@ -53,20 +64,24 @@ class TokenBook:
     def __init__(self, registry: Registry, secret: bytes) -> None:
         self._registry, self._secret = registry, secret
 
-    def make(self, person: str, name: str, tables: Sequence[str] = (), metrics: bool = False) -> tuple[str, Token]:
-        """A new token, which is shown now and never again, and what is kept of it."""
+    def make(
+        self, person: str, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
+    ) -> tuple[str, Token]:
+        """A new token, which is shown now and never again, and what is kept of it. Nobody who names no last day gets
+        one for good."""
         name = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
         tables = tuple(dict.fromkeys(tables))
         if not name or len(name) > LONGEST_NAME or len(tables) > MOST_TABLES or (metrics and tables):
             raise AllowanceError("token.form", most=LONGEST_NAME)
-        made = Token(secrets.token_hex(6), person, name, tables, metrics, _now(), "", "")
+        last = _last_day(until)
+        made = Token(secrets.token_hex(6), person, name, tables, metrics, _now(), "", "", last)
         shown = f"{PREFIX}_{made.id}_{secrets.token_urlsafe(32)}"
-        row = [made.id, self._hash(shown), person, name, json.dumps(tables), int(metrics), made.at, "", ""]
+        row = [made.id, self._hash(shown), person, name, json.dumps(tables), int(metrics), made.at, "", "", last]
         with self._registry.transaction() as rows:
-            live = "SELECT count(*) FROM tokens WHERE person = ? AND revoked = ''"
-            if rows.execute(live, [person]).fetchone()[0] >= MOST_TOKENS:
+            live = "SELECT count(*) FROM tokens WHERE person = ? AND revoked = '' AND (until = '' OR until >= ?)"
+            if rows.execute(live, [person, made.at[:10]]).fetchone()[0] >= MOST_TOKENS:
                 raise AllowanceError("token.many", most=MOST_TOKENS)
-            rows.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            rows.execute(_INSERT, row)
         return shown, made
 
     def of(self, person: str) -> list[Token]:
@@ -98,7 +113,8 @@ class TokenBook:
             rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
 
     def opened(self, shown: str) -> Token | None:
-        """Whose token this is; None for one that was never given out, or was taken back."""
+        """Whose token this is; None for one that was never given out, or was taken back. Of one whose last day is over
+        its holder is told so."""
         parts = shown.split("_", 2) if len(shown) <= _LONGEST and shown.isascii() else []
         if len(parts) != 3 or parts[0] != PREFIX:
             return None
@@ -107,8 +123,11 @@ class TokenBook:
         kept = "" if row is None else row["hash"]
         if not hmac.compare_digest(self._hash(shown), kept) or row["revoked"]:
             return None
+        found = _token(row)
+        if found.ended:
+            raise AllowanceError("door.token_ended", day=found.until)
         self._note_day(row)
-        return _token(row)
+        return found
 
     def _note_day(self, row: sqlite3.Row) -> None:
         if row["used"] != (today := _now()[:10]):
@@ -123,6 +142,18 @@ def _token(row: sqlite3.Row) -> Token:
     kept = dict(row)
     del kept["hash"]
     return Token(**kept | {"tables": tuple(json.loads(row["tables"])), "metrics": bool(row["metrics"])})
+
+
+def _last_day(until: str) -> str:
+    """As it was chosen, from today to a year from now; the usual one where none was."""
+    today = datetime.now(UTC).date()
+    try:
+        last = date.fromisoformat(until) if until else today + timedelta(days=USUAL_DAYS)
+    except ValueError:
+        raise AllowanceError("token.until", most=MOST_DAYS) from None
+    if not today <= last <= today + timedelta(days=MOST_DAYS):
+        raise AllowanceError("token.until", most=MOST_DAYS)
+    return last.isoformat()
 
 
 def _now() -> str:

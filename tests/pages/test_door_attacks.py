@@ -13,6 +13,7 @@ import pytest
 from helpers_door import COUNT, AtDoor, at_door
 
 from dpengine.ledger.people_rows import BARRED
+from dpengine.storage import tokens
 from tests.helpers_people import MINE, OTHER
 from ui.door import request
 from ui.door.verbs import VERBS, Verb, _is
@@ -85,6 +86,14 @@ def test_a_revoked_token_and_one_of_who_is_barred_open_nothing(door: AtDoor) -> 
     assert door.ask("tables", token).status == 200
     metrics = door.token("administrator", metrics=True)
     assert door.ask("tables", metrics).status == 401
+
+
+def test_a_token_whose_last_day_is_over_is_told_so(door: AtDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, made = door.here.face("analyst").new_token("old")
+    monkeypatch.setattr(tokens, "_now", lambda: "2999-01-01T00:00:00+00:00")
+    reply = door.ask("tables", shown)
+    assert reply.status == 401 and f"The last day of this token was {made.until}" in str(reply.body)
+    assert reply.code == "door.token_ended" and reply.headers["www-authenticate"] == "Bearer"
 
 
 def test_a_link_never_spends(door: AtDoor) -> None:

@@ -7,9 +7,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from helpers_page import open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.numbers import day
 from dpengine.workspace import Workspace
 from ui.shell import person
 
@@ -62,6 +65,49 @@ def test_an_auditor_reads_and_asks_nothing(ids: dict[str, str], monkeypatch: pyt
     assert "You may not do this here" in opened(monkeypatch, ids["vid"], "ask")
 
 
+def test_start_offers_what_one_may_do(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def ways(who: str) -> list[str]:
+        return [one.proto.label for one in at(monkeypatch, ids[who], "start").get("page_link")]
+
+    assert say("start.own") in ways("ana") and f"Go on with “{TABLE}”" in ways("cene")
+    assert say("start.own") not in ways("cene") and say("page.accounts") not in ways("cene")
+    assert "Go on with" not in " ".join(ways("vid")) and {say("page.accounts"), say("start.try")} <= {*ways("vid")}
+
+
+def test_a_question_that_is_not_in_the_share_is_said_to_be_that(
+    home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.as_person(ids["ana"]).grant(TABLE, ids["cene"], "0.1", ["*", "!median"], "2099-01-01")
+    monkeypatch.setattr(person, "served", lambda: True)
+    monkeypatch.setattr(person, "person", lambda: ids["cene"])
+    said = told(open_page("ask", table=TABLE, q="median", column="age"))
+    assert "does not cover questions of this kind" in said and "Yours</b> <b>100 %" in said
+    assert "is left, and this takes" not in said and "not enough for this" not in said
+    kept = f"Cene may use 10 % of the allowance of “surgery”. Not for: {dp.catalogue['median'].card.title}. Until"
+    assert kept in opened(monkeypatch, ids["vid"], "accounts")
+
+
+def test_a_refusal_counts_in_parts_of_ones_own_share_as_the_meter_does(
+    home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(person, "served", lambda: True)
+    monkeypatch.setattr(person, "person", lambda: ids["cene"])
+    said = told(open_page("ask", table=TABLE, q="count", where='[["age", ">=", 50]]', epsilon="0.5"))
+    assert "Of your share 100 % is left, and this takes 500 % of it" in said
+    table = home.as_person(ids["cene"]).table(TABLE)
+    with pytest.raises(dp.BudgetExceeded, match="500 % of your own share of the table’s allowance, and 100 % of it"):
+        table.ask(table.query("count", epsilon="0.5", noise="", where=[["age", ">=", 50]]))
+
+
+def test_no_owner_reads_where_the_server_keeps_its_files(
+    home: Workspace, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(person, "served", lambda: True)
+    monkeypatch.setattr(person, "person", lambda: ids["ana"])
+    said = told(open_page("data"))
+    assert str(home.folder) not in said and f"people/{ids['ana']}/files" in said
+
+
 def test_whoever_has_no_right_sees_no_table(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     for page in ("tables", "people", "accounts"):
         assert TABLE not in opened(monkeypatch, ids["dana"], page), page
@@ -105,6 +151,7 @@ def test_a_program_gets_a_token_that_is_shown_once(
     app.multiselect("programs-tables").set_value([TABLE])
     app.button("programs-make").click().run()
     (kept,) = home.as_person(ids["cene"]).tokens()
+    assert f"last day {day(kept.until)}" in told(app) and kept.until
     assert kept.tables == (TABLE,) and "&lt;b&gt;notebook" in told(app) and "never used" in told(app)
     (shown,) = [box.value for box in app.code]
     assert home.token_book.opened(shown) is not None

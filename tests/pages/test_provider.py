@@ -7,10 +7,11 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
 import dpengine as dp
-from ui.shell.provider import OpenID
+from ui.shell.provider import OpenID, refuse_other_issuer
 from ui.shell.served import Provider
 from ui.shell.way import Told
 
@@ -41,6 +42,29 @@ def test_groups_decide_who_may_come_in_and_nothing_else() -> None:
         with pytest.raises(dp.AllowanceError) as refusal:
             way(("allowance",))._told(CLAIMS | {"groups": groups})
         assert refusal.value.code == "porter.group"
+
+
+def test_an_administrator_of_another_issuer_is_named_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, asked = way()._provider, []
+
+    def get(address: str, **more: Any) -> httpx.Response:
+        asked.append(address)
+        told = {"issuer": "https://id.example.org"}
+        return httpx.Response(200, json=told, request=httpx.Request("GET", address))
+
+    monkeypatch.setattr(httpx, "get", get)
+    refuse_other_issuer(here, "https://id.example.org")
+    for wrong in ("https://id.example.org/", "https://other.example.org", "https://ID.example.org"):
+        with pytest.raises(dp.AllowanceError) as refusal:
+            refuse_other_issuer(here, wrong)
+        assert refusal.value.code == "serve.issuer" and "Write “https://id.example.org” there" in str(refusal.value)
+    assert set(asked) == {here.metadata}
+    monkeypatch.undo()
+    refuse_other_issuer(here, "https://other.example.org")  # nobody answers: logged, and nobody is kept from starting
+    asyncio.run(way().farewell())
+    assert "administrator.issuer is not compared" in caplog.text and "signing out: the provider does not" in caplog.text
 
 
 def test_a_way_back_that_was_not_begun_here_leads_nowhere() -> None:

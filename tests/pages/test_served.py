@@ -30,6 +30,7 @@ client_secret = "hush-hush"
 PROXY = """[proxy]
 header = "X-Remote-User"
 from = ["10.0.0.5", "10.1.0.0/24", "fd00::/64"]
+issuer = "https://id.example.org"
 """
 GOOD = HEAD + ADMINISTRATOR + PROVIDER
 
@@ -78,6 +79,7 @@ WRONG = {
         HEAD + ADMINISTRATOR + PROXY.replace("10.0.0.5", "proxy.lan"),
         HEAD + ADMINISTRATOR + '[proxy]\nheader = "a"\nfrom = []\n',
     ),
+    "serve.issuer": (HEAD + ADMINISTRATOR + PROXY.replace('issuer = "https://id.example.org"', 'issuer = "proxy"'),),
     "serve.sign_out": (HEAD + ADMINISTRATOR + PROXY + 'sign_out = "javascript:1"',),
 }
 

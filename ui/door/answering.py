@@ -25,6 +25,7 @@ _log = logging.getLogger("allowance")
 
 _STATUS: Mapping[str, int] = {
     "door.token": 401,
+    "door.token_ended": 401,
     "door.origin": 403,
     "door.path": 404,
     "door.method": 405,
@@ -78,6 +79,7 @@ def _more(complaint: AllowanceError) -> Headers:
     facts: Mapping[str, Any] = complaint.facts
     return {
         "door.token": [(b"www-authenticate", b"Bearer")],
+        "door.token_ended": [(b"www-authenticate", b"Bearer")],
         "door.slow": [(b"retry-after", str(facts.get("seconds", 1)).encode())],
         "door.method": [(b"allow", str(facts.get("method", "")).encode())],
     }.get(complaint.code, [])

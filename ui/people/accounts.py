@@ -13,21 +13,16 @@ from dpengine.messages import say
 from ui.ledger import ledger_view
 from ui.parts import history
 from ui.people import names
-from ui.shell import frame, person
-from ui.shell.state import face, may
-from ui.words.markup import unmarked
+from ui.people.opened import opened
+from ui.shell import frame
+from ui.shell.state import face
 
 MOST = 100
 
 
 def show() -> None:
-    frame.nothing()
-    st.html(f"<h1>{escape(say('accounts.title'))}</h1>")
-    if not person.served() or not may("accounts"):
-        code = "people.page.none" if not person.served() else "accounts.not_you"
-        st.html(f'<p class="lead">{escape(say(code))}</p>')
+    if not opened("accounts", "accounts", "accounts.not_you"):
         return
-    st.html(f'<p class="lead">{escape(say("accounts.lead"))}</p>')
     called = names.called(face().people())
     _accounts(called)
     _acts(called)
@@ -63,7 +58,7 @@ def _acts(called: dict[str, str]) -> None:
     who = st.selectbox(
         say("accounts.by"),
         everybody,
-        format_func=lambda one: unmarked(called[one]) if one else say("accounts.everybody"),
+        format_func=lambda one: called[one] if one else say("accounts.everybody"),
         key="accounts-by",
         width=320,
     )

@@ -20,7 +20,6 @@ from ui.people import names
 from ui.shell import frame, person
 from ui.shell.language import day_format
 from ui.shell.state import face, may
-from ui.words.markup import unmarked
 
 _PRIOR = 10  # in percent
 
@@ -122,7 +121,7 @@ def _give(table: dp.Table, called: dict[str, str]) -> None:
             others,
             index=None,  # nobody is given anything by a slip
             placeholder=say("grants.choose"),
-            format_func=lambda one: unmarked(called[one]),
+            format_func=called.__getitem__,
             key=f"give-who-{at}",
             width=280,
         )
@@ -131,7 +130,7 @@ def _give(table: dp.Table, called: dict[str, str]) -> None:
     st.multiselect(
         say("grants.not_these"),
         list(dp.catalogue),
-        format_func=lambda key: unmarked(dp.catalogue[key].card.title),
+        format_func=lambda key: dp.catalogue[key].card.title,
         key=f"give-not-{at}",
         placeholder=say("grants.all_questions"),
     )

@@ -12,7 +12,6 @@ import dpengine as dp
 from dpengine.messages import say
 from ui.parts import history, said
 from ui.shell.state import face
-from ui.words.markup import unmarked
 
 MOST = 50  # matches that are listed
 
@@ -45,7 +44,7 @@ def _members(field: str, people: tuple[str, ...], called: dict[str, str]) -> Non
         say("groups.members"),
         list(dict.fromkeys([*called, *people])),
         default=list(people),
-        format_func=lambda one: unmarked(called.get(one, one[:10])),
+        format_func=lambda one: called.get(one, one[:10]),
         key=field,
         width=420,
         placeholder=say("grants.choose"),

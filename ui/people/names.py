@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import dpengine as dp
 from dpengine.storage.people_names import KnownPerson
-from ui.shell.state import home
+from ui.shell.state import face, may
 
 
 def of(who: str) -> KnownPerson:
-    """One person by their id; whoever is not known is shown by it."""
-    found = (one for one in dp.open_workspace(home()).people() if one.id == who)
-    return next(found, KnownPerson(who, "", "", ""))
+    """One person by their id, for whoever may know of others; whoever is not known is shown by it."""
+    found = (one for one in face().people() if one.id == who) if may("people") else ()
+    return next(iter(found), KnownPerson(who, "", "", ""))
 
 
 def called(people: Iterable[KnownPerson]) -> dict[str, str]:

@@ -13,24 +13,17 @@ from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OWNER, R
 from dpengine.messages import say
 from dpengine.storage.people_names import KnownPerson
 from ui.parts import history, said
-from ui.people import grants, groups, names
-from ui.shell import frame, person
-from ui.shell.state import face, may
-from ui.words.markup import unmarked
+from ui.people import apart, grants, groups, names
+from ui.people.opened import opened
+from ui.shell.state import face
 
 PER_PAGE = 25
 GIVEN = (OWNER, AUDITOR, ADMINISTRATOR)
 
 
 def show() -> None:
-    frame.nothing()
-    st.html(f"<h1>{escape(say('people.page.title'))}</h1>")
-    if not person.served() or not may("name_role"):
-        st.html(
-            f'<p class="lead">{escape(say("people.page.none" if not person.served() else "people.page.not_you"))}</p>'
-        )
+    if not opened("people.page", "name_role", "people.page.not_you"):
         return
-    st.html(f'<p class="lead">{escape(say("people.page.lead"))}</p>')
     said.tell("people")
     everybody = face().people()
     roles: dict[str, list[Role]] = {}
@@ -44,6 +37,7 @@ def show() -> None:
     _list(everybody, roles)
     groups.show(names.called(everybody))
     _hand_over(everybody)
+    apart.show(names.called(everybody))
     groups.matches(names.called(everybody))
 
 
@@ -108,7 +102,7 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
             say("people.hand.to"),
             list(called),
             None,
-            format_func=lambda one: unmarked(called[one]),
+            format_func=called.__getitem__,
             key="hand-to",
             width=300,
             placeholder=say("grants.choose"),

@@ -5,36 +5,32 @@ A token is shown on the run after it was made and on no other: no session keeps 
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
 from html import escape
 
 import streamlit as st
 
 from dpengine.messages import say
 from dpengine.messages.numbers import day
-from dpengine.storage.tokens import LONGEST_NAME, Token
+from dpengine.storage.tokens import LONGEST_NAME, MOST_DAYS, USUAL_DAYS, Token
 from ui.parts import history, said
-from ui.shell import frame, person
+from ui.people.opened import opened
+from ui.shell.language import day_format
 from ui.shell.state import face, may
-from ui.words.markup import unmarked
 
 _SHOWN = "programs-shown"
 
 
 def show() -> None:
-    frame.nothing()
-    st.html(f"<h1>{escape(say('programs.title'))}</h1>")
-    if not person.served() or not may("new_token"):
-        code = "people.page.none" if not person.served() else "people.no_right"
-        st.html(f'<p class="lead">{escape(say(code))}</p>')
+    if not opened("programs", "new_token", "people.no_right"):
         return
-    st.html(f'<p class="lead">{escape(say("programs.lead"))}</p>')
     said.tell("programs")
     if shown := st.session_state.pop(_SHOWN, None):
         with st.container(key="card-token"):
             st.html(f'<p class="warn">{escape(say("programs.once"))}</p>')
             st.code(shown, language=None, wrap_lines=True)
     _make()
-    _list([one for one in face().tokens() if one.live])
+    _list([one for one in face().tokens() if not one.revoked])
 
 
 def _make() -> None:
@@ -49,10 +45,19 @@ def _make() -> None:
         st.multiselect(
             say("programs.tables"),
             [one.name for one in face().tables()],
-            format_func=unmarked,
             key="programs-tables",
             width=420,
             placeholder=say("programs.every_table"),
+        )
+        today = datetime.now(UTC).date()
+        st.date_input(
+            say("programs.until"),
+            today + timedelta(days=USUAL_DAYS),
+            today,
+            today + timedelta(days=MOST_DAYS),
+            key="programs-until",
+            format=day_format(),
+            width=180,
         )
         st.button(say("programs.make"), key="programs-make", type="primary", on_click=_made)
     if may("name_role"):
@@ -66,7 +71,10 @@ def _list(tokens: list[Token]) -> None:
     for one in tokens:
         tables = say("programs.for_metrics") if one.metrics else ", ".join(one.tables) or say("programs.every_table")
         used = say("programs.used", day=day(one.used)) if one.used else say("programs.unused")
-        facts = " · ".join((tables, say("programs.made_at", at=history.when(one.at)), used))
+        ends = say(f"programs.{'ended' if one.ended else 'ends'}", day=day(one.until)) if one.until else ""
+        facts = " · ".join(
+            (tables, say("programs.made_at", at=history.when(one.at)), used, ends or say("programs.endless"))
+        )
         with st.container(key=f"card-token-{one.id}", horizontal=True, vertical_alignment="center"):
             line = f'<b>{escape(one.name)}</b><br><span class="muted">{escape(facts)}</span>'
             st.html(f'<div class="person">{line}</div>')
@@ -77,9 +85,10 @@ def _made() -> None:
     name = str(st.session_state.get("programs-name") or "")
     tables = list(st.session_state.get("programs-tables") or ())
     metrics = bool(st.session_state.get("programs-metrics"))
+    last: date | None = st.session_state.get("programs-until")
 
     def make() -> None:
-        st.session_state[_SHOWN], _ = face().new_token(name, tables, metrics)
+        st.session_state[_SHOWN], _ = face().new_token(name, tables, metrics, "" if last is None else last.isoformat())
 
     if said.act("programs", "programs.made", make):
         st.session_state["programs-name"], st.session_state["programs-tables"] = "", []

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.messages import say
-from ui.people import names
+from dpengine.storage.people_names import KnownPerson
 from ui.shell import nav, person
 from ui.shell.state import face, may
 from ui.words.markup import unmarked
@@ -20,7 +20,7 @@ def show() -> None:
     who = person.person()
     if who is None:
         return
-    known = names.of(who)
+    known = face().myself() if may("myself") else KnownPerson(who, "", "", "")
     waiting = face().pending() if may("pending") else []
     label = unmarked(known.shown) + (f" :orange-badge[{len(waiting)}]" if waiting else "")
     with st.container(key="who", width="content"), st.popover(label, icon=":material/person:", key="who-open"):

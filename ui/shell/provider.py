@@ -13,12 +13,14 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.starlette_client import OAuth
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.requests import Request
 
 from dpengine.core.errors import AllowanceError
+from ui.shell import served
 from ui.shell.served import Provider
 from ui.shell.way import TEN_MINUTES, Away, Told
 
@@ -27,7 +29,20 @@ _HOST = "__Host-"  # a browser lets no other host, a sibling of ours neither, se
 _MOST_AT_ONCE = 8
 _LONGEST = 200  # of a name
 _LONGEST_WANTED = 2000  # of an address: a longer one is not kept, and one lands on Start
+_PATIENCE = 5  # seconds that a start waits for the provider
 _log = logging.getLogger("allowance")
+
+
+def refuse_other_issuer(provider: Provider, issuer: str) -> None:
+    """Is the administrator one of this provider's? It is asked once, at the start; where it does not answer, that is
+    logged and nobody is kept from starting."""
+    try:
+        told = str(httpx.get(provider.metadata, timeout=_PATIENCE).raise_for_status().json()["issuer"])
+    except Exception as fault:
+        kind = type(fault).__name__
+        _log.warning("starting: the provider does not answer (%s); administrator.issuer is not compared", kind)
+        return
+    served.refuse_other_issuer(issuer, told)
 
 
 class OpenID:
@@ -87,7 +102,8 @@ class OpenID:
     async def farewell(self) -> str:
         try:
             metadata = await self._client.load_server_metadata()
-        except Exception:
+        except Exception as fault:
+            _log.warning("signing out: the provider does not answer (%s)", type(fault).__name__)
             return ""
         place = metadata.get("end_session_endpoint")
         return place if isinstance(place, str) else ""

@@ -43,9 +43,11 @@ def _porter(told: served.Served) -> Middleware:
     try:
         from ui.shell.passes import Passes
         from ui.shell.porter import BACK, Porter
-        from ui.shell.provider import OpenID
+        from ui.shell.provider import OpenID, refuse_other_issuer
     except ModuleNotFoundError:
         raise AllowanceError("serve.requirements") from None
+    if told.provider is not None:
+        refuse_other_issuer(told.provider, told.administrator[0])
     os.environ[gate.ORIGIN] = told.address
     person.serve()
     downloads.here.watch()

@@ -25,6 +25,7 @@ SERVE = "ALLOWANCE_SERVE"
 FORWARDED = "FORWARDED_ALLOW_IPS"  # uvicorn's: whose word it takes for where a connection came from
 LEAST_SECRET = 32  # signs
 MOST_HOURS = 24
+_LONGEST = 200  # signs that are quoted
 _HERE = ("localhost", "127.0.0.1", "::1")
 _HOST = re.compile(r"([0-9a-z._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE)
 
@@ -128,10 +129,18 @@ def _served(told: dict[str, Any]) -> Served:
         raise AllowanceError("serve.secret", least=LEAST_SECRET)
     administrator = _text(told, "administrator.issuer"), _text(told, "administrator.subject")
     provider, proxy = _provider(told), _proxy(told)
+    if proxy is not None:  # what a provider calls itself is compared at the start (ui/shell/provider.py)
+        refuse_other_issuer(administrator[0], proxy.issuer)
     databases = _list(told, "databases", [])
     if not all(_HOST.fullmatch(one) for one in databases):
         raise AllowanceError("serve.databases")
     return Served(address, origin, secret, hours, administrator, provider, proxy, databases)
+
+
+def refuse_other_issuer(issuer: str, told: str) -> None:
+    """A person is an issuer and a subject: under another issuer the administrator would be nobody who ever comes."""
+    if issuer != told:
+        raise AllowanceError("serve.issuer", issuer=issuer, told=told[:_LONGEST])
 
 
 def _provider(told: dict[str, Any]) -> Provider | None:

@@ -85,10 +85,11 @@ def current_table() -> dp.Table:
     return table
 
 
-def newest_table() -> str | None:
-    """Of the tables that were brought and are still open: whoever comes back later means their own, not the sample."""
+def newest_table(verb: str = "table") -> str | None:
+    """Of the tables that were brought and are still open, the newest with which one may do this: whoever comes back
+    later means their own, not the sample."""
     closed = workspace().closed()
-    return next((name for name, _ in reversed(workspace().names()) if name not in closed), None)
+    return next((name for name, _ in reversed(workspace().names()) if name not in closed and may(verb, name)), None)
 
 
 def choose_table(name: str) -> None:

@@ -40,10 +40,10 @@ def banner() -> None:
 
 
 def instead_of_data() -> None:
-    """The way to a table of one's own; in a workshop, to the wall."""
+    """The way to a table of one's own, for whoever may bring one; in a workshop, to the wall."""
     if room.on():
         st.page_link(nav.page("wall"), label=say("workshop.wall_link"))
-    else:
+    elif state.may("add_table"):
         st.page_link(nav.page("data"), label=say("start.own"))
 
 

@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "token.form": "A token needs a name of at most {most} letters, and the tables it is for, or none for all; one for the figures about the server is for no table. Correct it and try again.",
+    "token.until": "A token’s last day is from today to {most} days from now; choose one and try again.",
     "token.many": "You have {most} tokens already; take back one that you no longer use, then make a new one.",
     "token.unknown": "There is no such token, or it is not yours; open the list of tokens again.",
     "door.token": "This needs a token of yours that has not been taken back, as “Authorization: Bearer …”. Ask whoever runs Allowance here for one, and send it.",
@@ -19,6 +20,7 @@ SENTENCES: dict[str, str] = {
     "door.described": "Ask tables that Allowance keeps, within an allowance of privacy. Exact numbers are texts: a decimal where that is exact, else a fraction. No address returns rows, and nothing that is asked with GET spends.",
     "door.refused": "Why not, in one sentence, with its code. Nothing was spent.",
     "door.verb.catalogue": "The questions, with their parameters",
+    "door.token_ended": "The last day of this token was {day}. Make a new one on the Programs page, and send that.",
     "door.verb.tables": "The tables that this token covers",
     "door.verb.table": "What is declared about a table",
     "door.verb.meter": "How much of your share and of the table’s allowance is used",

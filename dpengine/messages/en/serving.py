@@ -20,6 +20,7 @@ SENTENCES: dict[str, str] = {
     "serve.groups": "“provider.group_claim” and “provider.groups” in the configuration go together: the claim that holds groups, and those that may sign in.",
     "serve.sources": '“proxy.from” in the configuration must list the addresses or networks of your proxy, for instance ["10.0.0.5", "10.1.0.0/24"].',
     "serve.sign_out": "“proxy.sign_out” in the configuration must be an https address.",
+    "serve.issuer": "“administrator.issuer” in the configuration is “{issuer}”, but whoever signs in here is of “{told}”: nobody would be administrator. Write “{told}” there, then start again.",
     "serve.workshop": "A workshop needs no accounts. Start it without {setting}.",
     "serve.two_origins": "{setting} names another address than “origin” in the configuration. Leave it out, then start again.",
     "serve.forwarded": "Behind a proxy that says who people are, start Allowance with {setting} set to nothing ({setting}=), so that nobody can claim to come from the proxy.",

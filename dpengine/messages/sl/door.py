@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "token.form": "Žeton potrebuje ime z največ {most} črkami in tabele, za katere velja, ali nobene za vse; žeton za podatke o strežniku ne velja za nobeno tabelo. Popravite in poskusite znova.",
+    "token.until": "Zadnji dan žetona je od danes do {most} dni od zdaj; izberite ga in poskusite znova.",
     "token.many": "Imate že {most} žetonov; prekličite katerega, ki ga ne rabite več, nato naredite novega.",
     "token.unknown": "Takega žetona ni ali pa ni vaš; znova odprite seznam žetonov.",
     "door.token": "Za to je potreben vaš žeton, ki ni preklican, kot »Authorization: Bearer …«. Zanj prosite tistega, ki tu skrbi za Allowance, in ga pošljite.",
@@ -19,6 +20,7 @@ SENTENCES: dict[str, str] = {
     "door.described": "Sprašujte tabele, ki jih hrani Allowance, v okviru proračuna zasebnosti. Točna števila so besedila: decimalno število, kadar je točno, sicer ulomek. Noben naslov ne vrne vrstic in nič, kar se vpraša z GET, ne porablja.",
     "door.refused": "Zakaj ne, v enem stavku, z oznako. Nič ni bilo porabljeno.",
     "door.verb.catalogue": "Vprašanja z njihovimi parametri",
+    "door.token_ended": "Zadnji dan tega žetona je bil {day}. Na strani Programi naredite novega in pošljite tega.",
     "door.verb.tables": "Tabele, za katere velja ta žeton",
     "door.verb.table": "Kaj je navedeno o tabeli",
     "door.verb.meter": "Koliko vašega deleža in koliko proračuna tabele je porabljenega",

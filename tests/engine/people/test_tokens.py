@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,8 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["people", "--token", analyst[:12], "notebook", MINE, *home]) == 0
     assert main(["people", "--metrics-token", administrator, "monitoring", *home]) == 0
     shown, watching = capsys.readouterr().out.split()
+    assert main(["people", *home]) == 0
+    assert f"{analyst} Analyst: may use 50 % of “{MINE}”" in capsys.readouterr().out  # nobody who may ask has no line
     for wrong in (["--token", analyst, "x", OTHER], ["--metrics-token", analyst, "x"], ["--revoke", "x"]):
         assert main(["people", *wrong, *home]) == 2
     workspace = Workspace(tmp_path / "var")
@@ -151,3 +154,37 @@ def test_a_copy_of_the_workspace_has_no_tokens(tmp_path: Path) -> None:
     workspace.close()
     [registry] = (tmp_path / "copy").rglob("registry.sqlite")
     assert b"notebook" not in registry.read_bytes()
+
+
+def test_a_token_has_a_last_day_and_those_of_earlier_versions_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with office(tmp_path) as here:
+        face, book = here.face("analyst"), here.workspace.token_book
+        today = datetime.now(UTC).date()
+        assert face.new_token("usual")[1].until == (today + timedelta(days=90)).isoformat()
+        shown, made = face.new_token("chosen", until=today.isoformat())
+        assert made.live and book.opened(shown) is not None  # through that day
+        for wrong in ((today - timedelta(days=1)).isoformat(), (today + timedelta(days=366)).isoformat(), "soon"):
+            with raises("token.until"):
+                face.new_token("x", until=wrong)
+
+        monkeypatch.setattr(tokens, "_now", lambda: "2999-01-01T00:00:00+00:00")
+        with raises("door.token_ended") as refusal:
+            book.opened(shown)
+        assert made.until in str(refusal.value) and not made.live
+        assert book.opened(shown[:-1] + "!") is None  # whoever does not hold it is told nothing
+        with here.workspace._registry.transaction() as rows:
+            rows.execute("UPDATE tokens SET until = '' WHERE id = ?", [made.id])
+        assert book.opened(shown) is not None
+
+
+def test_a_list_of_tables_from_before_tokens_had_a_last_day_is_read(tmp_path: Path) -> None:
+    with office(tmp_path) as here:
+        shown, made = here.face("analyst").new_token("kept")
+        with here.workspace._registry.transaction() as rows:
+            rows.execute("ALTER TABLE tokens DROP COLUMN until")
+    workspace = Workspace(tmp_path / "var")
+    found = workspace.token_book.opened(shown)
+    workspace.close()
+    assert found is not None and found.id == made.id and not found.until and found.live

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from html import escape
-from typing import Literal
 
 import streamlit as st
 
@@ -26,7 +25,6 @@ from ui.parts import (
     several,
     spend,
     suggest,
-    wish,
 )
 from ui.plan import plan
 from ui.shell import frame
@@ -62,19 +60,11 @@ kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
-owned = folded.owned(table, key, given) if request is None else None
-if owned is not None:  # before anything is offered for it
-    found = owned
-    with above:
-        st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
+found = folded.owned(table, key, given) if request is None else found  # before anything is offered for it
 if found is not None:
-    folded.show(above, table, found, workshop.truth_beside, [key, given])
+    folded.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
-if not_covered := wish.not_covered(table, key, given):
-    form.remember(table, key, given)
-    job.refused(not_covered)
-    history.show(table)
-    st.stop()
+job.only_covered(table, key, given)
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
     given["epsilon"] = spend.choose(table, lambda step: table.query(key, **given | {"epsilon": step}))
@@ -88,11 +78,7 @@ with left, st.container(key="card-spend"):
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
-        just_answered = found is not None and (
-            found.query == query
-            or folded.just_answered(found, usual, [key, given])
-            or (owned is not None and not folded.composing(owned, [key, given]))
-        )
+        just_answered = folded.just_answered(found, query, usual, [key, given], owned=request is None)
         if not just_answered and (found is None or folded.composing(found, [key, given])):
             frame.show_price(table, price)
         if query.counts_rows:
@@ -102,17 +88,17 @@ with left, st.container(key="card-spend"):
         spend.exactly(table, usual, beside=partial(noise.tell, query, usual))
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
-        if paid and not just_answered and owned is None:
+        if paid and not just_answered and request is not None:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
             st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
         elif running and not paid:
             job.elsewhere(running)
-        again = bool(paid or running or just_answered or owned)
+        again = bool(paid or running or just_answered or (request is None and found))
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with st.container(horizontal=True, vertical_alignment="center", key="in-view"):
             asking = say("ask.just", sentence=query.sentence()) if just_answered else query.sentence()
             st.html(f'<p class="asked">{escape(asking)}</p>')
-            kind: Literal["primary", "secondary"] = "primary" if price.useful else "secondary"  # what helps comes first
+            kind = job.PRIMARY if price.useful else job.SECONDARY  # what helps comes first
             job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again)
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
@@ -124,9 +110,8 @@ with left, st.container(key="card-spend"):
 with right, st.container(key="card-preview"):
     lead = say("preview.lead" if query is not None else "preview.none")
     st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{gloss.text(lead)}</p>')
-    if query is not None:
-        preview.show(query)
     if query is not None and usual is not None:
+        preview.show(query)
         several.tell(table, usual, query)
 missing.remind(table)
 if asked is None:

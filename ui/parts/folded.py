@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -26,10 +27,14 @@ _FOLDED = "answered-folded"  # the request whose answer was folded last
 _WITH = "answered-with"  # the request on the page, and what the form said when its answer came
 
 
-def show(slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Sequence[Any] = ()) -> None:
+def show(
+    slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Sequence[Any] = (), owned: bool = False
+) -> None:
     """The answer on top of Ask: whole, as long as the form says what it said when the answer came, however exact it is
-    to be; else behind a line that names it."""
+    to be; else behind a line that names it. Of one that is `owned` and that nobody came for, it is said."""
     with slot:
+        if owned:
+            st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
         if _another(answer, form):
             if (
                 st.session_state.get(_FOLDED) != answer.request_id
@@ -49,8 +54,15 @@ def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
     return _changed(_MET, answer, form)
 
 
-def just_answered(answer: dp.Answer, asked: dp.Query, form: Sequence[Any]) -> bool:
-    """Is this the answer to what the form still asks, whatever noise the question would be given now?"""
+def just_answered(
+    answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
+) -> bool:
+    """Is this the answer to what the form still asks, whatever noise the question would be given now? One that is
+    `owned` is, until the form is touched."""
+    if answer is None or answer.query == query:
+        return answer is not None
+    if owned:
+        return not composing(answer, form)
     near = asked.epsilon <= answer.query.epsilon <= MOST_EPSILON_MORE * asked.epsilon
     return near and same_question(answer.query, asked) and not composing(answer, form)
 

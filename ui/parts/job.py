@@ -6,7 +6,7 @@ The id is in the URL from the click on, so a reload, a second tab or a restart f
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -19,6 +19,9 @@ from ui.shell import steer
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
 
+Kind = Literal["primary", "secondary"]
+PRIMARY: Kind = "primary"
+SECONDARY: Kind = "secondary"
 _NEXT, _SEEN = "_next_request", "_seen"
 JUST_NOW = timedelta(minutes=1)
 
@@ -29,7 +32,7 @@ def ask_button(
     query: dp.Query,
     key: str,
     disabled: bool = False,
-    kind: Literal["primary", "secondary"] = "primary",
+    kind: Kind = PRIMARY,
     place: str = "answer",
     again: bool = False,
 ) -> None:
@@ -145,6 +148,14 @@ def short(table: dp.Table, price: dp.Preview) -> bool:
         if price.covered:  # a larger share would not help
             wish.link(table)
     return sentence is not None
+
+
+def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """Nothing more of the page where the person's share is not for questions of this kind: only that it is not."""
+    sentence = wish.not_covered(table, key, given)
+    if sentence is not None:
+        refused(sentence)
+        st.stop()
 
 
 def hint(sentence: str) -> None:

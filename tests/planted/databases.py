@@ -95,7 +95,7 @@ def check_cells_are_coded_in_a_database_as_from_a_file(code: Codes) -> None:
 
 def halves_upwards(schema: Schema, dialect: Dialect, engine: str) -> str:
     """As engines round by themselves."""
-    return coding(schema, dialect, engine).replace('"w0" % 2', "1")
+    return coding(schema, dialect, engine).replace('"t0"."w0" % 2', "1")
 
 
 PLANTED = [

@@ -169,12 +169,15 @@ async def _day(office: Office, given: argparse.Namespace) -> tuple[str, bool]:
     if not given.kills:
         await asyncio.sleep(given.leave)
     after = office.memory()
-    if not given.kills:  # a second half as many clicks: what stays is what is kept for everybody, and does not grow
+    more = after
+    if not given.kills:  # half as many clicks again: what stays is what is kept for everybody, and does not grow
         until = time.monotonic() + given.seconds / 2
         again = Office(office.home, office.port, kinds=office.kinds, process=office.process)
         await asyncio.gather(*(_person(again, place, until, given.think) for place in range(given.people)))
         office.seen |= again.seen
-    return _report(office, given, (began, most, after, office.memory()), worked, killed)
+        more = office.memory()
+        await asyncio.sleep(given.leave)
+    return _report(office, given, (began, most, after, more, office.memory()), worked, killed)
 
 
 async def _person(office: Office, place: int, until: float, think: float) -> None:
@@ -244,8 +247,8 @@ def _report(
     if not killed:
         facts += (
             f" The server worked {1000 * worked / len(every):.0f} ms for each rerun, and held {memory[0]:.0f} MB after "
-            f"the first visit, {memory[1]:.0f} MB at the end, {memory[2]:.0f} MB {given.leave:g} s after all left and "
-            f"{memory[3]:.0f} MB when they had come again for half as long."
+            f"the first visit, {memory[1]:.0f} MB at the end, {memory[2]:.0f} MB {given.leave:g} s after all left, "
+            f"{memory[3]:.0f} MB when they came for half as long, {memory[4]:.0f} MB when all had left again."
         )
     else:
         facts += f" The server was killed and started again {killed} times."

@@ -179,6 +179,16 @@ def test_names_that_look_like_code_are_names(page: Page) -> None:
     assert table.ask(table.query("median", column=hostile[0], epsilon="0.5")).value in range(11)
 
 
+def test_who_names_two_limits_need_not_say_how_numbers_are_rounded(page: Page) -> None:
+    page.upload("a,b\n1,2\n").to("cards").set("declare-0-kind", "number")
+    page.set("declare-0-lower", "0").set("declare-0-upper", "many")
+    assert page.draft.cards["a"].step == ""
+    page.set("declare-0-upper", "100")
+    assert page.draft.cards["a"].step == "1" and page.app.text_input(key="declare-0-step").value == "1"
+    page.set("declare-0-step", "5").set("declare-0-upper", "200")
+    assert page.draft.cards["a"].step == "5"
+
+
 def test_cells_that_are_no_numbers_and_unknown_values_load(page: Page) -> None:
     rows = ["33,bus", "NaN,car", "inf,", "-inf,tram", f"{CANARY},bus", ",car", "1e400,bus", "40,BUS "]
     page.upload("\n".join(["age,way", *rows]))

@@ -8,10 +8,11 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.core.exact import as_typed
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import as_typed, read_number, text_of
 from dpengine.declared import usual_spellings
 from dpengine.declared.date_column import ORDERS
-from dpengine.declared.schema import LONGEST_MEASURE
+from dpengine.declared.schema import LONGEST_MEASURE, round_step
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.data import presets
@@ -76,9 +77,22 @@ def number(card: Card, at: str) -> None:
 
 
 def _own_range(card: Card, at: str) -> None:
-    """The picker says which usual range this is, or that it is none."""
+    """The picker says which usual range this is, or that it is none. Who does not say how numbers are rounded sees how
+    they would be."""
     lower, upper, step = (as_typed(st.session_state[number_field.key_of(f"{at}-{part}")] or "") for part in _PARTS)
+    if not step.strip():
+        step = usual_step(lower, upper)
+        st.session_state[number_field.key_of(f"{at}-step")] = local(step)
     st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
+
+
+def usual_step(lower: str, upper: str) -> str:
+    """To what numbers between these limits are usually rounded; nothing while they are no limits."""
+    try:
+        width = read_number(upper, "") - read_number(lower, "")
+    except AllowanceError:
+        return ""
+    return text_of(round_step(width)) if width > 0 else ""
 
 
 def same_range(card: Card) -> str | None:

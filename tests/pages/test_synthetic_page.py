@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from html import unescape
 from io import BytesIO
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,22 @@ def test_a_click_makes_it_on_the_worker_and_the_address_finds_it(tables: dict[st
     text = said(opened(table="secret", made=request))
     assert "The made-up rows are not fitted yet" in text
     assert table.meter().used == spent, "looking at it costs"
+
+
+def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[str, dp.Table]) -> None:
+    table = tables["rows"]
+    columns = ["colour", "=size", "pay", "many0", "many1"]  # ten pairs, of which eight are measured at most
+    asked = table.query("synthetic_table", columns=columns, plan="chosen", epsilon="1")
+    found = table.ask(asked)
+    made = table.synthetic(found)
+    assert isinstance(made, MadeTable) and made.table().num_rows == PEOPLE
+    pairs = {part for part in made.look.marginals if len(part) == 2}
+    left = next(part for part in combinations(range(5), 2) if part not in pairs)
+    names = " × ".join(made.look.cells[place] for place in left)
+    where = {"table": "rows", "made": found.request_id}
+    assert "were not measured together" in said(opened(**where, of=names))
+    assert f"Measured: each column, and {made.query.turns} of" in said(opened(**where))
+    assert "Every bar is within its error bar" in said(opened("board", table="rows", look=found.request_id))
 
 
 def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:

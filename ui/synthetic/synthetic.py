@@ -13,7 +13,8 @@ from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS
 from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
 from dpengine.messages import say
-from ui.parts import addressed, conditions, counted, first_look, history, job, owner, pickers, spend
+from ui.board import board_words
+from ui.parts import addressed, conditions, first_look, history, job, owner, pickers, spend
 from ui.shell import frame
 from ui.synthetic import made_result, synthetic_preview, synthetic_result
 from ui.words import prices
@@ -161,7 +162,7 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
     price = table.preview(query)
     frame.show_price(table, price, "_synthetic")
     synthetic_preview.show(query)
-    st.html(counted.html(query))
+    board_words.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")

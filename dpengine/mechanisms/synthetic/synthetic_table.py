@@ -76,7 +76,7 @@ from dpengine.noise.laws import Finite, Independent, Law, Normal
 
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
-FIRST = {MIXED: Fraction(1, 2), CHOSEN: Fraction(1, 8)}  # of ρ, for what is measured whatever is chosen
+FIRST = {MIXED: Fraction(3, 5), CHOSEN: Fraction(1, 8)}  # of ρ, for what is measured whatever is chosen
 _ONE = Decimal(1)
 STEPS: Json = {"column": "x", "step": 2}
 MOST_RULES = 20

@@ -56,6 +56,7 @@ AREAS = (
     "density",
     "train",
     "train_page",
+    "shapes",
     "model_check",
     "telling",
     "widgets",

@@ -50,11 +50,11 @@ def source(model: Model, sentence: str, receipt: str) -> str:
     data = parts(model)
     head = "".join(f"# {say(line)}\n" for line in (f"scorer.{model.kind}", "scorer.use", "scorer.receipt"))
     about = {"question": sentence, "charge": receipt}
-    named = "".join(f"{name} = {_literal(value)}\n" for name, value in (("ABOUT", about), ("MODEL", data)))
+    named = "".join(f"{name} = {literal(value)}\n" for name, value in (("ABOUT", about), ("MODEL", data)))
     return f"{_CODING}\n{head}\n{_IMPORTS}\n{named}{_CODE}"
 
 
-def _literal(value: JsonObject) -> str:
+def literal(value: JsonObject) -> str:
     return pformat(value, width=WIDE, sort_dicts=False)
 
 

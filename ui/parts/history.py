@@ -157,6 +157,11 @@ def trained_address(table: str, request: str) -> str:
     return escape("train?" + urlencode({"table": table, "trained": request}), quote=True)
 
 
+def shapes_address(table: str, request: str) -> str:
+    """The address of models that are read off a first look."""
+    return escape("train?" + urlencode({"table": table, "shapes": request}), quote=True)
+
+
 def board_address(table: str, request: str) -> str:
     """The address of the board of a first look."""
     return escape("board?" + urlencode({"table": table, "look": request}), quote=True)

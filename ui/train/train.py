@@ -3,6 +3,7 @@ the wait while a model is trained."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -11,18 +12,24 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent, percent_left
 from dpengine.declared.schema import Category
+from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import called, say
 from ui.parts import addressed, counted, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
 from ui.shell.state import workspace
-from ui.train import train_preview, train_result, train_state
+from ui.train import shapes_form, shapes_result, train_preview, train_result, train_state
+from ui.train.shapes_form import SHAPES
 from ui.train.train_state import PLACE
 from ui.words import gloss, prices
 
 
 def show(table: dp.Table) -> None:
+    bought = st.query_params.get(SHAPES)
+    if bought and addressed.became(table, bought, Overview, "shapes_page.unknown", job.wait, shapes_result.show):
+        _earlier(table, bought)
+        return
     request = st.query_params.get("trained")
     if request and addressed.became(table, request, OfGradients, "train_page.unknown", _wait, train_result.show):
         _earlier(table, request)
@@ -73,11 +80,15 @@ def _form(table: dp.Table) -> None:
         return
     given = train_state.given(table)
     given |= _sentence(table, given)
+    shapes_form.free(table, given)
     given["kind"] = _kind(table, given)
+    if not given["kind"] and shapes_form.possible(table, given["target"]):
+        _counted(table, given)
+        return
     left, right = st.columns([5, 6], gap="medium")
     query, offers = None, Offers()
     with left, st.container(key="card-train"):
-        given["share"] = _share(table, given)
+        given["share"] = _share(table, given, _usual)
         worth = st.container()
         given |= _more(given, given["kind"] or train_state.kinds(table, given["target"])[0])
         addressed.remember(table, PLACE, given)
@@ -88,15 +99,42 @@ def _form(table: dp.Table) -> None:
             _buy(table, query, worth)
         else:
             worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
-        refusal = st.session_state.pop("refusal", None)
-        if refusal:
-            job.refused(refusal)
+        _refused_before()
     with right, st.container(key="card-train-preview"):
         st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
         if isinstance(query, OfGradients):
             train_preview.show(query, offers, table.budget.rule.delta)
         else:
             st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
+
+
+def _counted(table: dp.Table, given: dict[str, Any]) -> None:
+    """The way that was best in our measurements: figures are bought, and the model is read off them."""
+    left, right = st.columns([5, 6], gap="medium")
+    query: Overview | dp.AllowanceError | None = None
+    with left, st.container(key="card-train"):
+        given["share"] = _share(table, given, shapes_form.usual)
+        worth = st.container()
+        addressed.remember(table, PLACE, given | dict.fromkeys(train_state.MORE, ""))
+        if given["features"]:
+            query = shapes_form.offered(table, given, table.meter().unused * int(given["share"]) / 100)
+        if isinstance(query, Overview):
+            shapes_form.buy(table, query, given["target"], worth)
+        else:
+            worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
+        _refused_before()
+    with right, st.container(key="card-train-preview"):
+        st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
+        if isinstance(query, Overview):
+            shapes_form.preview(query, given["target"])
+        else:
+            st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
+
+
+def _refused_before() -> None:
+    refusal = st.session_state.pop("refusal", None)
+    if refusal:
+        job.refused(refusal)
 
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
@@ -129,21 +167,28 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(table: dp.Table, given: dict[str, Any]) -> str:
-    """Which of the trainings that can predict this, where there are several, in the words of their cards; nothing for
-    the first, which an address need not tell."""
-    first, *others = train_state.kinds(table, given["target"])
-    if not others:
+    """Which way of learning, where there are several: nothing for the best by measurement, which an address need not
+    tell."""
+    best = [""] if shapes_form.possible(table, given["target"]) else []
+    ways = [*best, *train_state.kinds(table, given["target"])]
+    if len(ways) == 1:
         return ""
-    picked = st.segmented_control(
-        say("train_page.kind"),
-        [first, *others],
-        default=given["kind"] if given["kind"] in others else first,
-        required=True,
-        key=train_state.widget("kind"),
-        format_func=lambda one: dp.catalogue[one].card.title,
-    )
-    st.html(f'<p class="muted">{gloss.text(dp.catalogue[str(picked or first)].card.plain)}</p>')
-    return "" if picked in (None, first) else str(picked)
+    now = given["kind"] if given["kind"] in ways else ways[0]
+    with st.expander(say("shapes_page.ways"), expanded=now != ways[0]):
+        if best:
+            st.html(f'<p class="muted">{escape(say("shapes_page.ways_lead"))}</p>')
+        picked = st.segmented_control(
+            say("train_page.kind"),
+            ways,
+            default=now,
+            required=True,
+            key=train_state.widget("kind"),
+            format_func=lambda one: dp.catalogue[one].card.title if one else say("shapes_page.title"),
+        )
+        picked = now if picked is None else str(picked)
+        told = dp.catalogue[picked].card.plain if picked else say("shapes_page.plain")
+        st.html(f'<p class="muted">{gloss.text(told)}</p>')
+    return "" if picked == ways[0] else picked
 
 
 def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
@@ -177,11 +222,11 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
     return min(had, key=lambda one: (not one.follows, one.promise().risk)) if had else offers[COORDINATE]
 
 
-def _share(table: dp.Table, given: dict[str, Any]) -> str:
+def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, dict[str, Any]], str]) -> str:
     share = st.select_slider(
         say("train_page.share"),
         train_state.SHARES,
-        given["share"] or _usual(table, given),
+        given["share"] or usual(table, given),
         key=train_state.widget("share"),
         format_func=lambda one: say("session.share_of", share=one),
     )
@@ -264,3 +309,5 @@ def _earlier(table: dp.Table, but: str = "") -> None:
     """Trained before: free to open."""
     found = [one for one in table.trainings() if one.request_id != but]
     history.kept(say("train_page.earlier"), found, history.trained_address)
+    looks = [one for one in table.first_looks(but=but) if shapes_form.of_use(one)]
+    history.kept(say("shapes_page.earlier"), looks, history.shapes_address)

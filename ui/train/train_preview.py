@@ -33,14 +33,15 @@ def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError],
     supposed = "train_page.nominal_where" if query.conditional else "train_page.nominal"
     nominal = f"{say(supposed)} " if promise.nominal else ""
     told.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
-    st.html("".join(told) + _noises_html(query, offers))
+    st.html("".join(told))
     one, now = query.setting, float(query.epsilon)
-    st.html(f"<h2>{escape(say('train_page.against_steps'))}</h2>")
-    _draw(query, excess.along_steps(one, sorted({*STEPS, query.steps})), float(query.steps), "steps")
-    st.html(train_steps.html(query, delta))
-    st.html(f"<h2>{escape(say('train_page.against_epsilon'))}</h2>")
-    _draw(query, excess.along_epsilon(one, [now * times for times in SPENDS]), now, "epsilon")
     with st.expander(say("train_page.figures")):
+        st.html(_noises_html(query, offers))
+        st.html(f"<h2>{escape(say('train_page.against_steps'))}</h2>")
+        _draw(query, excess.along_steps(one, sorted({*STEPS, query.steps})), float(query.steps), "steps")
+        st.html(train_steps.html(query, delta))
+        st.html(f"<h2>{escape(say('train_page.against_epsilon'))}</h2>")
+        _draw(query, excess.along_epsilon(one, [now * times for times in SPENDS]), now, "epsilon")
         st.html(_figures_html(query))
 
 

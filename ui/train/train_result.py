@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from html import escape
 from typing import Any
 
@@ -11,19 +10,15 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance, percent
-from dpengine.declared.date_column import Date
-from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_gradients import OfGradients
-from dpengine.messages import called, say
+from dpengine.messages import say
 from dpengine.released import model_script
 from dpengine.statistics.features import WEIGHT_BITS, Model
 from ui.parts import answer as answers
 from ui.parts import counted, fitting
 from ui.pictures import charts
-from ui.shell.language import day_format
-from ui.train import train_check, train_words
+from ui.train import train_check, train_field, train_words
 from ui.words.figures import bare
-from ui.words.markup import unmarked
 from ui.words.wording import range_words
 
 MOST_LINES = 8  # weights drawn; more cannot be told apart
@@ -125,9 +120,9 @@ def _goal(query: Any) -> dict[str, Any]:
 
 def _try(table: dp.Table, found: dp.Answer, model: Model) -> None:
     st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
-    kept = _typed(st.query_params.get("with"))
+    kept = train_field.typed(st.query_params.get("with"))
     values = {
-        name: _field(name, column, kept.get(name), f"train-with-{found.request_id}-{name}")
+        name: train_field.field(name, column, kept.get(name), f"train-with-{found.request_id}-{name}")
         for name, column in zip(model.layout.names, model.layout.columns, strict=True)
     }
     told = json.dumps(values, ensure_ascii=False)
@@ -147,36 +142,6 @@ def _try(table: dp.Table, found: dp.Answer, model: Model) -> None:
     goal = model.layout.goal
     if isinstance(goal, dp.Number) and not goal.lower <= said <= goal.upper:
         st.html(f'<p class="muted">{escape(say("train_page.outside", low=goal.lower, high=goal.upper))}</p>')
-
-
-def _typed(text: str | None) -> dict[str, Any]:
-    try:
-        told = json.loads(text or "")
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
-
-
-def _field(name: str, column: dp.Number | Date | Category, now: Any, key: str) -> Any:
-    """A declared value, or one on the declared grid."""
-    name = unmarked(name)
-    if isinstance(column, Category):
-        labels = list(column.labels)
-        return str(st.selectbox(name, labels, labels.index(now) if now in labels else 0, called, key=key))
-    if isinstance(column, Date):
-        first, last = column.first, column.last
-        try:
-            picked = min(max(date.fromisoformat(str(now)), first), last)
-        except ValueError:
-            picked = date.fromisoformat(column.value(column.size // 2))
-        return st.date_input(name, picked, first, last, key=key, format=day_format()).isoformat()
-    try:
-        code = column.code(now) if now is not None else column.size // 2
-    except dp.AllowanceError:
-        code = column.size // 2
-    kind: type[int] | type[float] = int if column.step.denominator == column.lower.denominator == 1 else float
-    ends = kind(column.lower), kind(column.upper)
-    return st.number_input(name, *ends, kind(column.value(code)), kind(column.step), key=key)
 
 
 # --- how it got there -------------------------------------------------------------------------------------------------

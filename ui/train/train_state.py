@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import dpengine as dp
@@ -62,6 +64,8 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     typed["share"] = share if (share := arriving.get("share", "")) in SHARES else ""
     kind = arriving.get("kind", "")
     typed["kind"] = kind if kind in kinds(table, target) else ""
+    if not typed["kind"] and any(typed[name] for name in MORE):  # settings of a training in steps
+        typed["kind"] = kinds(table, target)[0]
     goal, positive = table.schema[target], arriving.get("positive", "")
     typed["positive"] = positive if isinstance(goal, Category) and positive in goal.values else ""
     return typed | {"target": target, "features": _features(table, target, arriving.get("features"))}
@@ -85,3 +89,9 @@ def first(table: dp.Table, target: str) -> list[str]:
 
 def usual_positive(goal: Category) -> str:
     return "yes" if "yes" in goal.values else goal.values[0]
+
+
+def model_address(table: str, look: str, target: str = "", positive: str = "", features: Sequence[str] = ()) -> Any:
+    """URL parameters of the page for a model that is read off a first look."""
+    told = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}
+    return {"table": table, "shapes": look} | {name: value for name, value in told.items() if value}

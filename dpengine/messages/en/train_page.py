@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "answer.excess_loss": "It was promised that its loss is at most {error} above that of the best model of this kind, on average over the noise.",
     "answer.model_stopped": "It was stopped before its last step, so nothing is promised of it.",
     "train_page.title": "Predict one column from others",
-    "train_page.lead": "A model is fitted to all rows in small steps, each with noise, so that nobody’s row can be read off it. Once it is paid for, its predictions are free.",
+    "train_page.lead": "A model is learned with noise, so that nobody’s row can be read off it. Once it is paid for, its predictions are free.",
     "train_page.predict": "Predict",
     "train_page.target": "Column to predict",
     "train_page.is": "— is it",

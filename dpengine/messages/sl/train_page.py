@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "answer.excess_loss": "Obljubljeno je bilo, da je njegova izguba v povprečju po šumu največ {error} nad izgubo najboljšega modela te vrste.",
     "answer.model_stopped": "Ustavljeno je bilo pred zadnjim korakom, zato o njem ni obljubljeno nič.",
     "train_page.title": "Napovejte en stolpec iz drugih",
-    "train_page.lead": "Model se prilagodi vsem vrsticam v majhnih korakih, vsak ima svoj šum, zato iz njega ni mogoče prebrati nikogaršnje vrstice. Ko je plačan, so njegove napovedi zastonj.",
+    "train_page.lead": "Model se uči s šumom, zato iz njega ni mogoče razbrati nikogaršnje vrstice. Ko je plačan, so njegove napovedi brezplačne.",
     "train_page.predict": "Napovej",
     "train_page.target": "Stolpec, ki ga napovedujete",
     "train_page.is": "– ali je",

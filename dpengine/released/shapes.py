@@ -1,0 +1,285 @@
+"""A model from a first look that was paid for: what each value of each column adds to the prediction of another column
+of it. Post-processing of released figures (`shapes_fit`), so it costs nothing; it needs no table.
+
+Columns     those that were counted against the target. Where two of them were not counted together, what the look
+            estimates of them stands in (`look_fit`): then effects have no bands, because the estimate uses the counts
+            against the target too.
+Target      of a list, yes and no by its labels, 1 and 0; of a number in groups, the middle of a row's group. Rows on
+            neither side, and without a value, say nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from dpengine.core.arrays import Floats
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.date_column import Date
+from dpengine.declared.grouped import Grouped, ref_json
+from dpengine.declared.schema import MISSING, Category, Number
+from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
+from dpengine.released.figure import Figure
+from dpengine.released.look import Look
+from dpengine.released.shapes_fit import Fit, Moments, held_back, in_all, standing_out
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a value or group of a column adds to the prediction, with the ends of its band where it has one."""
+
+    label: str  # as it is stored
+    rows: float
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def clear(self) -> bool:
+        """Could noise alone not have made it?"""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+
+def predictable(look: Look) -> list[str]:
+    """Columns of a look that another one of it was counted against: lists of two values at least, and numbers."""
+    return [name for name in look.cells if _may_be_target(look, name) and sources(look, name)]
+
+
+def sources(look: Look, target: str) -> list[str]:
+    """The columns that were counted against it."""
+    place = look.place(target)
+    return [name for at, name in enumerate(look.cells) if _pair(at, place) in look.marginals]
+
+
+def _may_be_target(look: Look, name: str) -> bool:
+    column, ref = look.query.facts.schema[name], look.query.columns[look.place(name)]
+    if isinstance(column, Number):
+        return isinstance(ref, Grouped) and len(ref.starts) > 1
+    return isinstance(column, Category) and len(look.query.cell_labels[look.place(name)]) > 1
+
+
+def _pair(one: int, other: int) -> Columns:
+    return (min(one, other), max(one, other))
+
+
+class Shapes:
+    """A model of `target` from other columns of a look."""
+
+    def __init__(self, look: Look, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> None:
+        if target not in look.cells or not _may_be_target(look, target):
+            raise AllowanceError("shapes.target", column=target[:60])
+        able = sources(look, target)
+        wanted = list(dict.fromkeys(columns)) or able
+        if not wanted or not set(wanted) <= set(able):
+            strange = [name for name in wanted if name not in able]
+            raise AllowanceError("shapes.columns", column=target, others=[name[:60] for name in strange] or [""])
+        self.look, self.target, self.columns = look, target, wanted
+        self.yes = tuple(yes)
+        labels = look.query.cell_labels[self._goal]
+        if self.listed:
+            self.yes = self.yes or tuple(labels[:1])
+            if not set(self.yes) < set(labels):
+                raise AllowanceError("train.sides")
+        elif self.yes:
+            raise AllowanceError("train.sides")
+
+    @cached_property
+    def _goal(self) -> int:
+        return self.look.place(self.target)
+
+    @property
+    def listed(self) -> bool:
+        """Is the target yes or no, rather than a number?"""
+        return isinstance(self.look.query.facts.schema[self.target], Category)
+
+    @cached_property
+    def places(self) -> list[int]:
+        return [self.look.place(name) for name in self.columns]
+
+    @cached_property
+    def _worth(self) -> tuple[Floats, Floats]:
+        """For each cell of the target: its value, and 1 where it has one."""
+        query, size = self.look.query, self.look.query.axes[self._goal].size
+        if self.listed:
+            return np.array([float(label in self.yes) for label in query.cell_labels[self._goal]]), np.ones(size)
+        ref, column = query.columns[self._goal], query.facts.schema.number(self.target)
+        assert isinstance(ref, Grouped)
+        ends = [*ref.starts[1:], column.size]
+        runs = zip(ref.starts, ends, strict=True)
+        middles = [float(column.value(start) + column.value(end - 1)) / 2 for start, end in runs]
+        told = np.zeros(size)
+        told[: len(middles)] = middles
+        return told, (np.arange(size) < len(middles)).astype(np.float64)
+
+    @cached_property
+    def measured_pairs(self) -> bool:
+        """Were all of these columns counted with each other?"""
+        return all(_pair(one, other) in self.look.marginals for one, other in combinations(self.places, 2))
+
+    @cached_property
+    def moments(self) -> Moments:
+        look, query, (worth, told) = self.look, self.look.query, self._worth
+        goal = in_all(look.marginals[(self._goal,)], look.rows) * told
+        rows = max(float(goal.sum()), 1.0)
+        average = float(goal @ worth) / rows
+        spread = float(goal @ (worth - average) ** 2) / rows
+        away = (worth - average) * told
+        sizes = tuple(query.axes[place].size for place in self.places)
+        cells = [in_all(look.marginals[(place,)], look.rows) for place in self.places]
+        # Rows without a target are in the tables of columns, and not in its own: as if they were like the others.
+        against = [self._against(place) @ away * (look.rows / rows) for place in self.places]
+        steep = float(((away - away.mean()) ** 2).sum()) * (look.rows / rows) ** 2
+        noise = np.array([float(query.noise_of[_pair(place, self._goal)]) * steep for place in self.places])
+        second = np.zeros((sum(sizes), sum(sizes)))
+        starts = [0, *np.cumsum(sizes).tolist()]
+        for at, own in enumerate(cells):
+            block = slice(starts[at], starts[at + 1])
+            second[block, block] = np.diag(own) - np.outer(own, own) / max(float(own.sum()), 1.0)
+        bare = second.copy()
+        for one, other in combinations(range(len(sizes)), 2):
+            found, variance = self._beyond(self.places[one], self.places[other], cells[one], cells[other])
+            first, last = (slice(starts[at], starts[at + 1]) for at in (one, other))
+            kept = standing_out(found, variance)
+            second[first, last], second[last, first] = kept, kept.T
+            bare[first, last], bare[last, first] = found, found.T
+        sums = np.concatenate(cells), second, bare, np.concatenate(against), noise
+        return Moments(sizes, *sums, average, spread, look.rows)
+
+    def _against(self, place: int) -> Floats:
+        """Rows of each cell of a column by cell of the target."""
+        cells = self.look.marginals[_pair(place, self._goal)]
+        return cells if place < self._goal else cells.T
+
+    def _beyond(self, one: int, other: int, rows: Floats, columns: Floats) -> tuple[Floats, float]:
+        """How many rows two columns have together beyond what independence gives, and the variance of its noise."""
+        part, total = _pair(one, other), self.look.rows
+        apart, variance = np.outer(rows, columns) / total, 0.0
+        if part in self.look.marginals:
+            cells = self.look.marginals[part] if one < other else self.look.marginals[part].T
+            variance = float(self.look.query.variance(part))
+        else:
+            cells = total * self.look.estimated((one, other)) if self.look.fits((one, other)) else apart
+        found = cells - apart
+        found = found - found.mean(axis=0, keepdims=True)
+        centred: Floats = found - found.mean(axis=1, keepdims=True)
+        return centred, variance
+
+    @cached_property
+    def fit(self) -> Fit:
+        return Fit(self.moments)
+
+    # What it says
+
+    @property
+    def average(self) -> float:
+        return self.moments.average
+
+    def effects(self, column: str) -> list[Effect]:
+        """Of each value or group of a column, in its order, with what no row can have left out."""
+        at = self.columns.index(column)
+        block = self.moments.block(at)
+        reach = self.fit.reach(float(self.look.query.beta)) if self.measured_pairs else None
+        told = zip(self.look.query.cell_labels[self.places[at]], range(block.start, block.stop), strict=True)
+        return [self._effect(label, place, reach) for label, place in told]
+
+    def _effect(self, label: str, place: int, reach: Floats | None) -> Effect:
+        value, rows = float(self.fit.effects[place]), float(self.moments.rows[place])
+        if reach is None:
+            return Effect(label, rows, value, None, None)
+        return Effect(label, rows, value, value - float(reach[place]), value + float(reach[place]))
+
+    def strongest(self) -> list[str]:
+        """The columns by how much their effects vary among rows."""
+        moved = {}
+        for at, name in enumerate(self.columns):
+            block = self.moments.block(at)
+            moved[name] = float(self.moments.rows[block] @ self.fit.effects[block] ** 2)
+        return sorted(moved, key=lambda name: -moved[name])
+
+    def predict(self, values: Mapping[str, Json]) -> float:
+        """Of a row as a person writes it: the chance of a yes, or the number; kept within what it can be."""
+        return self.kept(self.average + sum(self.added(name, values[name]) for name in self.columns))
+
+    def added(self, column: str, value: Json) -> float:
+        """What one column adds for a value: one of a list, a number, a day; None for no answer."""
+        at = self.columns.index(column)
+        return float(self.fit.effects[self.moments.starts[at] + self._cell(self.places[at], value)])
+
+    def kept(self, told: float) -> float:
+        if self.listed:
+            return min(max(told, 0.0), 1.0)
+        column = self.look.query.facts.schema.number(self.target)
+        return min(max(told, float(column.lower)), float(column.upper))
+
+    def _cell(self, place: int, value: Json) -> int:
+        ref, axis = self.look.query.columns[place], self.look.query.axes[place]
+        column = self.look.query.facts.schema[self.look.cells[place]]
+        if isinstance(column, Category):
+            try:
+                code = column.code(value)
+            except KeyError:
+                code = column.code(column.unknown)
+        else:
+            assert isinstance(column, Number | Date)
+            code = self._placed(column, value, axis.absent)
+        if isinstance(ref, Grouped):
+            code = ref.of(code)
+        return axis.listed if code == MISSING else int(code)
+
+    @staticmethod
+    def _placed(column: Number | Date, value: Json, absent: bool) -> int:
+        if value not in (None, ""):
+            return column.code(value)
+        counted_as = getattr(column, "missing", None)
+        if absent or counted_as is None:
+            return MISSING
+        return column.code(counted_as)
+
+    # How good it is
+
+    def always(self) -> Figure:
+        """How often the more frequent side is right if it is always guessed: measured, with its range."""
+        labels = self.look.query.cell_labels[self._goal]
+        common = self.yes if self.average > 0.5 else tuple(label for label in labels if label not in self.yes)
+        return self.look.share({self.target: common})
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """The labels of the more frequent side."""
+        labels = self.look.query.cell_labels[self._goal]
+        return self.yes if self.average > 0.5 else tuple(label for label in labels if label not in self.yes)
+
+    def right(self) -> float:
+        """About how often the likelier side is right. Estimated: nothing is promised."""
+        return self.fit.right(min(max(self.average, 0.0), 1.0))
+
+    def off(self) -> tuple[float, float]:
+        """About how far predictions of a number are off, and how far always saying the average is. Estimated."""
+        return self.fit.off, float(np.sqrt(self.moments.spread))
+
+    def held_back(self) -> tuple[float, float] | None:
+        """Each column left out in turn: how far the others miss the average of its groups, on average; and how far
+        saying the same of everybody does. None where there is one column."""
+        return held_back(self.moments) if len(self.columns) > 1 else None
+
+    def as_json(self) -> JsonObject:
+        """The model by itself: what every value adds."""
+        data: JsonObject = {"kind": "shapes", "target": self.target, "average": self.average}
+        data |= {"yes": list(self.yes)} if self.listed else {}
+        columns = []
+        for name, place in zip(self.columns, self.places, strict=True):
+            told = [
+                {"value": one.label, "adds": one.value, "low": one.low, "high": one.high} for one in self.effects(name)
+            ]
+            columns.append({"column": ref_json(self.look.query.columns[place]), "effects": told})
+        return data | {"columns": columns}
+
+    def possible(self, column: str) -> list[str]:
+        """Labels that a person may be given for a column, but for cells that do not fit."""
+        return [label for label in self.look.query.cell_labels[self.look.place(column)] if label != DOES_NOT_FIT]

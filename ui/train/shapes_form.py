@@ -1,0 +1,126 @@
+"""A model of yes or no, before anything is spent: which figures are bought for it, what they promise, and the price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import chance, percent_left, two_figures
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.messages import plain, say
+from dpengine.planning import look_for_model
+from dpengine.released.shapes import predictable, sources
+from ui.board import board_figures, board_words
+from ui.parts import history, job
+from ui.shell import frame, nav
+from ui.train import train_state
+from ui.words import prices
+from ui.words.markup import unmarked
+
+SHAPES = "shapes"
+NOISE = 0.25  # in the chance of a yes: moved by so much, what a value of a tenth of all adds says nothing
+CLEAR = 0.05
+_MOST_LOOKS = 5
+
+
+def offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> Overview | dp.AllowanceError:
+    """The figures that this share of the allowance buys, or why they cannot be had."""
+    try:
+        wanted = look_for_model.asked(table.schema, given["target"], given["features"])
+        query = table.query("overview", **wanted, epsilon="1")
+        found = table.at_share(query, share)
+    except dp.AllowanceError as refusal:
+        return refusal
+    return found if isinstance(found, Overview) else dp.AllowanceError("train.no_room")
+
+
+def possible(table: dp.Table, target: str) -> bool:
+    """Bell-shaped noise has no finite ε: it needs an allowance with a δ."""
+    return isinstance(table.schema[target], dp.Category) and table.budget.rule.c is not None
+
+
+def usual(table: dp.Table, given: dict[str, Any]) -> str:
+    """The least share of what is left with which noise hardly moves what a value of a tenth of all people adds."""
+    *some, most = train_state.SHARES[:-1]
+    for share in some:
+        found = offered(table, given, table.meter().unused * int(share) / 100)
+        if isinstance(found, Overview) and _moved(found, given["target"], found.most // 10) <= CLEAR:
+            return str(share)
+    return str(most)
+
+
+def _moved(query: Overview, target: str, rows: int) -> float:
+    return look_for_model.reach_of_effect(query, target, rows)
+
+
+def buy(table: dp.Table, query: Overview, target: str, worth: Any) -> None:
+    price = table.preview(query)
+    frame.show_price(table, price, "_train")
+    takes = say("shapes_page.takes", share=prices.takes(table, price.share), columns=len(query.names))
+    with worth:
+        board_words.counted_as(query)
+        st.html(f'<p class="muted">{escape(takes)}</p>')
+        moved = _moved(query, target, query.most // 10)
+        if moved >= NOISE:
+            told = say("shapes_page.noise", points=_points(min(moved, 1.0)))
+            st.html(f'<p class="warn">{escape(told)}</p>')
+    label = say("shapes_page.button", share=prices.takes(table, price.share))
+    job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place=SHAPES)
+    if not price.admissible:
+        job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
+
+
+def preview(query: Overview, target: str) -> None:
+    """What is promised, and how clear what a value adds will be, by how many share it."""
+    reach = look_for_model.reach_of_cells(query, target)
+    promise = say(f"shapes_page.promise.{query.counted}", reach=two_figures(Fraction(reach)), chance=chance(query.beta))
+    st.html(
+        f"<p><b>{escape(promise)}</b></p><p class='muted'>{escape(say('shapes_page.no_promise'))}</p>"
+        f"<h2>{escape(say('shapes_page.bands'))}</h2><p class='muted'>{escape(say('shapes_page.bands_lead'))}</p>"
+    )
+    rows = ""
+    for part in (2, 5, 20, 100):
+        people = query.most // part
+        moved = min(_moved(query, target, people), 1.0)
+        told = say("shapes_page.points", points=_points(moved)) if people else "–"
+        rows += f'<tr><td>{escape(plain(people))}</td><td class="number">{escape(told)}</td></tr>'
+    heads = say(f"shapes_page.column.rows.{query.counted}"), say("shapes_page.column.band")
+    head = f'<tr><th>{escape(heads[0])}</th><th class="number">{escape(heads[1])}</th></tr>'
+    st.html(f'<div class="scroll" tabindex="0"><table class="plain noises">{head}{rows}</table></div>')
+    with st.expander(say("train_page.figures")):
+        told_lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
+        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in told_lines))
+
+
+def _points(share: float) -> str:
+    return two_figures(Fraction(100 * share))
+
+
+# --- what was bought before -------------------------------------------------------------------------------------------
+
+
+def free(table: dp.Table, given: dict[str, Any]) -> None:
+    """First looks from which a model of this column can be read at once: nothing more to pay."""
+    found = []
+    for one in table.first_looks(_MOST_LOOKS):
+        look = board_figures.look_of(one)
+        if given["target"] in predictable(look):
+            found.append((one, [name for name in given["features"] if name in sources(look, given["target"])]))
+    if not found:
+        return
+    with st.container(key="card-train-free"):
+        lead = say("shapes_page.free_lead", target=given["target"])
+        st.html(f"<h2>{escape(say('shapes_page.free'))}</h2><p class='muted'>{escape(lead)}</p>")
+        for one, features in found:
+            told = say("shapes_page.free_open", sentence=one.sentence, when=history.when(one.at))
+            where = train_state.model_address(table.name, one.request_id, given["target"], given["positive"], features)
+            st.page_link(nav.page("train"), label=unmarked(told), query_params=where)
+
+
+def of_use(one: dp.Answer) -> bool:
+    """Can a model be read off this first look?"""
+    return bool(predictable(board_figures.look_of(one)))

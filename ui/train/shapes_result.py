@@ -1,0 +1,268 @@
+"""A model that was read off a first look: how good it is beside guessing, what each value adds as pictures with bands,
+what it would say of somebody, and its files. Nothing here reads the table, and nothing costs anything."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import chance, percent
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category
+from dpengine.messages import called, say
+from dpengine.messages.numbers import local
+from dpengine.released import shapes_script
+from dpengine.released.look import Look
+from dpengine.released.shapes import Effect, Shapes, predictable, sources
+from ui.board import board_figures
+from ui.parts import addressed, pickers
+from ui.parts import answer as answers
+from ui.shell import nav
+from ui.shell.state import workspace
+from ui.train import shapes_picture, train_field, train_state
+from ui.words import prices
+from ui.words.figures import bare, rounded_range
+from ui.words.markup import unmarked
+
+ACROSS = 2
+SAYS = 0.02  # a column whose strongest effect is a smaller part of the largest says little
+_LEAVE = ("shapes", "with", "target", "positive", "features")
+
+
+def show(table: dp.Table, found: dp.Answer) -> None:
+    look = board_figures.look_of(found)
+    took = prices.took(table, workspace().ledger.find(found.request_id))
+    st.html(f"<p class='lead'>{escape(say('shapes_page.lead', share=took))}</p>")
+    model = _chosen(look)
+    if model is None:
+        st.html(f'<p class="warn" role="status">{escape(say("shapes_page.none"))}</p>')
+    else:
+        _told(found, model)
+        _pictures(found, model)
+        left, right = st.columns([6, 5], gap="medium")
+        with left, st.container(key="card-shapes-all"):
+            _figures(found, model)
+        with right, st.container(key="card-train-try"):
+            _try(found, model)
+        with st.container(key="card-train-take"):
+            _take(found, model)
+    where = {"table": table.name, "look": found.request_id}
+    st.page_link(nav.page("board"), label=say("shapes_page.board"), query_params=where)
+    answers.receipt(found, "shapes")
+    st.button(say("train_page.another"), key="train-another", on_click=_leave)
+
+
+def _leave() -> None:
+    for name in _LEAVE:
+        st.query_params.pop(name, None)
+
+
+def _chosen(look: Look) -> Shapes | None:
+    """What to predict from what, all of it free to change; the address keeps it."""
+    offered = predictable(look)
+    if not offered:
+        return None
+    asked = st.query_params
+    wanted = asked.get("target", "")
+    positive: list[str] = []
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("train_page.predict"), width="content")
+        first = wanted if wanted in offered else offered[-1]
+        target = pickers.pick("train_page.target", offered, first, str, "shapes-target")
+        goal = look.query.facts.schema[target]
+        if isinstance(goal, Category):
+            st.markdown(say("train_page.is"), width="content")
+            labels = look.query.cell_labels[look.place(target)]
+            told = asked.get("positive", "")
+            usual = told if told in labels else train_state.usual_positive(goal)
+            usual = usual if usual in labels else labels[0]
+            key = f"shapes-positive-{target}"
+            positive = [pickers.pick("train_page.value", labels, usual, called, key)]
+        st.markdown(say("train_page.from"), width="content")
+    others = sources(look, target)
+    read = addressed.read(asked.get("features"))
+    kept = [name for name in others if isinstance(read, list) and name in read]
+    columns = st.multiselect(
+        say("train_page.features"),
+        others,
+        kept or others,
+        key=f"shapes-features-{target}",
+        placeholder=say("train_page.features_none"),
+        label_visibility="collapsed",
+    )
+    chosen = {"target": target, "positive": positive[0] if positive else "", "features": json.dumps(columns)}
+    for name, value in chosen.items():
+        if value and asked.get(name) != value:
+            asked[name] = value
+    return look.model(target, positive, columns or others)
+
+
+# --- how good it is ---------------------------------------------------------------------------------------------------
+
+
+def _told(found: dp.Answer, model: Shapes) -> None:
+    st.html(f"<h1>{escape(say('shapes_page.result', target=model.target))}</h1>")
+    first, verdict = score_words(found, model)
+    held = model.held_back()
+    told = f'<p class="together">{escape(first)}</p><p class="lead">{escape(verdict)} '
+    told += f"{escape(say('train_page.no_cause'))}</p>"
+    if held is not None:
+        off, blank = (amount(model, part) for part in held)
+        told += f'<p class="muted">{escape(say("shapes_page.held", off=off, blank=blank))}</p>'
+    st.html(told)
+
+
+def score_words(found: dp.Answer, model: Shapes) -> tuple[str, str]:
+    """The model beside what guessing the same of everybody gives, and whether it is better."""
+    if not model.listed:
+        off, blank = model.off()
+        told = say("shapes_page.off", off=bare(off), blank=bare(blank), target=model.target)
+        return told, say("shapes_page.beats" if off < 0.98 * blank else "shapes_page.no_better")
+    always, right = model.always(), model.right()
+    assert always.low is not None and always.high is not None
+    told = say(
+        "shapes_page.right",
+        right=math.floor(100 * right),
+        usual=", ".join(called(label) for label in model.usual),
+        low=math.floor(100 * always.low),
+        high=math.ceil(100 * always.high),
+        what=say(f"shapes_page.what.{found.query.counted}"),
+    )
+    return told, say("shapes_page.beats" if right > always.high else "shapes_page.no_better")
+
+
+def amount(model: Shapes, size: float) -> str:
+    return say("shapes_page.points", points=local(f"{100 * size:.1f}")) if model.listed else bare(size)
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def _pictures(found: dp.Answer, model: Shapes) -> None:
+    average = bare(100 * model.average) if model.listed else bare(model.average)
+    facts = {"average": average, "target": model.target} | ({"yes": list(model.yes)} if model.listed else {})
+    lead = say("shapes_page.begin_list" if model.listed else "shapes_page.begin_number", **facts)
+    mean = say("shapes_page.bands_mean", target=model.target, chance=chance(found.query.beta))
+    note = mean if model.measured_pairs else say("shapes_page.bands_none")
+    st.html(f'<p>{escape(lead)}</p><p class="muted">{escape(note)}</p>')
+    shown = {name: bars_of(model, name) for name in model.strongest()}
+    sizes = {name: max((abs(bar.value) for bar in bars), default=0.0) for name, bars in shown.items()}
+    largest = max(sizes.values(), default=1.0) or 1.0
+    ends = [abs(end) for bars in shown.values() for bar in bars for end in (bar.low, bar.high, bar.value) if end]
+    widest = min(max(ends, default=1.0), 1.6 * largest)
+    telling = [
+        name for name, bars in shown.items() if any(bar.clear for bar in bars) or not model.measured_pairs
+    ] or list(shown)[:2]
+    _grid(model, {name: shown[name] for name in telling if sizes[name] > SAYS * largest}, widest)
+    rest = {name: bars for name, bars in shown.items() if name not in telling or sizes[name] <= SAYS * largest}
+    if rest:
+        with st.expander(say("shapes_page.more", columns=len(rest))):
+            _grid(model, rest, widest)
+
+
+def _grid(model: Shapes, shown: dict[str, list[shapes_picture.Bar]], widest: float) -> None:
+    names = list(shown)
+    for start in range(0, len(names), ACROSS):
+        for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
+            with place, st.container(key=f"card-shape-{model.look.place(name)}"):
+                st.html(f'<h3 class="board">{escape(name)}</h3>')
+                told = "; ".join(f"{bar.name} {bar.told}" for bar in shown[name])
+                alt = say("shapes_page.alt", column=name, told=told)
+                shapes_picture.show(shown[name], widest, alt, f"shape-{model.look.place(name)}")
+
+
+def bars_of(model: Shapes, column: str) -> list[shapes_picture.Bar]:
+    """In the reader's words; groups that hardly anybody is in are left out of the picture."""
+    names = model.look.query.cell_names(model.look.place(column))
+    found = [_bar(model, name, effect) for name, effect in zip(names, model.effects(column), strict=True)]
+    kept = [bar for bar, effect in zip(found, model.effects(column), strict=True) if _worth(model, effect)]
+    return kept or found
+
+
+def _worth(model: Shapes, effect: Effect) -> bool:
+    return effect.clear or effect.rows * 1000 >= model.look.rows
+
+
+def _bar(model: Shapes, name: str, effect: Effect) -> shapes_picture.Bar:
+    times = 100.0 if model.listed else 1.0
+    low, high = (None if end is None else times * end for end in (effect.low, effect.high))
+    band = "" if low is None or high is None else " – ".join(rounded_range(low, high))
+    return shapes_picture.Bar(name, times * effect.value, low, high, signed(times * effect.value), band, effect.clear)
+
+
+def signed(value: float) -> str:
+    told = bare(float(f"{value:.2g}"))
+    return f"+{told}" if value > 0 and told != "0" else told
+
+
+def _figures(found: dp.Answer, model: Shapes) -> None:
+    st.html(f"<h2>{escape(say('train_page.card.title'))}</h2>")
+    names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
+    head = "".join(f"<th>{escape(say(f'shapes_page.figure.{name}'))}</th>" for name in names)
+    rows = ""
+    for column in model.columns:
+        for bar in bars_of(model, column):
+            cells: Sequence[str] = (column, bar.name, bar.told, bar.band)
+            rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells[: len(names)]) + "</tr>"
+    title = say("shapes_page.all")
+    st.html(
+        f'<div class="scroll tall" tabindex="0" role="region" aria-label="{escape(title)}">'
+        f'<table class="plain"><tr>{head}</tr>{rows}</table></div>{_STYLE}'
+    )
+
+
+# --- what it would say, and its files ---------------------------------------------------------------------------------
+
+
+def _try(found: dp.Answer, model: Shapes) -> None:
+    st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
+    kept = train_field.typed(st.query_params.get("with"))
+    schema, values = model.look.query.facts.schema, {}
+    for name in model.columns:
+        column = schema[name]
+        assert isinstance(column, dp.Number | Date | Category)
+        values[name] = train_field.field(name, column, kept.get(name), f"shapes-with-{found.request_id}-{name}")
+    told = json.dumps(values, ensure_ascii=False)
+    if st.query_params.get("with") != told:
+        st.query_params["with"] = told
+    said: Any = model.predict(values)
+    if model.listed:
+        words = say("train_page.would_list", share=percent(said), yes=list(model.yes), target=model.target)
+    else:
+        words = say("train_page.would_number", value=bare(said), target=model.target)
+    told = words.replace(" %", "\u00a0%")
+    st.html(f'<p class="together" role="status">{escape(told)}</p>')
+
+
+def _take(found: dp.Answer, model: Shapes) -> None:
+    hashed = found.receipt["charge"]["hash"]
+    st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('shapes_page.take_lead'))}</p>")
+    about = {"model": model.as_json(), "sentence": found.sentence, "charge": hashed}
+    with st.container(horizontal=True):
+        st.download_button(
+            unmarked(say("train_page.json")),
+            json.dumps(about, ensure_ascii=False, indent=1),
+            f"model-{hashed[:8]}.json",
+            "application/json",
+            key="train-json",
+            type="primary",
+            on_click="ignore",
+        )
+        st.download_button(
+            unmarked(say("train_page.python")),
+            shapes_script.source(model, found.sentence, hashed),
+            f"model_{hashed[:8]}.py",
+            "text/x-python",
+            key="train-python",
+            on_click="ignore",
+        )
+    st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')
+
+
+_STYLE = """<style>.scroll.tall { max-height: 36rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""

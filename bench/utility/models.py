@@ -1,20 +1,27 @@
-"""Yes or no from nine columns: the share of 10,000 other people that a logistic model guesses right; more is better.
+"""Yes or no from nine columns: of 10,000 other people, the share that a model guesses right, and the area under its ROC
+curve (how often it ranks a yes above a no); more is better.
 
 A look-alike of a census, not one: the made-up people of `bench.census`, and a gain of which 92 of 100 have none; a
-large one nearly decides. The whole of a fresh allowance (ε, 10⁻⁶) is spent on the training. Gradients are read from
-arrays and noise is drawn as in `bench.training`.
+large one nearly decides. The whole of a fresh allowance (ε, 10⁻⁶) is spent. Rows are read from arrays and noise is
+drawn as in `bench.training`.
 
-Times         the large table is trained a quarter as often, what takes seconds each SLOW times: its standard error is
-              a few parts in ten thousand. How often stands in the note.
-Before        steps in a ball of weights, hundreds of them.
-diffprivlib   keeps (ε, 0) by objective perturbation, on the same rows; with the C that does best on the very people it
-              is judged on (so no worse than it would be).
-Without       privacy, by Newton's method, and always the more frequent answer: in the note.
+Ours          what the Train page takes: a first look at all pairs, and the model that is read off it.
+Before        logistic regression in steps that follow the shape of the data (`train_logistic`).
+diffprivlib   keeps (ε, 0) by objective perturbation, on rows scaled alike; with the C that does best on the very people
+              it is judged on (so no worse than it would be).
+DP-EBM        interpret's boosted shapes, (ε, 10⁻⁶), default settings and the public ranges; `max_bins` and rounds as it
+              comes. Its neighbours differ in one row more or less, which is the easier relation.
+Without       privacy, logistic on the same bins and on the scaled rows, and always the more frequent answer: in the
+              note.
+
+The peers need `python3 -m venv build/models-venv && build/models-venv/bin/pip install -r bench/requirements-models.in`;
+rows without them say so.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
@@ -23,61 +30,154 @@ from typing import Any
 import numpy as np
 
 import dpengine as dp
-from bench.accuracy import MORE, REPLACE, again, line
+from bench.accuracy import MORE, REPLACE, line
 from bench.census import LISTS, NUMBERS, Columns, accuracy, census
 from bench.tasks import BUILD, ROOT, SEED
-from bench.training import PEERS, checked, coded, schema, weights_of
+from bench.training import Quick, checked, coded, schema, weights_of
 from bench.utility.columns import gains
 from bench.utility.frame import BEFORE, OURS
+from bench.utility.roc import area
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.planning import look_for_model
+from dpengine.planning.best_noise import at_share
 from dpengine.planning.training_for_spend import trained
+from dpengine.released.look import Look
+from dpengine.released.shapes import Shapes
+from dpengine.statistics.counts import flag_name
 from dpengine.statistics.features import ROW_BITS
 
+PEERS = ROOT / "build" / "models-venv" / "bin" / "python"
 NAMES = (*NUMBERS, *LISTS, "gain")
 MOST_GAIN, LARGE = 99_999, 6_000
 TESTED = 10_000
 SPENDS = (0.3, 1.0, 3.0)
-SLOW = 20
+SLOW = 10
+Told = dict[str, list[float]]  # "right" and "area" of every run
 
 
 def rows(draws: int) -> Iterator[dict[str, Any]]:
     other = people_like(TESTED, SEED + 1)
     for people in (3_000, 30_000):
-        table, small = people_like(people, SEED), people == 3_000
-        times, slow = draws if small else -(-draws // 4), min(draws, SLOW)
-        theirs = _peers(table, other, slow)
+        table, often = people_like(people, SEED), max(SLOW, draws // 10)
+        theirs = peers(table, other)
+        without = _without(table, other)
         for epsilon in SPENDS:
-            case, guarantee = f"share guessed right, {people:,} people", f"(ε, δ) = ({epsilon:g}, 10⁻⁶)"
-            for who, given, often in ((OURS, {}, times), (BEFORE, {"region": "ball"}, slow)):
-                query = _question(people, epsilon, **given)
-                read, there = checked(query, coded(table)), checked(query, coded(other)).rows / 2**ROW_BITS
-                right = again(often, lambda q=query, r=read, x=there: accuracy(x @ weights_of(q, r), other))
-                note = (
-                    f"{times} trainings, {slow} of the others; {_without(read.rows / 2**ROW_BITS, table, there, other)}"
-                )
-                yield line(case, REPLACE, guarantee, who, right, better=MORE, note=note if who == OURS else "")
-            for key, rights in theirs.items():
-                spend, strength = key.split()
+            told = {OURS: ours(table, other, epsilon, often), BEFORE: before(table, other, epsilon)}
+            for who, found in theirs.items():
+                spend, name = who.split(" ", 1)
                 if float(spend) == epsilon:
-                    yield line(case, REPLACE, guarantee, f"diffprivlib, C = {strength}", rights, better=MORE)
+                    told[name] = found
+            for figure, what in (("right", "share guessed right"), ("area", "area under the ROC curve")):
+                case, guarantee = f"{what}, {people:,} people", f"(ε, δ) = ({epsilon:g}, 10⁻⁶)"
+                for who, found in told.items():
+                    note = f"{often} models, {SLOW} of the others; {without[figure]}" if who == OURS else ""
+                    yield line(case, REPLACE, guarantee, who, found[figure], better=MORE, note=note)
 
 
-def _peers(table: Columns, other: Columns, runs: int) -> dict[str, list[float]]:
-    """What diffprivlib guesses right in each run, by ε and C; nothing where `make bench` has not installed it."""
+# Ours
+
+
+def facts_of(people: int) -> Facts:
+    columns = {**schema().columns, "gain": dp.Number(0, MOST_GAIN, missing=0)}
+    return Facts("census", dp.Schema(columns), dp.Unit.rows(), "replace", people)
+
+
+def rule_of(epsilon: float) -> Rule:
+    return Rule.make(Fraction(str(epsilon)), Fraction(1, 10**6))
+
+
+def bought(people: int, epsilon: float, target: str = "owner", **given: Any) -> Overview:
+    """The first look that spends a whole fresh allowance of (ε, δ)."""
+    facts = facts_of(people)
+    wanted = look_for_model.asked(facts.schema, target, NAMES) | given
+    found = at_share(
+        dp.catalogue["overview"].build(facts, wanted | {"epsilon": "1"}), Fraction(1), rule_of(epsilon), Totals.NOTHING
+    )
+    assert isinstance(found, Overview)
+    return found
+
+
+def stored(table: Columns) -> Columns:
+    """Codes, as the need reads them, and no cell that does not fit."""
+    codes = coded(table)
+    return codes | {flag_name(name): np.zeros(len(table["owner"]), dtype=np.int64) for name in codes}
+
+
+def looks(query: Overview, table: Columns, often: int) -> Iterator[Look]:
+    need: Any = query.need()
+    value = need.tally([stored(table)], {name: name for name in table})
+    for _ in range(often):
+        yield Look(query, query.draw(value, Quick()))  # type: ignore[arg-type]
+
+
+def predicted(model: Shapes, other: Columns) -> Any:
+    query, held = model.look.query, stored(other)
+    said = np.full(len(other["owner"]), model.average)
+    for at, place in enumerate(model.places):
+        effects = model.fit.effects[model.moments.block(at)]
+        said = said + effects[query.axes[place].cells(held, {name: name for name in other})]
+    return said
+
+
+def ours(table: Columns, other: Columns, epsilon: float, often: int, **given: Any) -> Told:
+    told: Told = {"right": [], "area": []}
+    for look in looks(bought(len(table["owner"]), epsilon, **given), table, often):
+        said = predicted(Shapes(look, "owner", ["yes"]), other)
+        told["right"].append(accuracy(said - 0.5, other))
+        told["area"].append(area(said, other["owner"] == 0))
+    return told
+
+
+def before(table: Columns, other: Columns, epsilon: float) -> Told:
+    """Training in steps, with default settings."""
+    rule, facts = rule_of(epsilon), facts_of(len(table["owner"]))
+
+    def make(key: str, **rest: Any) -> Any:
+        return dp.catalogue[key].build(facts, rest)
+
+    given = {"target": "owner", "features": list(NAMES)}
+    query = trained(make, "train_logistic", given, rule.epsilon, rule, Totals.NOTHING)
+    read, there = checked(query, coded(table)), checked(query, coded(other)).rows / 2**ROW_BITS  # type: ignore[arg-type]
+    told: Told = {"right": [], "area": []}
+    for _ in range(SLOW):
+        said = there @ weights_of(query, read)
+        told["right"].append(accuracy(said, other))
+        told["area"].append(area(said, other["owner"] == 0))
+    return told
+
+
+# The others
+
+
+def peers(table: Columns, other: Columns) -> dict[str, Told]:
+    """What the other tools guess right in each run, by ε and tool; nothing where they are not installed."""
     if not PEERS.exists():
         return {}
-    query = _question(len(table["owner"]), 1.0)
-    scaled = [checked(query, coded(one)).rows / 2**ROW_BITS for one in (table, other)]
-    answers = [one["owner"] == 0 for one in (table, other)]
     path = BUILD / "utility-models.npz"
     BUILD.mkdir(parents=True, exist_ok=True)
-    np.savez(path, rows=scaled[0], own=answers[0].astype(int), there=scaled[1], owns=answers[1])
-    command = [str(PEERS), "-m", "bench.utility.models_peer", str(path), str(runs), *map(str, SPENDS)]
-    told: dict[str, list[float]] = json.loads(
-        subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    )
-    return told
+    own, there = (np.column_stack([one[name] for name in NAMES]) for one in (table, other))
+    scaled = [_scaled(one) for one in (table, other)]
+    answers = [(one["owner"] == 0).astype(int) for one in (table, other)]
+    np.savez(path, rows=scaled[0], there=scaled[1], bare=own, others=there, own=answers[0], owns=answers[1])
+    ends = [NUMBERS.get(name, (0, MOST_GAIN)) if name not in LISTS else None for name in NAMES]
+    command = [str(PEERS), "-m", "bench.utility.models_peer", str(path), json.dumps(ends), str(SLOW), *map(str, SPENDS)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    found: dict[str, Told] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _scaled(table: Columns) -> Any:
+    """Rows in the unit ball, by the public ranges."""
+    parts = [np.ones((len(table["owner"]), 1))]
+    for name in NAMES:
+        if name in LISTS:
+            parts.append((table[name][:, None] == np.arange(LISTS[name])).astype(float))
+        else:
+            low, high = NUMBERS.get(name, (0, MOST_GAIN))
+            parts.append((2 * (table[name] - low) / (high - low) - 1)[:, None])
+    return np.hstack(parts) / math.sqrt(len(NAMES) + 1)
 
 
 def people_like(people: int, seed: int) -> Columns:
@@ -88,24 +188,29 @@ def people_like(people: int, seed: int) -> Columns:
     return table | {"gain": gain, "owner": np.where(decided, 0, table["owner"])}
 
 
-def _question(people: int, epsilon: float, **given: str) -> Any:
-    """The training with default settings that spends a whole fresh allowance of (ε, δ)."""
-    columns = {**schema().columns, "gain": dp.Number(0, MOST_GAIN, missing=0)}
-    facts = Facts("census", dp.Schema(columns), dp.Unit.rows(), "replace", people)
-    rule = Rule.make(Fraction(str(epsilon)), Fraction(1, 10**6))
+def _without(table: Columns, other: Columns) -> dict[str, str]:
+    """Logistic regression without privacy, on rows that are scaled and on bins."""
+    query, yes = bought(len(table["owner"]), 1.0), other["owner"] == 0
+    told: dict[str, list[float]] = {"right": [], "area": []}
+    for made in (_scaled, lambda one: _binned(query, one)):
+        said = made(other) @ _newton(made(table), (table["owner"] == 0).astype(float))
+        told["right"].append(accuracy(said, other))
+        told["area"].append(area(said, yes))
+    blank = accuracy(np.full(TESTED, (table["owner"] == 0).mean() - 0.5), other)
+    words = {name: f"no privacy {bins:.4f} on bins, {line:.4f} on lines" for name, (line, bins) in told.items()}
+    return {"right": f"{words['right']}; always the same {blank:.4f}", "area": words["area"]}
 
-    def make(key: str, **rest: Any) -> Any:
-        return dp.catalogue[key].build(facts, rest)
 
-    asked = {"target": "owner", "features": list(NAMES), **given}
-    return trained(make, "train_logistic", asked, rule.epsilon, rule, Totals.NOTHING)
+def _binned(query: Overview, table: Columns) -> Any:
+    held, names = stored(table), {name: name for name in table}
+    parts = [axis.cells(held, names)[:, None] == np.arange(axis.size) for axis in query.axes[:-1]]
+    return np.hstack([np.ones((len(table["owner"]), 1)), *parts]).astype(float)
 
 
-def _without(x: Any, table: Columns, there: Any, other: Columns) -> str:
-    own, w = (table["owner"] == 0).astype(float), np.zeros(x.shape[1])
+def _newton(x: Any, own: Any) -> Any:
+    w = np.zeros(x.shape[1])
     for _ in range(30):
-        chance = 1 / (1 + np.exp(-(x @ w)))
-        hessian = (x * (chance * (1 - chance))[:, None]).T @ x + 1e-6 * np.eye(len(w))
-        w -= np.linalg.solve(hessian, x.T @ (chance - own))
-    blank = accuracy(np.full(TESTED, own.mean() - 0.5), other)
-    return f"no privacy {accuracy(there @ w, other):.4f}; always the same {blank:.4f}"
+        chance = 1 / (1 + np.exp(-np.clip(x @ w, -40, 40)))
+        hessian = (x * (chance * (1 - chance))[:, None]).T @ x + 1e-3 * np.eye(len(w))
+        w -= np.linalg.solve(hessian, x.T @ (chance - own) + 1e-3 * w)
+    return w

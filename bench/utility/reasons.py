@@ -5,14 +5,6 @@ from __future__ import annotations
 # part, how the case begins, why
 REASONS: tuple[tuple[str, str, str], ...] = (
     (
-        "models",
-        "share guessed right, 30,000 people",
-        """A model of 30,000 people at ε = 1 and above: diffprivlib is given here the strength of regularisation that
-does best on the very people it is judged on, which nobody has who does not look. Ours stops a little
-short because every step is divided by noisy second moments plus a bound on their noise, without which its
-promise would not hold.""",
-    ),
-    (
         "curves",
         "rising curve of",
         """The rising curve where how many people there are is not public: each point is told in the way whose range is

@@ -54,7 +54,7 @@ def bins(name: str, schema: Schema) -> Ref:
         finer |= {first * times * power / 1000 for times in _FINER if times * power < 1000}
     edges = [edge for edge in sorted(finer) if 0 < edge < first and (edge / column.step).denominator == 1]
     given: list[Json] = [text_of(edge) for edge in edges]
-    given += [text_of(column.value(start)) for start in usual.starts[1:]]
+    given += [column.text(start) for start in usual.starts[1:]]
     return read_group({"column": name, "edges": given}, schema)
 
 

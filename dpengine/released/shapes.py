@@ -83,9 +83,9 @@ class Shapes:
         self.yes = tuple(yes)
         labels = look.query.cell_labels[self._goal]
         if self.listed:
-            self.yes = self.yes or tuple(labels[:1])
             if not set(self.yes) < set(labels):
                 raise AllowanceError("train.sides")
+            self.yes = tuple(label for label in labels if label in self.yes) or tuple(labels[:1])
         elif self.yes:
             raise AllowanceError("train.sides")
 

@@ -34,13 +34,16 @@ def _column(model: Shapes, name: str) -> JsonObject:
     if isinstance(column, Category):
         group = ref.of if isinstance(ref, Grouped) else int
         values = {spelling: adds[group(code)] for spelling, code in column.spelled().items()}
-        told = {"other": values[normal(column.unknown)], "empty": values[normal(column.missing)]}
-        return {"values": values} | told
+        return {
+            "values": values,
+            "other": values[normal(column.unknown)],
+            "empty": values[normal(column.missing)],
+        }
     assert isinstance(ref, Grouped) and isinstance(column, Number | Date)
-    told = {"adds": adds, "empty": axis.listed if axis.absent else None, "monday": None}
+    told: JsonObject = {"adds": adds, "empty": axis.listed if axis.absent else None, "monday": None}
     if not axis.absent and isinstance(column, Number) and column.missing is not None:
         told["empty"] = ref.of(column.code(column.missing))
-    runs = {"starts": list(ref.starts), "places": list(ref.places)} if ref.starts else {"monday": ref.monday}
+    runs: JsonObject = {"starts": list(ref.starts), "places": list(ref.places)} if ref.starts else {"monday": ref.monday}
     if isinstance(column, Date):
         return told | runs | {"first": column.first.isoformat(), "last": column.last.isoformat()}
     return told | runs | {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}

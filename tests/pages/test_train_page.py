@@ -126,13 +126,15 @@ def test_the_lecture_s_number_of_steps_stands_beside_the_usual_one(tables: dict[
     assert "needs a δ above 0, and this allowance has none" in pure
 
 
-def test_yes_or_no_can_be_learned_in_two_ways_each_in_the_words_of_its_card(tables: dict[str, dp.Table]) -> None:
+def test_yes_or_no_can_be_learned_in_three_ways_each_in_words_of_its_own(tables: dict[str, dp.Table]) -> None:
     """A number in one way only, which is not asked about."""
     given = GIVEN | {"target": "car", "features": '["pay"]', "share": "100"}
     app = opened(**given)
     [choice] = app.button_group
-    assert choice.options == ["Predict yes or no", "Separate yes from no"]
-    assert "how the chance of a yes depends" in said(app) and "support vector machine" not in said(app)
+    assert choice.options == ["Value by value", "Predict yes or no", "Separate yes from no"]
+    assert "what each value of each column adds" in said(app) and "support vector machine" not in said(app)
+    steps = opened(**given | {"kind": "train_logistic"})
+    assert "how the chance of a yes depends" in said(steps) and not buttons(steps)[0].disabled
     other = opened(**given | {"kind": "train_hinge"})
     assert "support vector machine" in said(other) and "It gives a score, not a chance" in said(other)
     assert "% worse than the best one" in said(other) and not buttons(other)[0].disabled
@@ -280,3 +282,39 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     assert "Right for about" in text and "sorted by the score" in text and "dashed" not in text
     lost = said(opened(**where, checked="nobody"))
     assert "not in the ledger of this workspace" in lost and "Typically off by about" in lost
+
+
+# --- read off a first look --------------------------------------------------------------------------------------------
+
+
+def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables: dict[str, dp.Table]) -> None:
+    """The price and what is promised stand before it; after it, guessing stands beside the model."""
+    app = opened(table="secret", target="car", features='["pay", "town"]', share="20")
+    text = said(app)
+    assert "all at once, 95 times in 100" in text and "is not promised: that depends on your table" in text
+    [button] = [one for one in app.button if one.label.startswith("Buy the figures — takes")]
+    button.click().run()
+    held = app.query_params["shapes"]
+    request = held[0] if isinstance(held, list) else held
+    workspace = dp.open_workspace(tables["secret"]._workspace.folder)
+    deadline = time.monotonic() + 60
+    while not workspace.job(request).over:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    spent = tables["secret"].meter().spent_epsilon
+    text = said(app.run())
+    assert "right for about" in text and "always guessing “" in text
+    assert "The estimate is no promise" in text or "do not rely on it" in text
+    assert "each column was left out in turn" in text and "Nothing more to pay" not in text
+    again = opened(table="secret", target="car", features='["pay"]')
+    assert "Nothing more to pay" in said(again) and "Models from first looks you bought: free" in said(again)
+    other = said(opened(table="secret", shapes=request, target="town", positive="e", features='["pay", 7, "nobody"]'))
+    assert "What goes with town" in other and "always guessing" in other
+    assert tables["secret"].meter().spent_epsilon == spent, "another model of the same figures costs"
+
+
+def test_the_model_page_needs_no_table(tables: dict[str, dp.Table]) -> None:
+    table = tables["sets"]
+    found = table.ask(table.query("overview", columns=["pay"], epsilon="1"), "pay alone")
+    assert "no model can be made of it" in said(opened(table="sets", shapes=found.request_id))
+    assert "not a first look" in said(opened(table="rows", shapes="nobody"))

@@ -30,7 +30,7 @@ from ui.board import (
 from ui.board.board_figures import Card, Picked
 from ui.parts import answer as answers
 from ui.parts import fitting
-from ui.shell import steer
+from ui.shell import nav, steer
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -73,6 +73,9 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     board_pairs.show(table, found, look)
     board_matrix.show(table, found, look)
     board_full.show(found, look, picked)
+    if look.predictable():
+        where = {"table": table.name, "shapes": found.request_id}
+        st.page_link(nav.page("train"), label=say("shapes_page.from_board"), query_params=where)
     board_words.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)

@@ -9,6 +9,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
 from dpengine.planning.training_for_spend import trainings
 from dpengine.statistics.features import MOST_WIDE
 from ui.parts import addressed
@@ -80,8 +81,11 @@ def _features(table: dp.Table, target: str, arriving: str | None) -> list[str]:
 
 
 def first(table: dp.Table, target: str) -> list[str]:
-    """Columns to begin with: one number and one list of two values, else what there is."""
+    """Columns to begin with: of yes and no all of them, as far as their loss is computed exactly; else one number and
+    one list of two values, or what there is."""
     offered = others(table, target)
+    if isinstance(table.schema[target], Category) and table.budget.rule.c is not None:
+        return offered[: MOST_TOGETHER - 1]
     numbers = [name for name in offered if isinstance(table.schema[name], Number)]
     pairs = [name for name in offered if isinstance(column := table.schema[name], Category) and column.size == 2]
     return numbers[:1] + pairs[:1] or offered[:1]

@@ -50,7 +50,9 @@ def truly_right(model: Shapes, codes: dict[str, Any]) -> float:
     for name in COLUMNS:
         axis = model.look.query.axes[model.look.place(name)]
         effects = np.array([effect.value for effect in model.effects(name)])
-        codes_of = codes[name] if isinstance(axis.ref, str) else np.array([axis.ref.of(int(one)) for one in codes[name]])
+        codes_of = (
+            codes[name] if isinstance(axis.ref, str) else np.array([axis.ref.of(int(one)) for one in codes[name]])
+        )
         said += effects[codes_of]
     return float(((said > 0.5) == (codes["car"] == 0)).mean())
 

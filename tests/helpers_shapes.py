@@ -11,7 +11,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.noise.coins import SystemCoins
 from dpengine.planning import look_for_model
-from dpengine.released.look import Look
+from dpengine.released.shapes import LookWithModels
 from dpengine.statistics.counts import flag_name
 
 PEOPLE = 3_000
@@ -50,5 +50,5 @@ def counted(query: Overview, codes: dict[str, Any]) -> Any:
     return need.tally([codes | fits], {name: name for name in codes})
 
 
-def looked(query: Overview, codes: dict[str, Any]) -> Look:
-    return Look(query, query.draw(counted(query, codes), SystemCoins()))
+def looked(query: Overview, codes: dict[str, Any]) -> LookWithModels:
+    return LookWithModels(query, query.draw(counted(query, codes), SystemCoins()))

@@ -17,7 +17,7 @@ from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import AnyQuery, Averaged
 from dpengine.mechanisms.stepwise import Path
 from dpengine.messages.language import stored
-from dpengine.released.look import Look
+from dpengine.released.shapes import LookWithModels
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
 
@@ -203,7 +203,7 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
     raw = tuple(body["raw"]) if "raw" in body else None
     interval, told_anew = _interval(body["interval"], labels), False
     if isinstance(query, Overview) and raw is not None:
-        value = Look(query, raw, value)
+        value = LookWithModels(query, raw, value)
     elif isinstance(query, Averaged) and raw is not None and (better := query.better(raw)) is not None:
         told_anew = (better.value, better.interval) != (value, interval)
         value, interval = better.value, better.interval

@@ -40,8 +40,6 @@ from dpengine.released.look_ranges import Ranges
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpengine.released.shapes import Shapes
-
 Condition = Mapping[str, Sequence[str]]  # labels of columns
 PERCENTILES = (0.25, 0.5, 0.75)
 
@@ -306,21 +304,6 @@ class Look(dict[str, int]):
         off = float(np.abs(told - np.clip(measured, 0, None) / max(np.clip(measured, 0, None).sum(), 1.0)).sum()) / 2
         inside = np.abs(self.rows * told - measured) <= self.query.reach(part)
         return HeldBack(off, int(inside.sum()), inside.size)
-
-    # Predicted
-
-    def predictable(self) -> list[str]:
-        """Columns that a model can be made of, because others were counted against them."""
-        from dpengine.released.shapes import predictable
-
-        return predictable(self)
-
-    def model(self, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> Shapes:
-        """A model of one column from others, which costs nothing more: of a list, whether it is one of the labels in
-        `yes`; of a number, how much."""
-        from dpengine.released.shapes import Shapes
-
-        return Shapes(self, target, yes, columns)
 
     def to_frame(self) -> pd.DataFrame:
         """Every measured bar and pair, one figure a row."""

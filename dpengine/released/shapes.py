@@ -27,7 +27,7 @@ from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.released.figure import Figure
 from dpengine.released.look import Look
-from dpengine.released.shapes_fit import Fit, Moments, held_back, in_all, standing_out
+from dpengine.released.shapes_fit import CrossMoments, ShapesFit, held_back, in_all, standing_out
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Shapes:
         return all(_pair(one, other) in self.look.marginals for one, other in combinations(self.places, 2))
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> CrossMoments:
         look, query, (worth, told) = self.look, self.look.query, self._worth
         goal = in_all(look.marginals[(self._goal,)], look.rows) * told
         rows = max(float(goal.sum()), 1.0)
@@ -149,7 +149,7 @@ class Shapes:
             second[first, last], second[last, first] = kept, kept.T
             bare[first, last], bare[last, first] = found, found.T
         sums = np.concatenate(cells), second, bare, np.concatenate(against), noise
-        return Moments(sizes, *sums, average, spread, look.rows)
+        return CrossMoments(sizes, *sums, average, spread, look.rows)
 
     def _against(self, place: int) -> Floats:
         """Rows of each cell of a column by cell of the target."""
@@ -171,8 +171,8 @@ class Shapes:
         return centred, variance
 
     @cached_property
-    def fit(self) -> Fit:
-        return Fit(self.moments)
+    def fit(self) -> ShapesFit:
+        return ShapesFit(self.moments)
 
     # What it says
 
@@ -283,3 +283,16 @@ class Shapes:
     def possible(self, column: str) -> list[str]:
         """Labels that a person may be given for a column, but for cells that do not fit."""
         return [label for label in self.look.query.cell_labels[self.look.place(column)] if label != DOES_NOT_FIT]
+
+
+class LookWithModels(Look):
+    """A first look as an answer holds it."""
+
+    def predictable(self) -> list[str]:
+        """Columns that a model can be made of, because others were counted against them."""
+        return predictable(self)
+
+    def model(self, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> Shapes:
+        """A model of one column from others, which costs nothing more: of a list, whether it is one of the labels in
+        `yes`; of a number, how much."""
+        return Shapes(self, target, yes, columns)

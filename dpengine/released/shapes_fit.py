@@ -39,7 +39,7 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True)
-class Moments:
+class CrossMoments:
     """What a fit uses: released figures alone. One block of places for each column."""
 
     sizes: tuple[int, ...]
@@ -59,13 +59,13 @@ class Moments:
     def block(self, column: int) -> slice:
         return slice(self.starts[column], self.starts[column + 1])
 
-    def only(self, columns: Sequence[int]) -> Moments:
+    def only(self, columns: Sequence[int]) -> CrossMoments:
         """Of these columns alone."""
         held = np.concatenate([np.arange(self.starts[one], self.starts[one + 1]) for one in columns])
         sizes = tuple(self.sizes[one] for one in columns)
         second, bare = self.second[np.ix_(held, held)], self.bare[np.ix_(held, held)]
         sums = self.rows[held], second, bare, self.against[held], self.noise[list(columns)]
-        return Moments(sizes, *sums, self.average, self.spread, self.total)
+        return CrossMoments(sizes, *sums, self.average, self.spread, self.total)
 
     @cached_property
     def centring(self) -> Floats:
@@ -88,8 +88,8 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Fit:
-    moments: Moments
+class ShapesFit:
+    moments: CrossMoments
 
     @cached_property
     def map(self) -> Floats:
@@ -144,14 +144,14 @@ class Fit:
         return math.sqrt(max(left, 0.0))
 
 
-def held_back(moments: Moments) -> tuple[float, float]:
+def held_back(moments: CrossMoments) -> tuple[float, float]:
     """Each column is left out in turn: how far what the others say about the average target of its cells is off from
     what was measured, and how far saying the average of all is; the mean over rows and columns, noise included."""
     columns = range(len(moments.sizes))
     off, blank = [], []
     for left in columns:
         others = [one for one in columns if one != left]
-        fit, place = Fit(moments.only(others)), moments.block(left)
+        fit, place = ShapesFit(moments.only(others)), moments.block(left)
         held = np.concatenate([np.arange(moments.starts[one], moments.starts[one + 1]) for one in others])
         told = moments.second[place, :][:, held] @ fit.effects
         off.append(float(np.abs(told - moments.against[place]).sum()) / moments.total)

@@ -15,7 +15,7 @@ from dpengine.core.arrays import Floats
 from dpengine.mechanisms.marginals.residuals import residual
 from dpengine.released.look import Look
 from dpengine.released.shapes import Shapes
-from dpengine.released.shapes_fit import Fit
+from dpengine.released.shapes_fit import ShapesFit
 from tests.planted.registry import Planted
 
 Made = Callable[[Look, dict[str, Any]], Any]  # what is told of a model, from a look and from the rows of the table
@@ -61,7 +61,7 @@ def check_a_model_follows_from_the_release_alone(made: Made) -> None:
     assert told[0] == told[1], "what is told of a model depends on the table beyond what was released"
 
 
-class HalfBand(Fit):
+class HalfBand(ShapesFit):
     """The noise is taken to be that of one cell, as if fitting did not carry it to others."""
 
     def reach(self, beta: float) -> Floats:
@@ -70,7 +70,7 @@ class HalfBand(Fit):
         return found
 
 
-def check_bands_have_their_width(fit: type[Fit]) -> None:
+def check_bands_have_their_width(fit: type[ShapesFit]) -> None:
     """Every number that was counted against the target, moved by one, moves the effects by what it always does; from
     that follows the variance of each, and its band."""
     look = _look()
@@ -115,7 +115,7 @@ PLANTED = [
         "The band of an effect forgets that fitting carries the noise of one cell to others.",
         check_bands_have_their_width,
         "band",
-        Fit,
+        ShapesFit,
         HalfBand,
     ),
 ]

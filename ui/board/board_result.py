@@ -17,6 +17,7 @@ import dpengine as dp
 from dpengine.core.printed import chance
 from dpengine.messages import say
 from dpengine.released.look import Look
+from dpengine.released.shapes import predictable
 from ui.board import (
     board_figures,
     board_full,
@@ -73,7 +74,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     board_pairs.show(table, found, look)
     board_matrix.show(table, found, look)
     board_full.show(found, look, picked)
-    if look.predictable():
+    if predictable(look):
         where = {"table": table.name, "shapes": found.request_id}
         st.page_link(nav.page("train"), label=say("shapes_page.from_board"), query_params=where)
     board_words.counted_as(found.query)

@@ -100,7 +100,7 @@ def _chosen(look: Look) -> Shapes | None:
     for name, value in chosen.items():
         if value and asked.get(name) != value:
             asked[name] = value
-    return look.model(target, positive, columns or others)
+    return Shapes(look, target, positive, columns or others)
 
 
 # --- how good it is ---------------------------------------------------------------------------------------------------

@@ -231,7 +231,8 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
     """What is wrong with a claim in itself: a message code, or None."""
     claim = charge.claim
     try:
-        if budget.relation and (claim["relation"] != budget.relation or claim["unit"] != budget.unit):
+        alike = Unit.from_json(claim["unit"]).may_share(budget.unit or {})
+        if budget.relation and (claim["relation"] != budget.relation or not alike):
             return "verify.terms"
         if not _recomputable(claim):
             return None

@@ -56,6 +56,12 @@ class Unit:
             return {"kind": "rows"}
         return {"kind": "column", "column": self.id_column, "at_most": self.at_most}
 
+    def may_share(self, other: JsonObject) -> bool:
+        """May tables of these two units be about the same people, on one allowance? Rows of a person are told apart by
+        an id in both, under whatever name, or by nothing in both; how many of them count is each table's own matter,
+        because every loss is stated for all of a person's rows in its table."""
+        return (self.id_column is None) == (other.get("kind") == "rows")
+
     @staticmethod
     def from_json(data: JsonObject) -> Unit:
         if data == {"kind": "rows"}:

@@ -72,13 +72,12 @@ class Shapes:
     """A model of `target` from other columns of a look."""
 
     def __init__(self, look: Look, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> None:
-        if target not in look.cells or not _may_be_target(look, target):
+        able = sources(look, target) if target in look.cells and _may_be_target(look, target) else []
+        if not able:
             raise AllowanceError("shapes.target", column=target[:60])
-        able = sources(look, target)
         wanted = list(dict.fromkeys(columns)) or able
-        if not wanted or not set(wanted) <= set(able):
-            strange = [name for name in wanted if name not in able]
-            raise AllowanceError("shapes.columns", column=target, others=[name[:60] for name in strange] or [""])
+        if strange := [name[:60] for name in wanted if name not in able]:
+            raise AllowanceError("shapes.columns", column=target, others=strange)
         self.look, self.target, self.columns = look, target, wanted
         self.yes = tuple(yes)
         labels = look.query.cell_labels[self._goal]

@@ -43,9 +43,8 @@ def _column(model: Shapes, name: str) -> JsonObject:
     told: JsonObject = {"adds": adds, "empty": axis.listed if axis.absent else None}
     if not axis.absent and isinstance(column, Number) and column.missing is not None:
         told["empty"] = ref.of(column.code(column.missing))
-    runs: JsonObject = (
-        {"starts": list(ref.starts), "places": list(ref.places)} if ref.starts else {"monday": ref.monday}
-    )
+    runs: JsonObject = {"starts": list(ref.starts), "places": list(ref.places)}
+    runs["monday"] = None if ref.starts else ref.monday
     if isinstance(column, Date):
         return told | runs | {"first": column.first.isoformat(), "last": column.last.isoformat()}
     return told | runs | {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}

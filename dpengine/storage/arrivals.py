@@ -141,12 +141,13 @@ def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known]
     return any(act.kind == "seal" and act.table in before for act in acts)
 
 
-def same_terms(budget: BudgetRecord, unit: Unit, relation: str) -> None:
-    """Refuses other terms: losses add up only if all are stated for the same relation and unit, and no practice
-    data."""
+def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool = False) -> None:
+    """Refuses other terms: losses add up only if all are stated for the same relation and people, and no practice data.
+    `other_rows`: it is other content, whose owner says that the same people are in it."""
     if budget.kind != "private":
         raise AllowanceError("budget.practice")
-    if budget.unit != unit.as_json() or budget.relation != relation:
+    same = unit.may_share(budget.unit or {}) if other_rows else budget.unit == unit.as_json()
+    if not same or budget.relation != relation:
         raise AllowanceError("budget.other_terms")
 
 

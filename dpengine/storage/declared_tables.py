@@ -257,7 +257,8 @@ class DeclaredTables:
                         budget_id, opened.rule(), "private", new.actor, new.name, new.unit.as_json(), new.relation
                     )
                 matches.refuse_apart(self.ledger, budget_id, new.actor, others)
-                arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
+                shared = joined is None and isinstance(budget, str)
+                arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation, shared)
                 arrivals.same_people(known, new, len(loaded.columns))  # others may have been loaded meanwhile
                 arrivals.same_number(known, new, about)
                 acts = [act for act in self.ledger.acts(budget_id) if self._theirs(act.table, new.actor)]

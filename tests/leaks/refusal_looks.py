@@ -11,6 +11,7 @@ from leaks.refusal_bench import Bench
 import dpengine as dp
 from dpengine.mechanisms import catalogue
 from dpengine.released.look import Look
+from dpengine.released.shapes import Shapes
 
 
 def _wide(bench: Bench, columns: int, values: int, against: list[str] | str, **more: Any) -> Any:
@@ -21,6 +22,12 @@ def _wide(bench: Bench, columns: int, values: int, against: list[str] | str, **m
 
 def _look(bench: Bench) -> Look:
     found = bench.table.ask(bench.ask("overview", columns=["home"])).value
+    assert isinstance(found, Look)
+    return found
+
+
+def _against(bench: Bench) -> Look:
+    found = bench.table.ask(bench.ask("overview", columns=["home", "rank"], against=["home"])).value
     assert isinstance(found, Look)
     return found
 
@@ -56,4 +63,6 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "look.label": lambda b: _look(b).share({"home": ["nobody"]}),
     "look.mean": lambda b: _look(b).mean("home"),
     "look.percentile": lambda b: _look(b).percentile("home"),
+    "shapes.target": lambda b: Shapes(_look(b), "far"),
+    "shapes.columns": lambda b: Shapes(_against(b), "home", columns=["nobody"]),
 }

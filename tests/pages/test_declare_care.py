@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from helpers_declare import Page
 
+import dpengine as dp
 from dpengine.messages import say
 from ui.data import declare_care as care
 from ui.data.declare_draft import CARE
@@ -123,3 +124,22 @@ def test_how_many_people_can_be_said_where_the_answers_are_counted() -> None:
 def test_where_being_in_it_is_secret_it_is_said_once() -> None:
     page = at_care(1, 50_000)
     assert not [one for one in page.app.number_input if one.key == "declare-about"]
+
+
+def test_a_table_about_the_same_people_is_asked_on_the_other_one_s_allowance(shared: dp.Workspace) -> None:
+    """Patients and their visits: how many rows count differs, who is protected does not."""
+    patients = at_care(1, 50_000, "who,age,minutes\nc,61,10\nd,62,25\n")
+    name = patients.draft.name
+    patients.press("Add the table")
+    visits = at_care(3, 50_000, "who,age,minutes\nc,61,7\nc,61,8\nd,62,9\n")
+    assert (
+        say("data.shared.lead") in visits.text
+        and say("data.shared.chosen", table=name, left="100 %") not in visits.text
+    )
+    visits.set("declare-shares", name)
+    assert "gets no allowance of its own" in visits.text
+    other = visits.draft.name
+    visits.press("Add the table")
+    assert visits.draft.step == "done", visits.refusals
+    both = shared.table(name), shared.table(other)
+    assert both[0].budget.id == both[1].budget.id and [one.facts.unit.at_most for one in both] == [1, 3]

@@ -19,6 +19,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.data import declare_draft as drafts
 from ui.data import declare_price as price
+from ui.data import declare_shared
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider
 from ui.data.declare_draft import CARE, Draft
 from ui.data.declare_people import USUAL_EACH, about
@@ -79,6 +80,7 @@ def budget(draft: Draft) -> None:
                 help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
             )
         told = _typed(draft)
+        declare_shared.show(draft)
     with st.container(key="card-name"):
         draft.name = draft.name or drafts.table_name(draft.file, table_names())
         draft.name = (
@@ -231,7 +233,8 @@ def _add(draft: Draft) -> None:
     whose, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None
     usual = declared_about is None and not draft.delta.strip()  # then δ is for as many people as are counted
-    allowance = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
+    own = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
+    allowance = declare_shared.budget_of(draft) or own
     dialect, bad_records = draft.dialect, draft.bad_records
 
     def work(tell: Callable[[float], None]) -> dp.Table:

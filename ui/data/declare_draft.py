@@ -75,6 +75,7 @@ class Draft:
     suggested: str | None = None  # what `care` was set to, as long as the person leaves it there
     epsilon: str = ""  # typed under "more"; empty: what `care` says
     delta: str = ""
+    shares: str = ""  # the table whose allowance it joins, because the same people are in both
     name: str = ""
     complaint: AllowanceError | None = None  # about the step it is shown on
     pressed: bool = False  # "go on" was tried on this step, so gaps are told too

@@ -331,4 +331,9 @@ SENTENCES: dict[str, str] = {
     "data.done.declared": "What is declared",
     "data.done.enough": "The allowance holds about {many} averages or charts of these {people} people.",
     "data.done.enough_most": "The allowance holds more than {many} averages or charts of these {people} people.",
+    "data.shared.title": "The same people are in another table here",
+    "data.shared.lead": "What is learnt about a person from two tables adds up, so both should draw on one allowance: patients and their visits, say. Every question about either is then charged to it. Each table says for itself how many rows of a person count. Nobody can see this from the files, and ids are never compared: you have to say it.",
+    "data.shared.label": "Share the allowance of",
+    "data.shared.none": "no other: it has an allowance of its own",
+    "data.shared.chosen": "This table gets no allowance of its own: its questions are charged to that of “{table}”, of which {left} is left. How careful to be was decided there; what is chosen above does not count.",
 }

@@ -315,4 +315,9 @@ SENTENCES: dict[str, str] = {
     "data.done.declared": "Kaj je navedeno",
     "data.done.enough": "V proračunu je približno toliko povprečij ali grafov teh oseb ({people}): {many}.",
     "data.done.enough_most": "V proračunu je več kot {many} povprečij ali grafov teh oseb ({people}).",
+    "data.shared.title": "Iste osebe so tu še v drugi tabeli",
+    "data.shared.lead": "Kar se o osebi izve iz dveh tabel, se sešteva, zato naj obe porabljata en proračun: na primer pacienti in njihovi obiski. Vsako vprašanje o eni ali drugi se zaračuna vanj. Vsaka tabela zase pove, koliko vrstic osebe šteje. Iz datotek tega nihče ne more videti in oznake oseb se nikoli ne primerjajo: povedati morate sami.",
+    "data.shared.label": "Deli proračun s tabelo",
+    "data.shared.none": "z nobeno: ima svoj proračun",
+    "data.shared.chosen": "Ta tabela nima svojega proračuna: njena vprašanja se zaračunajo v proračun tabele »{table}«, od katerega je ostalo {left}. Kako previdni boste, je bilo odločeno tam; kar je izbrano zgoraj, ne šteje.",
 }

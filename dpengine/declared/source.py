@@ -1,4 +1,4 @@
-"""A table that lives in a database: where it is, by whose name it is read, and nothing of what is in it.
+"""A table that lives in a database or a lake: where it is, by whose name it is read, and nothing of what is in it.
 
 The address is read strictly, here and not by a driver: one host, one database, one name. Drivers know many more
 settings (files to read passwords from, several hosts, programs to run), and an address can be typed by somebody else
@@ -7,6 +7,7 @@ than who runs the machine. The password never appears in `repr`, in an error or 
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -25,7 +26,10 @@ _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 @dataclass(frozen=True, repr=False)
 class Source:
     """`Source("postgresql://name:password@host/database", table="visits")`. The table may be a view, and may have its
-    schema before it: `care.visits`. `in_place`: its rows may not leave the database."""
+    schema before it: `care.visits`. `in_place`: its rows may not leave the database.
+
+    `Source("spark", path="/data/visits/*.parquet")`: Parquet that Spark reads, codes and is asked, on this machine;
+    `spark://host:port` or `sc://host:port` (Spark Connect) in place of `spark` is a Spark elsewhere."""
 
     host: str
     port: int
@@ -35,21 +39,39 @@ class Source:
     encrypted: str
     table: str
     in_place: bool = False
+    path: str = ""
+    spark: str = ""  # the Spark that reads the path, as Spark itself calls it
     # The columns with their types when the table was described: if one has changed since, it is not read.
     seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
-    def __init__(self, address: str, table: str = "", *, password: str = "", in_place: bool = False) -> None:
-        parts = _read(address)
+    def __init__(
+        self, address: str, table: str = "", *, path: str = "", password: str = "", in_place: bool = False
+    ) -> None:
+        if spark := _spark(address):
+            self._of_lake(spark, path, str(table) or password)
+            return
+        parts = _read(address if not path else "")
         if password:
             parts["password"] = password
         name = str(table).strip()
         _named(name)
-        for key, value in (*parts.items(), ("table", name), ("in_place", bool(in_place)), ("seen", ())):
+        rest = {"table": name, "in_place": bool(in_place), "path": "", "spark": "", "seen": ()}
+        for key, value in (parts | rest).items():
             object.__setattr__(self, key, value)
         if not all(_fit(str(part)) for part in (self.password or "-", *parts.values()) if part != ""):
             raise AllowanceError("source.address")
 
+    def _of_lake(self, spark: str, path: object, more: str) -> None:
+        """Its rows are coded and asked where they are, always."""
+        if more or not isinstance(path, str) or not _fit(path.strip()):
+            raise AllowanceError("source.path")
+        parts = dict.fromkeys(_KEPT, "") | {"port": 0, "table": path.strip(), "path": path.strip(), "spark": spark}
+        for key, value in (parts | {"in_place": True, "seen": ()}).items():
+            object.__setattr__(self, key, value)
+
     def __repr__(self) -> str:
+        if self.spark:
+            return f"Source({self.spark!r}, path={self.path!r})"
         return f"Source({self.shown!r}, table={self.table!r})"
 
     @property
@@ -75,6 +97,11 @@ class Source:
         """The table's name, with its schema before it where that was given."""
         return _named(self.table)
 
+    def lake_place(self) -> tuple[str, ...]:
+        """What tells a path from every other: a local one in full."""
+        local = self.path if "://" in self.path else os.path.abspath(self.path)
+        return "spark", local.removeprefix("file://")
+
     def place(self, schema: str, table: str) -> tuple[str, ...]:
         """What tells this table from every other: not who reads it, nor with which password."""
         host = "localhost" if self.host in _THIS_MACHINE else self.host
@@ -97,13 +124,21 @@ class Source:
     def from_kept(told: Json) -> Source:
         found = object.__new__(Source)
         for key in _KEPT:
-            object.__setattr__(found, key, told[key])
+            object.__setattr__(found, key, told.get(key, ""))
         object.__setattr__(found, "in_place", bool(told["in_place"]))
         object.__setattr__(found, "seen", tuple((str(name), str(kind)) for name, kind in told["seen"]))
         return found
 
 
-_KEPT = ("host", "port", "database", "user", "password", "encrypted", "table")
+_KEPT = ("host", "port", "database", "user", "password", "encrypted", "table", "path", "spark")
+
+
+def _spark(address: object) -> str:
+    """The Spark that an address names; "local[2]" is one on this machine. Empty for any other address."""
+    if address == "spark":
+        return "local[2]"
+    elsewhere = isinstance(address, str) and re.fullmatch(r"(spark|sc)://[0-9A-Za-z._-]+(:[0-9]{1,5})?", address)
+    return str(address) if elsewhere else ""
 
 
 def _read(address: object) -> dict[str, str | int]:

@@ -6,7 +6,7 @@ the declaration only, and no text can make it fail. It starts from the text that
 
 What differs from `encode`: an engine's `lower` and `trim` know fewer letters and spaces than Python's, so a cell in
 unusual letters may become “other” where a file's would be found; and only engines with numbers of any length round a
-tie of more than PLACES digits exactly. Neither can be an error, nor depend on another cell.
+number of more than PLACES digits after the point exactly. Neither can be an error, nor depend on another cell.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dpengine.statistics.raw_cells import LONGEST_NUMBER
 from dpengine.statistics.view import Expression
 
 TEXTS, LISTS = "texts", "lists"
-PLACES = 15  # digits after the point, where an engine's numbers have a fixed number of them
-ANY_LENGTH = ("postgres",)  # dialects whose decimals have any length
-MOST_STEPS = 10**15
+ANY_LENGTH = ("postgres",)  # dialects whose decimals have any length; elsewhere they have …
+DIGITS, PLACES = 22, 9  # … so many digits, and of them after the point: products and sums then stay below 38
+MOST = {True: (10**15, 15), False: (3 * 10 ** (DIGITS - PLACES - 1), PLACES)}  # how far from zero, how many places
 _TIME = (
     "((T| +)[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp][Mm])?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
@@ -54,17 +54,16 @@ def listed(schema: Schema) -> Iterator[Listed]:
                 yield Listed(at, spelled, places.get(spelled, unknown), spelled in fits)
 
 
-def refuse_uncodable(schema: Schema) -> None:
+def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
     """Before anything is read: what an engine cannot code where the rows are."""
+    most, places = MOST[engine in ANY_LENGTH]
     for name, column in schema.columns.items():
         if isinstance(column, ItemSet):
             raise AllowanceError("source.in_place_sets", column=name)
         if isinstance(column, Number):
-            farthest = max(abs(column.lower), abs(column.upper), column.step) * _whole(column)[0]
-            if (
-                farthest > MOST_STEPS
-                or (column.step * 10**PLACES).denominator * (column.lower * 10**PLACES).denominator > 1
-            ):
+            farthest = max(abs(column.lower), abs(column.upper), column.step)
+            coarse = all((end * 10**places).denominator == 1 for end in (column.lower, column.step))
+            if not coarse or farthest * _whole(column)[0] > 10**15 or farthest > most:
                 raise AllowanceError("source.in_place_fine", column=name)
 
 
@@ -210,13 +209,14 @@ def _grammar(dialect: Dialect) -> str:
 def _decimal(value: Fraction, engine: str) -> Expression:
     import ibis
 
-    scaled = int(value * 10**PLACES)
-    text = f"{'-' if scaled < 0 else ''}{abs(scaled) // 10**PLACES}.{abs(scaled) % 10**PLACES:0{PLACES}d}"
+    places = MOST[engine in ANY_LENGTH][1]
+    scaled = int(value * 10**places)
+    text = f"{'-' if scaled < 0 else ''}{abs(scaled) // 10**places}.{abs(scaled) % 10**places:0{places}d}"
     return ibis.literal(text).cast(_kind(engine))
 
 
 def _kind(engine: str) -> str:
-    return "decimal" if engine in ANY_LENGTH else f"decimal(38, {PLACES})"
+    return "decimal" if engine in ANY_LENGTH else f"decimal({DIGITS}, {PLACES})"
 
 
 def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, Expression]:
@@ -227,9 +227,9 @@ def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, 
     digits = rows[f"x{at}"]
     if engine in ANY_LENGTH:
         return {f"n{at}": ibis.literal(0, "int64"), f"v{at}": digits.cast("decimal")}
-    rough = digits.cast("float64")
-    room = float(column.upper - column.lower) + float(column.step)
-    near = ibis.cases((rough < float(column.lower) - room, -1), (rough > float(column.upper) + room, 1), else_=0)
+    rough, room = digits.cast("float64"), column.upper - column.lower + column.step
+    low, high = (ibis.literal(repr(float(end))).cast("float64") for end in (column.lower - room, column.upper + room))
+    near = ibis.cases((rough < low, -1), (rough > high, 1), else_=0)
     return {f"n{at}": near, f"v{at}": (near == 0).ifelse(digits, "0").cast(_kind(engine))}
 
 

@@ -34,8 +34,8 @@ _MAY = """
         ELSE has_schema_privilege(%(ours)s, 'CREATE') END AND has_database_privilege(current_database(), 'TEMP'),
         to_regnamespace(%(ours)s) IS NOT NULL
 """
-_NUMBER = "[+−-]?[0-9.,’ \u00a0\u2009\u202f]*[0-9][.,]?(e[+-]?[0-9]+)?"
-_SIGNS = ".,’ \u00a0\u2009\u202f+-−"
+NUMBER = "[+−-]?[0-9.,’ \u00a0\u2009\u202f]*[0-9][.,]?(e[+-]?[0-9]+)?"
+SIGNS = ".,’ \u00a0\u2009\u202f+-−"
 
 
 def bring(
@@ -171,7 +171,7 @@ def _marks(found: Snapshot, width: int) -> Driver:
     tidy = found.sql.SQL("""lower(btrim(normalize(replace(replace(x, '"', ''), '''', ''), NFC), {}))""").format(
         literal(SPACES)
     )
-    digits = found.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(_SIGNS))
+    digits = found.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(SIGNS))
     time = found.sql.SQL("x")
     for written, same in TIMES:
         time = found.sql.SQL("regexp_replace({}, {}, {})").format(time, literal(written), literal(same))
@@ -180,7 +180,7 @@ def _marks(found: Snapshot, width: int) -> Driver:
         " WHEN x ~ '^[0-9]+([.][0-9]+)?$' THEN '#' || ltrim(replace(x, '.', ''), '0')"
         " WHEN x ~ {number} THEN CASE WHEN left(x, 1) IN ('-', '−') THEN '-' ELSE '#' END || ltrim({digits}, '0')"
         " WHEN strpos(x, ':') > 0 THEN '=' || {time} ELSE '=' || x END"
-    ).format(missing=literal(list(MISSING_WORDS)), number=literal(f"^{_NUMBER}$"), digits=digits, time=time)
+    ).format(missing=literal(list(MISSING_WORDS)), number=literal(f"^{NUMBER}$"), digits=digits, time=time)
     long = f"left(x, 1) || ((substr(x, 2, {PLACES + 1})::bigint + 5) / 10)::text"
     rounded = (
         f"CASE WHEN left(x, 1) = '=' THEN x WHEN x = '-' THEN '#' ELSE"

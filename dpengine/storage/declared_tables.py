@@ -25,7 +25,7 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit
-from dpengine.intake import in_place
+from dpengine.intake import in_place, in_spark
 from dpengine.intake.bring_in import code_rows, load_raw
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import address_mark
@@ -151,7 +151,7 @@ class DeclaredTables:
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         sources.refuse_elsewhere(source, self.databases, self.ledger.served)
-        found = describe(source)
+        found = in_spark.describe_lake(source) if source.spark else describe(source)
         marks = [ADDRESS + address_mark(place, self._secret) for place in found.places]
         with self._registry.transaction(write=False) as rows:
             return replace(found, earlier=tuple(record.name for record in self._registry.of_content(rows, marks)))
@@ -325,8 +325,10 @@ class DeclaredTables:
         progress: Callable[[float], None] | None = None,
     ) -> Loaded:
         if isinstance(source, Source) and source.in_place:
-            name = sources.coded_name(folder)
-            return in_place.bring(source, name, new.schema, new.unit, new.dialect, self._secret, progress)
+            given = new.schema, new.unit, new.dialect, self._secret, progress
+            if source.spark:
+                return in_spark.bring(source, folder / "coded-1.parquet", *given)
+            return in_place.bring(source, sources.coded_name(folder), *given)
         return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, rule, progress)
 
     def _sample(self, sample: Sample) -> Record:

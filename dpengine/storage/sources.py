@@ -16,7 +16,7 @@ from pathlib import Path
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.source import USUAL_PORT, Source
 from dpengine.intake import in_place
-from dpengine.statistics.engines import PostgresRows
+from dpengine.statistics.engines import PostgresRows, SparkRows
 
 CONNECTION = "connection.json"
 
@@ -51,18 +51,20 @@ def coded_name(folder: Path, version: int = 1) -> str:
     return f"t_{folder.name}_{version}"
 
 
-def coded_there(folder: Path, version: int) -> PostgresRows | None:
-    """Where the coded rows of a table lie whose rows did not leave their database; None of every other."""
+def coded_there(folder: Path, version: int) -> PostgresRows | SparkRows | None:
+    """Where the coded rows of a table lie whose rows did not leave their database or lake; None of every other."""
     source = kept(folder)
     if source is None or not source.in_place:
         return None
+    if source.spark:
+        return SparkRows(str(folder / f"coded-{version}.parquet"), source.spark)
     return PostgresRows(in_place.OURS, coded_name(folder, version), source.url)
 
 
 def drop_there(folder: Path) -> None:
     """Delete what a database holds of a table's coded rows, before its folder is deleted."""
     source = kept(folder)
-    if source is not None and source.in_place:
+    if source is not None and source.in_place and not source.spark:
         in_place.drop(source, coded_name(folder))
 
 
@@ -71,6 +73,8 @@ def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool
     hosts that its operator named are: `host` or `host:port`. On a laptop, whose user can reach them anyway, all are."""
     if allowed is None and not served:
         return
+    if source.spark:  # it reads any file that the server can
+        raise AllowanceError("source.not_allowed")
     hosts = {one.strip().lower() for one in allowed or ()}
     usual = {source.host, f"[{source.host}]"} if source.port == USUAL_PORT else set()
     if not hosts & {source.where, *usual}:

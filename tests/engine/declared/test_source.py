@@ -58,6 +58,30 @@ def test_a_table_has_a_name(table: str) -> None:
     assert refused.value.code == "source.table"
 
 
+def test_a_lake_is_a_path_and_the_spark_that_reads_it() -> None:
+    lake = dp.Source("spark", path="/data/visits/../visits/*.parquet")
+    assert lake.spark == "local[2]" and lake.in_place and lake.lake_place() == ("spark", "/data/visits/*.parquet")
+    assert dp.Source("sc://spark.example.org:15002", path="s3://lake/visits").lake_place() == (
+        "spark",
+        "s3://lake/visits",
+    )
+    assert dp.Source.from_kept(lake.kept()) == lake and "visits" in repr(lake)
+    for given in (
+        {},
+        {"path": ""},
+        {"path": "a\nb"},
+        {"path": "/data", "table": "visits"},
+        {"path": "/d", "password": "x"},
+    ):
+        with pytest.raises(AllowanceError) as refused:
+            dp.Source("spark", **given)  # type: ignore[arg-type]
+        assert refused.value.code == "source.path"
+    for address in ("spark://a,b:7077", "sc://host/;token=x", "local[*]", "yarn"):
+        with pytest.raises(AllowanceError) as refused:
+            dp.Source(address, path="/data")
+        assert refused.value.code == "source.address"
+
+
 def test_a_place_is_the_same_whoever_reads_it() -> None:
     one = dp.Source("postgresql://ana:a@LOCALHOST/care", "visits").place("public", "visits")
     assert one == dp.Source("postgresql://bor:b@127.0.0.1:5432/care", "Visits").place("public", "visits")

@@ -1,0 +1,259 @@
+"""A table in a lake: Parquet that Spark reads, coded by Spark into Parquet in the table's own folder.
+
+As in_place.py does it in a database: what leaves Spark is how many rows or people there are, and the sums of keyed
+hashes by which content is recognised; the keys are parameters of a statement and never its text. The files are listed
+once. Texts that are read twice, for the marks and for the codes, are kept on Spark's own disks in between, encrypted;
+who is who is noted as keyed hashes, with a number for each.
+
+Spark does not compose letters (NFC): ids that differ in that alone are two people here, and such rows are not known
+again as those of a file. The folder must be one that Spark's machines reach.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
+from dpengine.declared.schema import Schema
+from dpengine.declared.source import Source
+from dpengine.declared.spelling import SPACES
+from dpengine.declared.unit import Unit
+from dpengine.intake.coding_expressions import TEXTS, coding, listed, refuse_uncodable
+from dpengine.intake.in_place import NUMBER, SIGNS
+from dpengine.intake.load import Loaded
+from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
+from dpengine.intake.postgres import Described, Driver, SourceColumn, refuse_changed
+from dpengine.intake.rows_per_person import PERSON
+from dpengine.statistics.engines import SparkRows
+
+_numbers = count()
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_AS_TEXT = ("boolean", *_WHOLE, "date", "timestamp", "timestamp_ntz")
+
+
+class Lake:
+    """The files of a source as a table of a Spark session, under names that nothing else in it has."""
+
+    def __init__(self, session: Driver, view: str, source: Source) -> None:
+        self.session, self.source, self.mark = session, source, next(_numbers)
+        self.view = view
+        self.kinds = [(field.name, field.dataType.simpleString()) for field in session.table(view).schema.fields]
+        if len(self.kinds) > MOST_COLUMNS:
+            raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
+        self.names = check_names([name for name, _ in self.kinds])
+
+    @property
+    def described(self) -> Described:
+        columns = tuple(SourceColumn(name, kind, _category(kind)) for name, kind in self.kinds)
+        return Described(columns, (self.source.lake_place(),))
+
+    def named(self, name: str) -> str:
+        return f"allowance_{self.mark}_{name}"
+
+    def table(self, name: str, rows: Driver) -> str:
+        rows.createOrReplaceTempView(self.named(name))
+        return self.named(name)
+
+
+@contextmanager
+def reading(source: Source) -> Iterator[Lake]:
+    """Whatever Spark says about a failure is dropped: it may quote a value."""
+    try:
+        from dpengine.statistics.engines.spark import BROKEN, SparkEngine
+    except ImportError:
+        raise AllowanceError("source.driver_spark") from None
+    failed = False
+    try:
+        session, view = SparkEngine()._view(SparkRows(source.path, source.spark))
+        yield Lake(session, view, source)
+    except BROKEN:
+        failed = True
+    if failed:
+        raise AllowanceError("source.lake", path=source.path) from None
+
+
+def describe_lake(source: Source) -> Described:
+    with reading(source) as lake:
+        return lake.described
+
+
+def bring(
+    source: Source,
+    target: Path,
+    schema: Schema,
+    unit: Unit,
+    dialect: Dialect,
+    secret: bytes,
+    tell: Callable[[float], None] | None = None,
+) -> Loaded:
+    """Code the table into the folder `target`. After a refusal nothing of it is there."""
+    refuse_uncodable(schema, "pyspark")
+    beside = target.with_suffix(".beside")
+    beside.mkdir(mode=0o700)
+    try:
+        with reading(source) as lake:
+            return _bring(lake, target, beside, schema, unit, dialect, secret, tell or (lambda share: None))
+    except BaseException as refusal:
+        refusal.__context__ = None  # an error below it may quote a cell
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _bring(
+    lake: Lake,
+    target: Path,
+    beside: Path,
+    schema: Schema,
+    unit: Unit,
+    dialect: Dialect,
+    secret: bytes,
+    tell: Callable[[float], None],
+) -> Loaded:
+    from pyspark import StorageLevel
+
+    for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
+        if name not in lake.names:
+            raise AllowanceError("column.absent", column=name, columns=lake.names)
+    refuse_changed(lake.source.seen, lake.described.seen)
+    texts = lake.session.sql(_texts(lake, dialect)).persist(StorageLevel.DISK_ONLY)
+    try:
+        rows = lake.table("rows", texts)
+        count, *sums = (
+            lake.session.sql(_marks(rows, len(lake.names)), args={"key": row_key(secret)})
+            .toArrow()
+            .to_pylist()[0]
+            .values()
+        )
+        tell(0.4)
+        people = _code(lake, rows, target, beside, schema, unit, dialect, secret)
+    finally:
+        texts.unpersist()
+    tell(0.95)
+    coded = int(lake.session.read.parquet(str(target)).count())
+    if not coded and unit.id_column is None:
+        raise AllowanceError("source.no_rows")
+    fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
+    marks = tuple(address_mark(place, secret) for place in lake.described.places)
+    about = coded if people is None else people
+    return Loaded(coded, tuple(lake.names), fingerprint, addresses=marks, seen=lake.described.seen, people=about)
+
+
+def _code(
+    lake: Lake, rows: str, target: Path, beside: Path, schema: Schema, unit: Unit, dialect: Dialect, secret: bytes
+) -> int | None:
+    """Write the coded rows; returns how many people there are, where that is not the number of rows."""
+    key = {"key": hmac.new(secret, b"allowance: which rows, in place", hashlib.sha256).hexdigest()}
+    places = [lake.names.index(name) for name in schema.columns]
+    chosen, kept, people = rows, tuple[str, ...](), None
+    if unit.id_column is not None:
+        kept, own = (PERSON,), lake.names.index(unit.id_column)
+        who = f"trim(BOTH '{SPACES}' FROM replace(r{own}, chr(0), ''))"
+        cells = ", ".join(f"coalesce(concat(octet_length(r{at}), ':', r{at}), '-')" for at, _ in enumerate(lake.names))
+        hashes = f"sha2(concat(:key, {who}), 256) AS who, sha2(concat(:key, {cells}), 256) AS mark"
+        known = lake.table("known", lake.session.sql(f"SELECT *, {hashes} FROM {rows} WHERE {who} <> ''", args=key))
+        numbered = f"SELECT who, monotonically_increasing_id() AS {PERSON} FROM (SELECT DISTINCT who FROM {known})"
+        # Written down before it is used: counted again, somebody could get another number.
+        lake.session.sql(numbered).write.parquet(str(beside / "people.parquet"))
+        numbers = lake.session.read.parquet(str(beside / "people.parquet"))
+        people = int(numbers.count())
+        numbers_of = lake.table("people", numbers)
+        ranked = f"SELECT *, row_number() OVER (PARTITION BY who ORDER BY mark) AS place FROM {known}"
+        picked = f"SELECT * FROM ({ranked}) JOIN {numbers_of} USING (who) WHERE place <= {unit.at_most}"
+        chosen = lake.table("chosen", lake.session.sql(picked))
+    texts = ", ".join([*(f"r{place} AS t{at}" for at, place in enumerate(places)), *kept])
+    kinds = pa.schema({"list": pa.int64(), "spelled": pa.string(), "place": pa.int64(), "fits": pa.int64()})
+    spelled = [(one.column, one.spelled, one.place, int(one.fits)) for one in listed(schema)]
+    rows_of = [dict(zip(kinds.names, row, strict=True)) for row in spelled]
+    pq.write_table(pa.Table.from_pylist(rows_of, kinds), beside / "lists.parquet")
+    lists = lake.table("lists", lake.session.read.parquet(str(beside / "lists.parquet")))
+    narrow = [f"CAST(c{at} AS {_narrow(column.size)}) AS c{at}" for at, column in enumerate(schema.columns.values())]
+    flags = [f"CAST({name} AS TINYINT) AS {name}" for name in (*(f"f{at}" for at, _ in enumerate(places)), "fault")]
+    inner = coding(schema, dialect, "pyspark", kept).removeprefix("WITH ")
+    before = f"WITH {TEXTS} AS (SELECT {texts} FROM {chosen}), lists AS (SELECT * FROM {lists}), {inner}"
+    wanted = ", ".join([*narrow, *flags, *kept])
+    lake.session.sql(f"SELECT {wanted} FROM ({before})").write.parquet(str(target))
+    return people
+
+
+def _narrow(size: int) -> str:
+    return "TINYINT" if size <= 2**7 else "SMALLINT" if size <= 2**15 else "INT"
+
+
+def _category(kind: str) -> str:
+    if kind.startswith("array"):
+        return "A"
+    days = kind in ("date", "timestamp", "timestamp_ntz")
+    number = kind in (*_WHOLE, "float", "double") or kind.startswith("decimal")
+    return "B" if kind == "boolean" else "D" if days else "N" if number else "S" if kind == "string" else ""
+
+
+def _texts(lake: Lake, dialect: Dialect) -> str:
+    """All cells as texts r0, r1, …, without the rows that hold nothing."""
+    width = len(lake.kinds)
+    longest = LONGEST_RECORD // (2 * width) - 4
+    cells = [f"{_cell(name, kind, dialect)} AS r{at}" for at, (name, kind) in enumerate(lake.kinds)]
+    bounded = [f"CASE WHEN octet_length(r{at}) <= {longest} THEN r{at} END AS r{at}" for at in range(width)]
+    some = " OR ".join(f"""trim(BOTH ' \t"'',' FROM coalesce(r{at}, '')) <> ''""" for at in range(width))
+    where = f" WHERE {some}" if width > 1 else ""
+    return f"SELECT {', '.join(bounded)} FROM (SELECT {', '.join(cells)} FROM {lake.view}){where}"
+
+
+def _cell(name: str, kind: str, dialect: Dialect) -> str:
+    own = "`" + name.replace("`", "``") + "`"
+    text = f"CAST({own} AS STRING)"
+    if kind in _AS_TEXT or kind == "string":
+        return text
+    signed = f"replace({text}, '.', ',')" if dialect.decimal == "," else text
+    if kind.startswith("decimal"):
+        return signed
+    if kind in ("float", "double"):
+        return (
+            f"CASE WHEN isnan({own}) THEN NULL WHEN {text} = 'Infinity' THEN 'inf'"
+            f" WHEN {text} = '-Infinity' THEN '-inf' ELSE {signed} END"
+        )
+    if kind.startswith("array<") and kind[6:-1] in (*_AS_TEXT, "string", "float", "double"):
+        return (
+            f"array_join({own}, '|')" if kind == "array<string>" else f"array_join(CAST({own} AS ARRAY<STRING>), '|')"
+        )
+    return "CAST(NULL AS STRING)"
+
+
+def _marks(rows: str, width: int) -> str:
+    """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
+    missing = ", ".join(f"'{word}'" for word in MISSING_WORDS)
+    digits = f"translate(split_part(x, 'e', 1), '{SIGNS}', '')"
+    time = "x"
+    for written, same in TIMES:
+        replaced = same.replace("\\1", "$1").replace("\\2", "$2")
+        time = f"regexp_replace({time}, r'{written}', '{replaced}')"
+    long = f"concat(left(x, 1), CAST((CAST(substr(x, 2, {PLACES + 1}) AS BIGINT) + 5) div 10 AS STRING))"
+    steps = (
+        f"lower(trim(BOTH '{SPACES}' FROM translate(x, '\"''', '')))",
+        f"CASE WHEN x IN ({missing}) THEN NULL"
+        " WHEN x RLIKE r'^[0-9]+([.][0-9]+)?$' THEN concat('#', trim(LEADING '0' FROM replace(x, '.', '')))"
+        f" WHEN x RLIKE r'^{NUMBER}$' THEN concat(CASE WHEN left(x, 1) IN ('-', '−') THEN '-' ELSE '#' END,"
+        f" trim(LEADING '0' FROM {digits})) WHEN contains(x, ':') THEN concat('=', {time}) ELSE concat('=', x) END",
+        "CASE WHEN left(x, 1) = '=' THEN x WHEN x = '-' THEN '#' ELSE trim(TRAILING '0' FROM"
+        f" CASE WHEN octet_length(x) > {PLACES + 1} THEN {long} ELSE x END) END",
+        "concat(octet_length(x), ':', x)",
+    )
+    cells = f"array({', '.join(f'r{at}' for at in range(width))})"
+    for step in steps:
+        cells = f"transform({cells}, x -> {step})"
+    told = f"SELECT array_join(array_sort(filter({cells}, x -> x IS NOT NULL)), '') AS told FROM {rows}"
+    lanes = [f"CAST(conv(substr(hash, {at}, 16), 16, 10) AS DECIMAL(20, 0))" for at in (1, 17, 33, 49)]
+    sums = ", ".join(f"coalesce(sum({lane}), 0) AS s{at}" for at, lane in enumerate(lanes))
+    hashes = f"SELECT sha2(concat(:key, told), 256) AS hash FROM ({told}) WHERE told <> ''"
+    return f"SELECT count(*) AS n, {sums} FROM ({hashes})"

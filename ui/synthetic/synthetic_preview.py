@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.printed import chance
-from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
+from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, SyntheticTable
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 
@@ -30,8 +30,10 @@ def show(query: SyntheticTable) -> None:
 def promised(query: SyntheticTable) -> str:
     """What is measured, and within which ranges; the widest, and the widest of a single column."""
     singles = [query.reach((place,)) for place in range(len(query.axes))]
+    kept = "_keep" if query.keep and query.plan == CHOSEN else ""
     return say(
-        f"synthetic_page.promised.{query.plan}",
+        f"synthetic_page.promised.{query.plan}{kept}",
+        keep=query.keep,
         sets=len(query.sets),
         widest=math.ceil(max(query.reach(part) for part in query.sets)),
         single=math.ceil(max(singles)),

@@ -10,7 +10,8 @@ Plan        from public facts: how many cells there are, about how many people, 
             pairs    all columns by themselves and all pairs
             triples  all of these and all triples
             mixed    all columns by themselves and all pairs, and T triples, chosen one after the other
-            chosen   all columns by themselves, and T pairs and triples, chosen one after the other (`chosen_pairs`)
+            chosen   all columns by themselves, and T pairs and triples, chosen one after the other (`chosen_pairs`);
+                     where a column is to be kept, all its pairs in any case
 Loss        pairs, triples: one row moves all residuals together by what `residuals` says; the noise is scaled so that
             the loss of the whole is ρ.
             mixed, chosen: a part of ρ goes to what is measured whatever is chosen, in the same way. A part to T
@@ -79,6 +80,7 @@ IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
 FIRST = {MIXED: Fraction(3, 5), CHOSEN: Fraction(1, 8)}  # of ρ, for what is measured whatever is chosen
 _ONE = Decimal(1)
 STEPS: Json = {"column": "x", "step": 2}
+FOR_KEPT = Fraction(1, 2)  # the same where all pairs with a column are among it
 MOST_RULES = 20
 MOST_IN_THREES = 24  # columns of which triples may be chosen
 MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
@@ -147,7 +149,7 @@ class SyntheticTable(Overview):
             raise AllowanceError("synthetic_table.keep", column=keep[:60])
         made |= {"plan": plan, "keep": keep, "never": _rules(facts, plain, given.get("never")), "spread": ""}
         made |= {"every": plan in EVERY, "three": plan == TRIPLES}
-        refuse_large(facts, made)
+        refuse_large(facts, made | {"against": (keep,) if keep else ()})
         return made
 
     def planned(self, plan: str) -> Self:
@@ -193,7 +195,8 @@ class SyntheticTable(Overview):
     def _always(self) -> tuple[Columns, ...]:
         """What is measured whatever is chosen."""
         names = [base(ref) for ref in self.columns]
-        return wanted_sets(names, (), self.plan == TRIPLES, self.plan != CHOSEN)
+        kept = (self.keep,) if self.keep and self.plan == CHOSEN else ()
+        return wanted_sets(names, kept, self.plan == TRIPLES, self.plan != CHOSEN)
 
     @cached_property
     def _parts(self) -> tuple[Columns, ...]:
@@ -202,8 +205,8 @@ class SyntheticTable(Overview):
             return ()
         size = [axis.size for axis in self.axes]
         many = {part: math.prod(size[place] for place in part) for part in self._candidates(size)}
-        kept, counted = [], 0
-        for part in sorted(many, key=lambda part: (len(part), many[part], part)):
+        kept, counted, always = [], 0, set(self._always)
+        for part in sorted(many.keys() - always, key=lambda part: (len(part), many[part], part)):
             counted += many[part]
             if many[part] <= MOST_CELLS and counted <= MOST_COUNTED:
                 kept.append(part)
@@ -241,7 +244,8 @@ class SyntheticTable(Overview):
 
     @cached_property
     def choosing(self) -> Choosing:
-        return Choosing(self.layout, self._parts, self.turns, self.rho, FIRST[self.plan])
+        first = FOR_KEPT if self.keep and self.plan == CHOSEN else FIRST[self.plan]
+        return Choosing(self.layout, self._parts, self.turns, self.rho, first)
 
     # Noise and loss
 

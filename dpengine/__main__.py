@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "backup": "dpengine.commands.backup",
     "fits": "dpengine.accountant.how_many_fit",
     "head": "dpengine.commands.head",
+    "ledger": "dpengine.commands.ledger",
     "people": "dpengine.commands.people",
     "recover": "dpengine.commands.recover",
     "verify": "dpengine.commands.verify",

@@ -25,9 +25,9 @@ from dpengine.asking.lanes import Lanes
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.ledger import Entry, Ledger
-from dpengine.ledger.rows import Reservation, read_request
+from dpengine.ledger.rows import Reservation, questions_of, read_request
 from dpengine.messages.language import carried as in_words_of_caller
-from dpengine.storage.workers import Worker, carried, in_hand
+from dpengine.storage.workers import Worker, carried, in_hand, refuse_apart
 
 Statistic = TypeVar("Statistic")
 
@@ -101,17 +101,25 @@ def _note_failure(ledger: Ledger, request: str) -> None:
 
 
 def _look(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
-    """The state of a request, from the ledger and the workers' locks."""
+    """The state of a request, from the ledger and the workers' locks. Where machines share a ledger, a release that was
+    cut short is noted there, once: then all tell the same, and a machine that was only cut off stores nothing later."""
     entry = ledger.find(request)
     if entry is None:
         return "unknown", None
-    charge = entry.charge
-    if entry.outcome is None and not carried(ledger.path.parent, charge.worker, charge.request):
+    charge, kept_in = entry.charge, ledger.kept_in
+    if entry.outcome is None and not carried(ledger.path.parent, charge.worker, charge.request, kept_in.hears):
+        if (
+            kept_in.shared and questions_of(charge.claim) is None
+        ):  # opening a session draws nothing: it can still be done
+            with suppress(AllowanceError):
+                ledger.fail(request, "release.interrupted")
         entry = ledger.find(request) or entry  # its worker may have stored the answer and ended between the two reads
         if entry.outcome is None:
             return "interrupted", entry
     if entry.outcome is None:
         return "running", entry
+    if entry.outcome.body.get("code") == "release.interrupted" and entry.outcome.kind == "failed":
+        return "interrupted", entry
     return "done" if entry.outcome.kind == "answer" else "failed", entry
 
 
@@ -166,6 +174,13 @@ class Jobs:
         self._ledger = ledger
         self._worker = Worker(ledger.path.parent)
         self._begin()
+        if ledger.kept_in.shared:  # announced from the start, so that others notice a folder that is not theirs
+            try:
+                assert self.worker
+            except BaseException:
+                ledger.kept_in.leave()
+                self._worker.close()
+                raise
 
     def _begin(self) -> None:
         self._pid = os.getpid()
@@ -176,8 +191,11 @@ class Jobs:
 
     @property
     def worker(self) -> str:
-        """The name this process charges under."""
-        return self._worker.name
+        """The name this process charges under; others know by it that it lives."""
+        name = self._worker.name
+        if self._ledger.kept_in.announce(name):
+            refuse_apart(self._ledger.path.parent, self._ledger.kept_in.others)
+        return name
 
     def submit(
         self, request: str, carry: Callable[[], object], actor: str = "", turn: str = "", long: bool = False
@@ -270,6 +288,7 @@ class Jobs:
         with self._lock:
             for job in self._jobs.values():
                 job.ended.set()
+        self._ledger.kept_in.leave()  # before the lock in the folder: whoever is announced has one
         self._worker.close()
 
     def _run(self, request: str, job: _Job, carry: Callable[[], object]) -> None:

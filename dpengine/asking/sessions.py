@@ -167,7 +167,11 @@ class Session:
             time.sleep(_LOOK_AGAIN)
 
     def _state(self, burned: Burned) -> str:
-        if burned.told is None and not carried(self.ledger.path.parent, burned.worker, self._name(burned.step)):
+        kept_in, name = self.ledger.kept_in, self._name(burned.step)
+        if burned.told is None and not carried(self.ledger.path.parent, burned.worker, name, kept_in.hears):
+            if kept_in.shared:  # noted once for all machines, as for a question (jobs.py)
+                with suppress(AllowanceError):
+                    self.ledger.tell(self.request, burned.index, "lost", {"code": "session.step_lost"})
             # Its worker may have stored the answer and ended between the two reads.
             burned = self.ledger.step(self.request, burned.step) or burned
             if burned.told is None:

@@ -1,9 +1,9 @@
 """`python -m dpengine backup DESTINATION`: a whole copy of a workspace, made while it is in use.
 
 Meanwhile no table is loaded or declared anew; questions go on. Tables are copied first, then the ledger in one
-snapshot: a table forgotten in between is closed in the copy's ledger, and its rows are deleted when the copy is opened.
-Published tables come last. The copy is marked as a copy (high_water.py): it cannot be used as a workspace before an
-operator says what became of the original (recover.py).
+snapshot, as a file also where it is in a database: a table forgotten in between is closed in the copy's ledger, and its
+rows are deleted when the copy is opened. Published tables come last. The copy is marked as a copy (high_water.py): it
+cannot be used as a workspace before an operator says what became of the original (recover.py).
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 
+from dpengine.commands.ledger_places import LEDGER
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
+from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.messages import say
 from dpengine.workspace import Workspace
 
-LEDGER, REGISTRY, SECRET, PUBLISHED = "ledger.sqlite", "registry.sqlite", "secret", "published"
+REGISTRY, SECRET, PUBLISHED = "registry.sqlite", "secret", "published"
 
 
 def main(arguments: list[str]) -> int:
@@ -86,7 +89,10 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
         _folder(workspace.folder / "tables" / record.folder, place / "tables" / record.folder)
     _file(workspace.folder / SECRET, place / SECRET, shutil.copyfile)
     _file(workspace.folder / REGISTRY, place / REGISTRY, _database)
-    _file(workspace.folder / LEDGER, place / LEDGER, _database)
+    if workspace.ledger.kept_in.shared:
+        _from_database(workspace.ledger, place / LEDGER)
+    else:
+        _file(workspace.folder / LEDGER, place / LEDGER, _database)
     published = workspace.folder / PUBLISHED  # after the ledger: every table that it says was published exists by then
     if published.is_dir():
         _folder(published, place / PUBLISHED)
@@ -118,6 +124,16 @@ def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> No
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _from_database(ledger: Ledger, place: Path) -> None:
+    """The rows of a ledger in Postgres, up to the last one now, as a file: a copy that needs no database to be read."""
+    last = ledger.head()[0]
+    with closing(Ledger(place.with_name("ledger.new.sqlite"))) as file:
+        file.adopt(takewhile(lambda row: row["seq"] <= last, ledger.export_rows()))
+    _file(file.path, place, shutil.copyfile)
+    for left in place.parent.glob("ledger.new.*"):
+        left.unlink()
 
 
 def _database(source: Path, place: Path) -> None:

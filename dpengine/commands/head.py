@@ -16,12 +16,12 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dpengine.commands.backup import LEDGER, home_of
+from dpengine.commands.backup import home_of
+from dpengine.commands.ledger_places import LEDGER
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.chain import verify
-from dpengine.ledger.exports import opened
-from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.opening import open_ledger, opened_anywhere
 from dpengine.messages import say
 
 _LINE = re.compile(r"(\S+) (\d{1,18}) ([0-9a-f]{64})")
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
         return 2
     if rest and rest[0] == "--check":
         return check(home / LEDGER, Path(rest[1]))
-    with closing(Ledger(home / LEDGER)) as ledger:
+    with closing(open_ledger(home / LEDGER)) as ledger:
         line = line_of(*ledger.head())
     if rest:
         write(Path(rest[1]), line)
@@ -66,7 +66,7 @@ def check(ledger: Path, place: Path) -> int:
     lines = read(place)
     for row, digest in lines:
         wanted.setdefault(row, set()).add(digest)
-    with opened(ledger) as rows:
+    with opened_anywhere(ledger) as rows:
         found: dict[int, str] = {}
 
         def noted() -> Iterator[JsonObject]:

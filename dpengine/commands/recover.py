@@ -15,37 +15,33 @@ either refuses to open or is recovered, and the same command again does what is 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 
-from dpengine.commands.backup import LEDGER, REGISTRY, home_of
+from dpengine.commands.backup import REGISTRY, home_of
+from dpengine.commands.ledger_places import LEDGER, Place, place_of_ledger
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger.chain import START, Verdict, verify
-from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
-from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.messages import say
 from dpengine.storage.folder_lock import Hold
 from dpengine.storage.registry import Registry
 
 OPERATOR = "operator"
-_NEW = "ledger.new.sqlite"
-_BESIDE = ("-wal", "-shm", "-journal")
 _LEAST_HEAD = 12
 
 
 @dataclass(frozen=True)
 class Found:
-    """The state of a ledger, `fine`, `copy`, `rolled_back`, `missing` or `damaged`, and how much of it is valid."""
+    """The state of a ledger, `fine`, `copy`, `ahead`, `rolled_back`, `missing` or `damaged`, and how much of it is
+    valid."""
 
     state: str
     rows: int
@@ -66,79 +62,93 @@ def main(arguments: list[str]) -> int:
         return 2
     hold = Hold(home, alone=True)
     try:
-        state = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "")
-        if state.state == "fine":
-            print(state.sentence)
-            return 0
-        if wanted == "--close":
-            budgets, aside = close(home, state)
-            print(say("recover.closed", rows=state.rows, budgets=budgets, aside=aside.name))
-            return 0
-        if wanted == "--moved":
-            moved(home, state, rest[1])
-            print(say("recover.moved", rows=state.rows))
-            return 0
-        print(state.sentence)
-        if state.state == "copy":
-            print(say("recover.way_moved"))
-        print(say("recover.way_close", rows=state.rows, budgets=len(_budgets(home, state))))
-        return 1
+        with closing(place_of_ledger(home)) as place:
+            state = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "", place)
+            return _done(home, place, state, wanted, rest)
     finally:
         hold.let_go()
 
 
-def look(home: Path, kept: str = "") -> Found:
+def _done(home: Path, place: Place, state: Found, wanted: str, rest: list[str]) -> int:
+    if state.state == "fine":
+        place.tidy()
+        print(state.sentence)
+        return 0
+    if wanted == "--close":
+        budgets, aside = close(home, state, place)
+        print(say("recover.closed", rows=state.rows, budgets=budgets, aside=aside))
+        return 0
+    if wanted == "--moved":
+        moved(home, state, rest[1], place)
+        print(say("recover.moved", rows=state.rows))
+        return 0
+    print(state.sentence)
+    if state.state == "copy":
+        print(say("recover.way_moved"))
+    print(say("recover.way_close", rows=state.rows, budgets=len(_budgets(home, state, place))))
+    return 1
+
+
+def look(home: Path, kept: str = "", place: Place | None = None) -> Found:
     """`kept`: a head that was noted elsewhere. A ledger without that row is an older copy, whatever lies beside it.
     Nothing is changed, except that a valid ledger of an older version is migrated."""
+    if place is None:
+        with closing(place_of_ledger(home)) as place:
+            return look(home, kept, place)
     if kept and len(kept) < _LEAST_HEAD:
         raise AllowanceError("recover.short_head", least=_LEAST_HEAD)
     try:
         mark = Anchor(anchor_path(home / LEDGER)).read() or Mark(0, START)
     except ValueError:
         mark = Mark(0, "?")  # its last row is unknown
-    if not (home / LEDGER).exists():
+    if not place.there():
         return Found("missing", 0, START, mark.seq)
     held: list[str] = []
-    older = bool(kept)
+    older, later = bool(kept), False
 
     def note(rows: Iterator[JsonObject]) -> Iterator[JsonObject]:
-        nonlocal older
+        nonlocal older, later
         for row in rows:
             held.extend([row["hash"]] if row["seq"] == mark.seq else [])
+            later = later or (row["seq"] > mark.seq and row["kind"] != "recovered")
             older = older and not row["hash"].startswith(kept.lower())
             yield row
 
-    verdict = _verdict(home, note)
+    verdict = _verdict(place, note)
     if verdict.why:
         return Found("damaged", verdict.rows, verdict.head[1], max(mark.seq, verdict.rows), verdict.sentence)
     state = "copy" if mark.copy else "fine"
-    if held != [mark.hash] and (mark.copy or mark.seq or mark.hash != START):
+    if mark.copy and later:  # a folder from a backup beside a database that went on: tables declared since are unknown
+        state = "ahead"
+    elif held != [mark.hash] and (mark.copy or mark.seq or mark.hash != START):
         state = "rolled_back"  # an unfinished copy too
     state = "rolled_back" if older else state
     if state == "fine":
-        with closing(Ledger(home / LEDGER)) as ledger:  # checks the triggers and indexes too
-            verdict = ledger.verify()
+        verdict = place.checked()
         state = "fine" if verdict.ok else "damaged"
     # For a copy, the head when it was made: a `--moved` that was killed has added a row of its own.
     head = mark.hash if state == "copy" else verdict.head[1]
     return Found(state, verdict.rows, head, max(mark.seq, verdict.rows), verdict.sentence)
 
 
-def close(home: Path, found: Found) -> tuple[int, Path]:
-    """Close the budgets; returns how many, and where the old file is now."""
-    budgets = _budgets(home, found)
-    return len(budgets), _rebuild(home, found, budgets)
+def close(home: Path, found: Found, place: Place | None = None) -> tuple[int, str]:
+    """Close the budgets; returns how many, and where the old ledger is now."""
+    if place is None:
+        with closing(place_of_ledger(home)) as place:
+            return close(home, found, place)
+    budgets = _budgets(home, found, place)
+    return len(budgets), _rebuild(place, found, budgets)
 
 
-def moved(home: Path, found: Found, head: str) -> None:
+def moved(home: Path, found: Found, head: str, place: Place) -> None:
     if found.state != "copy":
         raise AllowanceError("recover.not_copy")
     if len(head) < _LEAST_HEAD or not found.head.startswith(head.lower()):
         raise AllowanceError("recover.other_head")
-    _rebuild(home, found, [], "moved")
+    _rebuild(place, found, [], "moved")
 
 
-def _verdict(home: Path, note: Json) -> Verdict:
+def _verdict(place: Place, note: Json) -> Verdict:
     """The verdict on the rows up to the first that is invalid or cannot be read."""
     broken = False
 
@@ -150,53 +160,28 @@ def _verdict(home: Path, note: Json) -> Verdict:
             broken = True
 
     try:
-        with opened(home / LEDGER) as rows:
+        with place.rows() as rows:
             verdict = verify(readable(note(rows)))
     except AllowanceError:
         return Verdict(False, 0, (0, START), None, "ledger.damaged")
     return Verdict(False, verdict.rows, verdict.head, None, "ledger.damaged") if verdict.ok and broken else verdict
 
 
-def _kept(home: Path, found: Found) -> Iterator[JsonObject]:
+def _kept(place: Place, found: Found) -> Iterator[JsonObject]:
     if found.rows:
-        with opened(home / LEDGER) as rows:
+        with place.rows() as rows:
             yield from islice(rows, found.rows)
 
 
-def _budgets(home: Path, found: Found) -> list[str]:
+def _budgets(home: Path, found: Found, place: Place) -> list[str]:
     """Every private budget that is known, from valid rows or from a declared table, and is not closed yet."""
-    rows = [row for row in _kept(home, found) if row["kind"] in ("budget", "close")]
+    rows = [row for row in _kept(place, found) if row["kind"] in ("budget", "close")]
     made = {row["budget"]: json.loads(row["body"])["kind"] for row in rows if row["kind"] == "budget"}
     private = {budget for budget, kind in made.items() if kind == "private"}
     declared = {record.budget for record in Registry(home / REGISTRY).all() if not record.practice}
     return sorted((private | declared) - {row["budget"] for row in rows if row["kind"] == "close"})
 
 
-def _rebuild(home: Path, found: Found, budgets: list[str], why: str = "") -> Path:
-    path, new = home / LEDGER, home / _NEW
-    for left in home.glob("ledger.new.*"):  # left by a recovery that was killed
-        left.unlink()
+def _rebuild(place: Place, found: Found, budgets: list[str], why: str = "") -> str:
     note = {"why": why or found.state, "kept": [found.rows, found.head], "had": found.had}
-    with closing(Ledger(new)) as ledger:
-        ledger.adopt(_kept(home, found))
-        ledger.recover(budgets, note, OPERATOR)
-        if not ledger.verify().ok:
-            raise AllowanceError("ledger.damaged")
-        head = ledger.head()
-    aside = _set_aside(home)
-    for end in _BESIDE:  # or SQLite would apply an old log or journal to the new file
-        path.with_name(path.name + end).unlink(missing_ok=True)
-    os.replace(new, path)
-    Anchor(anchor_path(path)).put(Mark(*head))
-    anchor_path(new).unlink(missing_ok=True)
-    return aside
-
-
-def _set_aside(home: Path) -> Path:
-    aside = next(place for number in count(1) if not (place := home / f"found-{number}").exists())
-    aside.mkdir(mode=0o700)
-    for name in (LEDGER, *(LEDGER + end for end in _BESIDE), anchor_path(Path(LEDGER)).name):
-        if (home / name).exists():
-            shutil.copyfile(home / name, aside / name)
-            (aside / name).chmod(0o600)
-    return aside
+    return place.renew(lambda: _kept(place, found), lambda ledger: ledger.recover(budgets, note, OPERATOR))

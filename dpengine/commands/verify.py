@@ -1,7 +1,8 @@
 """`python -m dpengine verify RECEIPT... LEDGER`: one plain line per receipt, and exit code 1 if one is not valid.
 
 RECEIPT is a receipt as JSON, or a file with one on each line. LEDGER is a workspace's ledger.sqlite, a copy of it, or
-the export as JSON lines. It is only read.
+the export as JSON lines; or the word ALLOWANCE_LEDGER, for the ledger in the database that this setting names. (An
+address on the command line would show its password to everybody on the machine.) It is only read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from pathlib import Path
 
 from dpengine.asking.receipts import Receipt, check, read_receipts
 from dpengine.core.errors import AllowanceError
+from dpengine.ledger.address import SETTING
 from dpengine.ledger.exports import opened
+from dpengine.ledger.opening import opened_anywhere
 from dpengine.messages import say
 
 
@@ -29,7 +32,7 @@ def main(arguments: list[str]) -> int:
             fine = False
             print(say("verify.line.bad", file=path.name, sentence=str(complaint)))
     try:
-        with opened(ledger) as rows:
+        with opened_anywhere(ledger) if str(ledger) == SETTING else opened(ledger) as rows:
             findings = check([receipt for _, receipt in held], rows)
     except AllowanceError as complaint:
         print(complaint)

@@ -55,9 +55,13 @@ class Anchor:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> Mark | None:
-        """None if nothing was ever noted. ValueError if the line cannot be read: then work must not go on."""
+    def read(self, held: bool = False) -> Mark | None:
+        """None if nothing was ever noted. ValueError if the line cannot be read: then work must not go on. `held`:
+        under its lock, which also makes a network's file system look at the file itself."""
         try:
+            if held:
+                with self._held() as handle:
+                    return Mark.from_line(os.pread(handle, _SIZE + 1, 0))
             return Mark.from_line(self.path.read_bytes())
         except FileNotFoundError:
             return None
@@ -95,9 +99,9 @@ class Anchor:
             os.close(handle)
 
 
-def refuse_older(mark: Mark | None, held: str | None, code: str) -> None:
+def refuse_older(mark: Mark | None, held: str | None, code: str, **facts: str) -> None:
     """`held`: the hash that the file has in the row of the mark, None where it has no such row."""
     if mark is not None and mark.copy:
         raise AllowanceError("workspace.copy")
     if mark is not None and mark.seq and held != mark.hash:
-        raise AllowanceError(code)
+        raise AllowanceError(code, **facts)

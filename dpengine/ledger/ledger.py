@@ -14,8 +14,6 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Unpack
 
-from sqlite_utils import Database
-
 from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, share, used
@@ -44,6 +42,7 @@ from dpengine.ledger.rows import (
     read_request,
 )
 from dpengine.ledger.sqlite_file import head_of
+from dpengine.ledger.store import Database
 
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 

@@ -17,10 +17,9 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 
-from sqlite_utils import Database
-
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.ledger.store import Database
 
 KIND = "list"
 LONG = 1_000

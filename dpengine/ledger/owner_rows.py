@@ -18,13 +18,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlite_utils import Database
-
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.people_rows import base_of
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, act_of, newer_of
 from dpengine.ledger.sqlite_file import sound_rows
+from dpengine.ledger.store import Database
 
 # These conditions repeat those of the partial indexes word for word, or SQLite would not use the indexes.
 _ANY = "kind IN ('seal', 'forget', 'raise')"

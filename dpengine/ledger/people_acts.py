@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TypeVar
 
-from sqlite_utils import Database
-
 from dpengine.accountant.costs import Cost
 from dpengine.accountant.filter import used
 from dpengine.core.errors import AllowanceError, BudgetExceeded
@@ -34,6 +32,7 @@ from dpengine.ledger.people_rows import (
 from dpengine.ledger.reader import LedgerReader
 from dpengine.ledger.rows import BudgetRecord, Charge, Reservation, Standing, Sums, read_request
 from dpengine.ledger.sqlite_file import sound_rows
+from dpengine.ledger.store import Database
 
 LONGEST_REASON = 500
 _DEEDS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"

@@ -6,12 +6,11 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from sqlite_utils import Database
-
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.people_rows import NO, OWNER, Decision, Grant, Role, Wanted, is_group
 from dpengine.ledger.rows import Standing, Sums, sums_of
 from dpengine.ledger.sqlite_file import sound_rows
+from dpengine.ledger.store import Database
 
 _UNDER = "kind = 'charge' AND json_extract(body, '$.under') IS NOT NULL"  # word for word as in the indexes
 _PERSON, _ROLE, _TABLE = (f"json_extract(body, '$.{name}')" for name in ("person", "role", "table"))

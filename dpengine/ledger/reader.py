@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from dpengine.accountant.filter import Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
@@ -19,7 +17,8 @@ from dpengine.ledger import owner_rows, repeats, session_rows
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.owner_rows import Act
 from dpengine.ledger.rows import BudgetRecord, Burned, Charge, Entry, Looked, Outcome, Standing, is_request
-from dpengine.ledger.sqlite_file import SCHEMA, LedgerFile, head_of, sound_rows
+from dpengine.ledger.sqlite_file import LedgerFile, head_of, sound_rows
+from dpengine.ledger.store import Database, Store
 
 _PAGE = 500
 _BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
@@ -29,25 +28,29 @@ _CHARGE_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND
 _NEXT_CHARGES = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq > ? ORDER BY seq LIMIT ?"
 _NEAREST = (  # for each of several row numbers the last charge up to it
     "SELECT * FROM entries WHERE seq IN (SELECT (SELECT seq FROM entries WHERE kind = 'charge' AND budget = ?"
-    " AND seq <= place.value ORDER BY seq DESC LIMIT 1) FROM json_each(?) AS place) ORDER BY seq"
+    " AND seq <= CAST(place.value AS BIGINT) ORDER BY seq DESC LIMIT 1) FROM json_each(?) AS place) ORDER BY seq"
 )
 _OUTCOMES = "SELECT * FROM entries WHERE kind IN ('answer', 'failed') AND request IN (SELECT value FROM json_each(?))"
-_THESE = "SELECT * FROM entries WHERE kind = 'charge' AND seq IN (SELECT value FROM json_each(?))"
+_THESE = "SELECT * FROM entries WHERE kind = 'charge' AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?))"
 _NEWEST = (
     "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
 )
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
-_SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') AND sql IS NOT NULL"
 
 
 class LedgerReader:
     """All that can be read from a ledger, by any number of threads and processes."""
 
-    def __init__(self, path: Path, wait: float = 5.0) -> None:
-        self._file = LedgerFile(Path(path), wait)
+    def __init__(self, path: Path, wait: float = 5.0, store: Store | None = None) -> None:
+        self._file: Store = LedgerFile(Path(path), wait) if store is None else store
         self.path = self._file.path
+
+    @property
+    def kept_in(self) -> Store:
+        """Where the rows are: what is asked there about the processes that spend from it."""
+        return self._file
 
     def close(self) -> None:
         self._file.close()
@@ -204,14 +207,13 @@ class LedgerReader:
         try:
             verdict = verify(self._pages("", []))
             with self._file.reading() as db:
-                schema = {row["sql"] for row in db.query(_SCHEMA)}
-                same = schema == SCHEMA and repeats.tells_the_same(db)
-                intact = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"  # do the indexes agree?
+                guarded = self._file.guarded(db) and repeats.tells_the_same(db)
+                intact = self._file.intact(db)
         except AllowanceError as error:
             if error.code != "ledger.damaged":
                 raise
             return Verdict(False, 0, (0, START), None, error.code)
-        if not verdict.ok or (schema == SCHEMA and same and intact):
+        if not verdict.ok or (guarded and intact):
             return verdict
         return replace(verdict, ok=False, why="chain.guards" if intact else "ledger.damaged")
 

@@ -15,11 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 
-from sqlite_utils import Database
-
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger import long_lists
+from dpengine.ledger.store import Database, walked
 
 FEW = 12  # the first answers under every law; `repeated_answers` uses no more
 MOST_FIRST = 480  # such answers in all, over all laws
@@ -93,7 +92,7 @@ def _named(budget: str, body: str) -> tuple[str, str]:
 
 def fill(db: Database) -> None:
     """Build the index of a ledger that has none yet. An answer that cannot be read is left out: `verify` names it."""
-    for row in db.query(_ANSWERS):
+    for row in walked(db, _ANSWERS):
         with suppress(*_ILLEGIBLE):
             long_lists.at_hand(db, [row["body"]])
             note(db, row["seq"], row["charge"], row["budget"], row["body"])
@@ -128,7 +127,7 @@ def tells_the_same(db: Database) -> bool:
 def _follows(db: Database) -> Iterator[bool]:
     questions: Counter[str] = Counter()
     laws: Counter[tuple[str, str]] = Counter()
-    for row, look in zip_longest(db.query(_ANSWERS), db.query(_ALL)):
+    for row, look in zip_longest(walked(db, _ANSWERS), walked(db, _ALL)):
         try:
             long_lists.at_hand(db, [row["body"]])
             question, law = _named(row["budget"], row["body"])

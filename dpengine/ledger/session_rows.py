@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import json
 
-from sqlite_utils import Database
-
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.rows import Burned, Charge, questions_of
 from dpengine.ledger.sqlite_file import sound_rows
+from dpengine.ledger.store import Database
 
 _OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"
 _TOLD = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') > ?"

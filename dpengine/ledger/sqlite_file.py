@@ -13,14 +13,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
-from sqlite_utils import Database, Migrations
+from sqlite_utils import Database as SqliteDatabase
+from sqlite_utils import Migrations
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
 from dpengine.ledger import long_lists, people_triggers, repeats
+from dpengine.ledger.address import SETTING
 from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
+from dpengine.ledger.store import Database
 
 # Later versions add a numbered migration; a released migration is never edited.
 MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -103,7 +106,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("0008_new_people", people_triggers.NEW_PEOPLE),
     ("0009_agreements", people_triggers.AGREEMENTS),
 )
-_FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
+FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
 SCHEMA = frozenset(  # SQLite keeps them word for word
     sql
     for _, statements in MIGRATIONS
@@ -130,6 +133,7 @@ _UNWRITABLE = (
 SHARES_MEMORY = bytes((2, 2))  # where SQLite writes down that a file uses WAL
 _HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
 _HASH = "SELECT hash FROM entries WHERE seq = ?"
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') AND sql IS NOT NULL"
 
 
 def _sentence_for(error: sqlite3.Error, damaged: str) -> str:
@@ -169,11 +173,11 @@ class Handle:
             connection.execute(pragma)
         # Bytes that are no valid text must reach the hash check, which names their row, instead of raising here.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-        self.db = Database(connection, execute_plugins=False)
+        self.db = SqliteDatabase(connection, execute_plugins=False)
         self._read: dict[tuple[str, ...], object] = {}
         self._as_of: tuple[int, int] | None = None
 
-    def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
+    def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
         """What was read before by this connection, as long as nobody has written since: a page asks for the same sums
         many times. Nothing is decided by it: a charge reads everything again, under the write lock."""
         version: int = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
@@ -201,6 +205,8 @@ def _close(connection: sqlite3.Connection, pid: int) -> None:
 class LedgerFile:
     """Safe for several threads and processes: readers never wait, writers queue for at most `wait` seconds."""
 
+    shared = False
+
     def __init__(self, path: Path, wait: float) -> None:
         self.path = path.absolute()
         self._anchor = Anchor(anchor_path(self.path))
@@ -224,7 +230,7 @@ class LedgerFile:
             raise
 
     @contextmanager
-    def reading(self) -> Iterator[Database]:
+    def reading(self) -> Iterator[SqliteDatabase]:
         with spoken():
             handle: Handle | None = getattr(self._local, "handle", None)
             if handle is None or handle.pid != os.getpid():
@@ -234,7 +240,7 @@ class LedgerFile:
                 self._local.handle = handle
             yield handle.db
 
-    def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
+    def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
         """Reads once for each thread, until something is written."""
         with self.reading():
             handle: Handle = self._local.handle
@@ -246,7 +252,7 @@ class LedgerFile:
         refuse_full(self.path.parent)
 
     @contextmanager
-    def writing(self) -> Iterator[Database]:
+    def writing(self) -> Iterator[SqliteDatabase]:
         """The write lock is taken before the first read, so what is read is still true when the row is written."""
         with self.reading() as db:
             try:
@@ -261,6 +267,24 @@ class LedgerFile:
                 raise
             self._advance(head)  # before anything is read or drawn for what was just charged
 
+    def guarded(self, db: Database) -> bool:
+        return {row["sql"] for row in db.query(_SCHEMA)} == SCHEMA
+
+    def intact(self, db: Database) -> bool:
+        return bool(db.conn.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+
+    def announce(self, worker: str) -> bool:
+        return False  # processes of one machine see each other's locks (workers.py)
+
+    def hears(self, worker: str) -> bool:
+        return False
+
+    def others(self) -> list[str]:
+        return []
+
+    def leave(self) -> None:
+        """Nothing was announced."""
+
     def close(self) -> None:
         """Close every thread's connection. A later call opens a new one."""
         with self._lock:
@@ -271,7 +295,7 @@ class LedgerFile:
     def _prepare(self) -> None:
         known = Migrations("ledger")
         for name, statements in MIGRATIONS:
-            known(name=name)(_step(statements, _FILLED.get(name)))
+            known(name=name)(_step(statements, FILLED.get(name)))
         with self.reading() as db:
             self._use_wal(db)
             if {step.name for step in known.applied(db)} - {name for name, _ in MIGRATIONS}:
@@ -284,7 +308,7 @@ class LedgerFile:
         with self.writing() as db:  # `apply` looks again under the lock: two processes may start at once
             known.apply(db)
 
-    def _refuse_older(self, db: Database | None) -> None:
+    def _refuse_older(self, db: SqliteDatabase | None) -> None:
         """Refuses a ledger that does not hold the row noted beside it as its last: then it is an older copy."""
         try:
             mark = self._anchor.read()
@@ -299,7 +323,7 @@ class LedgerFile:
         if head[0] > 0:
             self._anchor.advance(*head)
 
-    def _use_wal(self, db: Database) -> None:
+    def _use_wal(self, db: SqliteDatabase) -> None:
         deadline, wanted = time.monotonic() + self._wait, journal(self.path.parent)
         while db.execute("PRAGMA journal_mode").fetchone()[0] != wanted:
             try:
@@ -313,8 +337,9 @@ class LedgerFile:
 
 def journal(folder: Path) -> str:
     """SQLite's journal mode: WAL, which shares memory between processes, where the disk's blocks allow it; elsewhere a
-    rollback journal, which is slower and as durable, and makes readers wait for a write."""
-    return "delete" if small_blocks(folder) else "wal"
+    rollback journal, which is slower and as durable, and makes readers wait for a write. Where the ledger is in a
+    database, the folder may be shared by machines, and memory is not."""
+    return "delete" if small_blocks(folder) or os.environ.get(SETTING, "").strip() else "wal"
 
 
 def refuse_holes(path: Path) -> None:
@@ -348,8 +373,8 @@ def head_of(db: Database) -> tuple[int, str]:
     return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
 
 
-def _step(statements: tuple[str, ...], fill: Callable[[Database], None] | None) -> Callable[[Database], None]:
-    def run(db: Database) -> None:
+def _step(statements: tuple[str, ...], fill: Callable[[Database], None] | None) -> Callable[[SqliteDatabase], None]:
+    def run(db: SqliteDatabase) -> None:
         for statement in statements:
             db.execute(statement)
         if fill is not None:

@@ -32,6 +32,7 @@ from dpengine.intake.marks import address_mark
 from dpengine.intake.postgres import Described, describe
 from dpengine.intake.rows_per_person import RULE
 from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.opening import open_ledger
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import owns
 from dpengine.statistics.engines import Coded
@@ -73,7 +74,8 @@ class DeclaredTables:
         self.samples_only = (folder / SAMPLES_ONLY).exists()
         self.databases: tuple[str, ...] | None = None  # hosts that tables may come from; None: see sources.py
         self._registry = Registry(folder / "registry.sqlite")
-        self.ledger = Ledger(folder / "ledger.sqlite")
+        place = folder / "ledger.sqlite"
+        self.ledger = Ledger(place) if self.samples_only else open_ledger(place, self._secret)
         self._sampling = threading.Lock()
         self._samples: dict[str, Record] = {}
         self._schemas: OrderedDict[tuple[str, int], Schema] = OrderedDict()

@@ -12,9 +12,10 @@ import os
 import re
 import secrets
 import threading
+import time
 import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,20 +42,39 @@ def in_hand(worker: str, request: str) -> Iterator[None]:
                 del _hands[key]
 
 
-def carried(folder: Path, worker: str, request: str) -> bool:
+def carried(folder: Path, worker: str, request: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
     """Is this release still being computed? A process knows about its own workers directly, about others by their
-    locks."""
+    locks; `elsewhere` knows those of other machines."""
     with _guard:
         if (worker, request) in _hands:
             return True
         if worker in _own:
             return False
-    return alive(folder, worker)
+    return alive(folder, worker) or (_is_name(worker) and elsewhere(worker))
 
 
 def alive(folder: Path, worker: str) -> bool:
     """Does the process with this name still run? Decided by the kernel's lock, which works across containers."""
-    return bool(re.fullmatch(r"[0-9a-f]{1,64}", worker)) and _held(_path(folder, worker))
+    return _is_name(worker) and _held(_path(folder, worker))
+
+
+def _is_name(worker: str) -> bool:
+    return bool(re.fullmatch(r"[0-9a-f]{1,64}", worker))
+
+
+def refuse_apart(folder: Path, others: Callable[[], Sequence[str]], patience: float = 5.0) -> None:
+    """Programs that share a ledger share its folder too, with locks that reach from machine to machine; else each would
+    sweep away what the others are doing, and content known to one would be new to another. `others`: how the names of
+    those that live begin. Looked at again before it is said: one may be ending right now."""
+    deadline = time.monotonic() + patience
+    while any(not _seen(folder, name) for name in others()):
+        if time.monotonic() > deadline:
+            raise AllowanceError("ledger.folder_apart")
+        time.sleep(0.1)
+
+
+def _seen(folder: Path, beginning: str) -> bool:
+    return any(_held(path) for path in (folder / "workers").glob(f"{beginning}*.lock"))
 
 
 class Worker:

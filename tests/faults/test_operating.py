@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpengine.__main__ import COMMANDS
+from dpengine.ledger.address import SETTING
 from dpengine.messages import CATALOGUES, say
 from dpengine.workspace import Workspace
 from tests.faults.stage import ROOT
@@ -32,18 +33,20 @@ TOLD_THERE = sorted(
         for code in CATALOGUES["en"]
         if re.fullmatch(r"registry\.(rolled_back|missing|damaged)|workspace\.\w+", code)
     }
+    | {code for code in CATALOGUES["en"] if re.fullmatch(r"ledger\.(database_\w+|other_folder|folder_apart)", code)}
+    | {"ledger.unreachable", "ledger.unsure", "ledger.stranger", "ledger.two"}
     | {"ledger.rolled_back", "ledger.missing", "table.damaged", "budget.closed"}
 )
 
 
 def test_every_fault_sentence_is_there_word_for_word() -> None:
     for code in TOLD_THERE:
-        assert f"| {CATALOGUES['en'][code].replace('{table}', '…')} |" in TEXT, code
+        assert f"| {CATALOGUES['en'][code].replace('{table}', '…').replace('{setting}', SETTING)} |" in TEXT, code
 
 
 def test_its_commands_exist_and_it_is_linked() -> None:
     named = set(re.findall(r"python -m dpengine (\w+)", TEXT))
-    assert named == {"backup", "recover"} and named <= COMMANDS.keys()
+    assert named == {"backup", "recover", "ledger", "head", "verify"} and named <= COMMANDS.keys()
     for page in ("README.md", "docs/architecture.md", "docs/privacy.md"):
         assert "operating.md" in (ROOT / page).read_text(encoding="utf-8")
 

@@ -11,12 +11,26 @@ ROOT = Path(__file__).resolve().parents[2]
 NUMBERS_ALONE = "is said of numbers that were typed; no table is within its reach"
 BY_HAND = "needs a ledger or a registry that was rewritten by hand; tests/engine holds those"
 PUT_BACK = "is said of a workspace that was put back, taken apart or is in use, before any row is read"
+SHARED = "is said of a ledger in Postgres, its address or its folder, which know of no row; tests/engines holds those"
 ELSEWHERE = "is said of a table in Postgres or Spark; tests/engines holds those"
 CANNOT: dict[str, str] = {
     "backup.failed": "needs a disk that fails while it copies; tests of the backup hold that",
     "backup.loading": PUT_BACK,
     "budget.closed": PUT_BACK,
     "ledger.rolled_back": PUT_BACK,
+    **dict.fromkeys(
+        (
+            "ledger.address",
+            "ledger.both",
+            "ledger.folder_apart",
+            "ledger.no_driver",
+            "ledger.other_folder",
+            "ledger.two",
+            "ledger.unreachable",
+            "ledger.unsure",
+        ),
+        SHARED,
+    ),
     "recover.not_copy": PUT_BACK,
     "recover.other_head": PUT_BACK,
     "recover.short_head": PUT_BACK,
@@ -43,6 +57,7 @@ PREFIXES_CANNOT["token."] = "is said of a token, which knows of tables no more t
 PREFIXES_CANNOT["door."] = "is said of what a program sent, before any table is read"
 PREFIXES_CANNOT["porter."] = PREFIXES_CANNOT["serve."] = "is said of who signs in, before any page"
 PREFIXES_CANNOT["head."] = "is said of a file of heads, before any table is read"
+PREFIXES_CANNOT["ledger.database_"] = PREFIXES_CANNOT["carry."] = SHARED
 PREFIXES_CANNOT["gate."] = "is said of the address that was asked for, before any page"
 PREFIXES_CANNOT["upload."] = "is said of a file that was not kept, or is gone, and so not read"
 PREFIXES_CANNOT["source."] = "needs a database; tests/engines/test_sources.py causes them on rows that hold canaries"

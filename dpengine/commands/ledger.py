@@ -1,0 +1,78 @@
+"""`python -m dpengine ledger`: carry the ledger from its file into a Postgres database, or back.
+
+Every row is carried over as it is, so the head stays the same, and so do receipts; the new ledger is checked whole
+before it counts. No program may have the workspace open. What was left is set aside, so that nobody spends from it: the
+file into `found-…/`, the tables into a schema of that name. Killed half way, run it again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from dpengine.commands.backup import home_of
+from dpengine.commands.ledger_places import InDatabase, InFile, Place
+from dpengine.commands.recover import look
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
+from dpengine.ledger.address import SETTING, address_set
+from dpengine.messages import say
+from dpengine.storage.folder_lock import Hold
+
+
+def main(arguments: list[str]) -> int:
+    home, rest = home_of(arguments)
+    if rest not in (["--into-postgres"], ["--into-file"]):
+        print(say("carry.usage", setting=SETTING), file=sys.stderr)
+        return 2
+    address = address_set()
+    if address is None:
+        raise AllowanceError("carry.no_address", setting=SETTING)
+    hold = Hold(home, alone=True)
+    try:
+        with closing(InDatabase(home, address)) as database:
+            rows = into_database(home, database) if rest == ["--into-postgres"] else into_file(home, database)
+    finally:
+        hold.let_go()
+    print(say("carry.done" if rest == ["--into-postgres"] else "carry.back", rows=rows, setting=SETTING))
+    return 0
+
+
+def into_database(home: Path, database: InDatabase) -> int:
+    file = InFile(home)
+    if database.store.holds_rows():
+        if not file.there():
+            raise AllowanceError("carry.not_empty", setting=SETTING)
+        database.tidy()  # it was carried over before, and only the file is left
+        return _fine(home, database)
+    rows = _fine(home, file)
+    database.renew(lambda: _all(file), lambda _: None)
+    return rows
+
+
+def into_file(home: Path, database: InDatabase) -> int:
+    file = InFile(home)
+    if not database.store.holds_rows():
+        raise AllowanceError("carry.nothing", setting=SETTING)
+    if not file.there():
+        _fine(home, database)
+        file.renew(lambda: _all(database), lambda _: None)
+    with file.rows() as ours, database.rows() as theirs:  # also where the file was used since
+        if not all(next(ours, {}).get("hash") == row["hash"] for row in theirs):
+            raise AllowanceError("ledger.both")
+    database.store.put_away()
+    return _fine(home, file)
+
+
+def _all(place: Place) -> Iterable[JsonObject]:
+    with place.rows() as rows:
+        yield from rows
+
+
+def _fine(home: Path, place: Place) -> int:
+    found = look(home, place=place)
+    if found.state != "fine":
+        raise AllowanceError("carry.not_fine")
+    return found.rows

@@ -1,0 +1,41 @@
+"""The ledger of a workspace: a file in its folder, unless the environment names a database (address.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
+from dpengine.ledger.address import SETTING, address_set, mark_of
+from dpengine.ledger.exports import opened
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.store import Store
+
+
+def open_ledger(path: Path, secret: bytes = b"", wait: float = 5.0) -> Ledger:
+    """`path`: its place in the folder. `secret`: the folder's key, by whose mark a database knows its folder."""
+    address = address_set()
+    if address is None:
+        return Ledger(path, wait)
+    from dpengine.ledger.postgres_store import PostgresLedger  # only here: nobody else pays for it
+
+    store: Store = PostgresLedger(path, address, wait, mark_of(secret) if secret else "")
+    return Ledger(path, wait, store)
+
+
+@contextmanager
+def opened_anywhere(path: Path) -> Iterator[Iterator[JsonObject]]:
+    """The rows of a ledger that is only read, in order: of the database where one is named, else of the file."""
+    address = address_set()
+    if address is None:
+        if str(path) == SETTING:
+            raise AllowanceError("carry.no_address", setting=SETTING)
+        with opened(path) as rows:
+            yield rows
+        return
+    from dpengine.ledger.postgres_link import rows_in
+
+    with rows_in(address) as rows:
+        yield rows

@@ -173,7 +173,7 @@ def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
 def act_words(act: Act) -> str:
     """An owner's act as a sentence."""
     caps = {} if act.before is None else {"before": act.before, "after": act.after}
-    return say(f"act.{act.kind}", table=act.table, newer=act.newer, **caps)
+    return say(f"act.{act.kind}", table=act.table, **caps)  # not the newer table, which not everybody may see
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def test_the_same_rows_from_a_file_share_the_allowance(home: Workspace, address:
 def test_no_cell_makes_reading_fail_and_every_row_is_read(home: Workspace, address: str) -> None:
     run(
         address,
-        "CREATE TABLE wild (id integer, note text, n numeric)",
+        'CREATE TABLE wild (id integer, note text, n numeric, "50% {own} `x` %s" text DEFAULT NULL)',
         "INSERT INTO wild SELECT n, repeat(chr(1 + n), 3) || '\",\n\r\\.' || chr(9), n FROM generate_series(1, 300) n",
         "INSERT INTO wild VALUES (301, repeat('x', 3000000), 1e1000), (302, repeat('\"', 400000), 1), (303, '', NULL)",
         "INSERT INTO wild VALUES (NULL, NULL, NULL), (305, E'\\u2028\\ufeff', -1)",

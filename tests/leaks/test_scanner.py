@@ -19,7 +19,7 @@ from leaks.canaries import Canary, Scan, day, number, text
 
 import dpengine as dp
 from dpengine.statistics.counts import RowCount
-from dpengine.statistics.engines import duck
+from dpengine.statistics.engines import statements
 from ui.parts import exports
 
 WORD, DIGITS, DAY = Canary("word", text()), Canary("digits", str(number())), Canary("day", day())
@@ -126,11 +126,11 @@ def _deleted(canary: Canary, home: Path, scan: Scan) -> None:
 
 
 def _cache(canary: Canary, home: Path, scan: Scan) -> None:
-    duck._compiled.cache_clear()
+    statements.compiled.cache_clear()
     need = RowCount(duck_predicate(canary))
-    duck._compiled(need, (("x", False),))
+    statements.compiled(need, (("x", False),), "duckdb")
     exits.caches(scan)
-    duck._compiled.cache_clear()
+    statements.compiled.cache_clear()
 
 
 def duck_predicate(canary: Canary) -> Any:

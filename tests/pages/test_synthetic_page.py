@@ -153,6 +153,14 @@ def test_what_was_not_asked_for_has_no_promise(tables: dict[str, dp.Table]) -> N
     assert "for about 600 people" in said(opened(**where, of="colour"))
 
 
+def test_a_rule_that_the_form_cannot_show_is_kept_as_it_came(tables: dict[str, dp.Table]) -> None:
+    never = '[[["pay", "<", 5], ["colour", "in", ["red"]]]]'
+    app = opened(table="rows", columns='["colour", "pay"]', never=never, epsilon="1")
+    held = app.query_params["never"]
+    assert json.loads(held[0] if isinstance(held, list) else held) == json.loads(never)
+    opened(table="rows", columns='["colour", "pay"]', never='[[["pay"]], 7, [[]], {"a": 1}]', epsilon="1")
+
+
 def test_a_click_makes_it_on_the_worker_and_the_address_finds_it(tables: dict[str, dp.Table]) -> None:
     table = tables["secret"]
     before, never = len(table.history()), '[[["colour", "in", ["red"]], ["=size", "in", ["big"]]]]'

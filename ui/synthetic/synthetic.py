@@ -23,6 +23,7 @@ PLACE = "synthetic"
 NAMES = ("columns", "keep", "never", "epsilon")
 KEY = SyntheticTable.card.key
 MOST_DRAWN = 6  # rules in the form; more come by a link
+_DRAWN = ("in", "not in", "between", ">=", "<=")  # conditions that the form can show
 _USUAL = 15  # columns that are chosen at first
 
 
@@ -126,7 +127,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
     known = known if isinstance(known, list) else []
     with st.expander(say("synthetic_page.rules"), expanded=bool(known)):
         st.html(f'<p class="muted">{escape(say("synthetic_page.rules_why"))}</p>')
-        if len(known) > MOST_DRAWN:
+        if len(known) > MOST_DRAWN or not all(_drawable(rule) for rule in known):
             st.html(f'<p class="muted">{escape(say("form.where_from_link"))}</p>')
             return known
         if not columns:
@@ -145,6 +146,12 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
             if count:
                 st.button(say("synthetic_page.rule_less"), key="synthetic-less", on_click=_count, args=(counter, -1))
     return [one for one in built if one]
+
+
+def _drawable(rule: Any) -> bool:
+    """Whether the form can show it as it is: another condition in its place would exclude other people."""
+    rows = rule if isinstance(rule, list) else [rule]
+    return all(isinstance(row, list) and len(row) == 3 and row[1] in _DRAWN for row in rows)
 
 
 def _count(counter: str, step: int) -> None:

@@ -200,7 +200,8 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
     assert "Too few to tell" in picture(both)
 
 
-MIDDLE = "one between number {} and number {} of every {} people sorted by size, instead of the one in the middle"
+ROW = "one from place {} to place {} in a row of {} people from the lowest value to the highest, instead of "
+MIDDLE = f"{ROW}the one in the middle"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ MIDDLE = "one between number {} and number {} of every {} people sorted by size,
             "quantile",
             {"share": "0.9"},
             "0.2",
-            "one between number 70 and number 100 of every 100 people sorted by size, instead of number 90",
+            f"{ROW.format('70', '100', '100')}place 90",
         ),
         ("median", {}, "0.53", "a place anywhere, from the lowest to the highest: nothing is promised"),
         ("quantile", {"share": ["0.1", "0.9"]}, "0.2", "at most 20 % of people away from the true place"),

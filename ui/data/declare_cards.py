@@ -24,9 +24,10 @@ MOST_NAMED = 8  # columns in a sentence
 def describe(draft: Draft) -> None:
     heading("data.cards")
     shown = cards(draft)
-    _unnamed(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
-    if single and len(single) == len(waits):  # one yes for all, and on
+    one_yes = bool(single) and len(single) == len(waits)
+    _unnamed(draft, [] if one_yes else waits)
+    if one_yes:  # for all, and on
         gone = onwards(draft, lambda: _agree_on(draft, single), "data.lines.agree_on", first=closed)
     else:
         code = "data.cards.next" if waits else "data.next"
@@ -45,10 +46,10 @@ def _agree_on(draft: Draft, names: list[str]) -> None:
     settled(draft)
 
 
-def _unnamed(draft: Draft) -> None:
-    """Columns that are left out, and those that still wait: each kind is dealt with in one click."""
+def _unnamed(draft: Draft, waits: list[str]) -> None:
+    """Columns that are left out, and those that still wait and that no one yes settles: each kind is dealt with in one
+    click."""
     out = [name for name in draft.offered if draft.state(name) == OUT]
-    waits = draft.waiting
     if out:
         st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>')
     if draft.unknown:

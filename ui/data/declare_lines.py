@@ -137,8 +137,10 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
             pass
     shown = escape(words)
     if asks and len(card.candidates) == 1:
-        like = plain(cells(card.candidates[0], draft.dialect)[:SHOWN])
-        shown = f"<b>{escape(like)}</b> · {escape(price.briefly(column_of(card, draft.dialect)))}"
+        column = column_of(card, draft.dialect)
+        spelled = price.also(column)  # so that whoever finds another spelling in the file need not open the column
+        like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:SHOWN])
+        shown = f"<b>{escape(like)}</b> · {escape(price.briefly(column))}"
     elif asks and card.kind == "date":
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:

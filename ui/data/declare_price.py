@@ -262,5 +262,12 @@ def _list_words(column: Category) -> str:
         told = say("data.short.values", labels=named, many=len(column.values))
     else:
         told = plain(column.values)
-    like = next((one.also for one in LISTS.values() if one.table == column.spellings), ())
+    like = also(column)
     return say("data.short.spelled", labels=told, like=like) if like else told
+
+
+def also(column: Column) -> tuple[str, ...]:
+    """Some of the spellings that count, of a usual list."""
+    if not isinstance(column, Category):
+        return ()
+    return next((one.also for one in LISTS.values() if one.table == column.spellings), ())

@@ -57,7 +57,7 @@ SENTENCES: dict[str, str] = {
     "form.op.weekday": "is on a",
     "form.op.month_of_year": "is in, of any year,",
     "preview.title": "How wide the error bar will be",
-    "preview.lead": "No answer yet, and nothing of your data: the grey means nothing. Only the width of the error bar is true.",
+    "preview.lead": "Not an answer, and nothing of your data: the grey means nothing. Only the width of the error bar is true.",
     "preview.one": "One number, with an error bar this wide: {promise}.",
     "preview.several": "{many} numbers, each with an error bar this wide: {promise}.",
     "preview.more": "… and {more} more",

@@ -25,5 +25,5 @@ SENTENCES: dict[str, str] = {
     "looks.span": "{low} – {high}",
     "typical.told": "An average is not what is typical: a few large values pull it up, many zeros down.",
     "typical.look": "In your first look at least {share} % stand at {bar}.",
-    "typical.ask": "Ask for the {question} — takes {share}",
+    "typical.ask": "Set up the {question}, which takes {share}",
 }

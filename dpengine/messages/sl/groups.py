@@ -57,7 +57,7 @@ SENTENCES: dict[str, str] = {
     "form.op.weekday": "je na dan",
     "form.op.month_of_year": "je, v kateremkoli letu, v mesecu",
     "preview.title": "Kako široko bo območje napake",
-    "preview.lead": "To še ni odgovor in ne kaže vaših podatkov: sivina ne pomeni ničesar. Resnična je le širina območja napake.",
+    "preview.lead": "To ni odgovor in ne kaže vaših podatkov: sivina ne pomeni ničesar. Resnična je le širina območja napake.",
     "preview.one": "Eno število z območjem napake take širine: {promise}.",
     "preview.several": "{many} {many|število|števili|števila|števil}, vsako z območjem napake take širine: {promise}.",
     "preview.more": "… in še {more}",

@@ -25,5 +25,5 @@ SENTENCES: dict[str, str] = {
     "looks.span": "{low} – {high}",
     "typical.told": "Povprečje ni to, kar je tipično: nekaj velikih vrednosti ga dvigne, veliko ničel zniža.",
     "typical.look": "V vašem prvem pogledu jih je vsaj {share} % pri {bar}.",
-    "typical.ask": "Vprašajte: {question} – porabi {share}",
+    "typical.ask": "Nastavite vprašanje: {question}, porabi {share}",
 }

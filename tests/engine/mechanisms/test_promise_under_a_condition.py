@@ -109,12 +109,13 @@ def test_a_medians_promise_links_people_and_values() -> None:
     told = asked("median", column="age")
     words = told.promise().words(told)
     assert (
-        words.startswith("one between number ") and "people sorted by size, instead of the one in the middle" in words
+        words.startswith("one from place ")
+        and "people from the lowest value to the highest, instead of the one in the middle" in words
     )
     assert words.endswith("; the answer tells between which values that is")
-    assert told.promise().short(told).endswith("people by size, instead of the middle")
+    assert told.promise().short(told).endswith("people, instead of the middle")
     nine = asked("quantile", column="age", share="0.9")
-    assert nine.promise().words(nine).partition(", 95 times")[0].endswith("instead of number 900")
+    assert nine.promise().words(nine).partition(", 95 times")[0].endswith("instead of place 900")
     bare = asked("median", column="age", with_range=False)
     assert "is not told without a range" in bare.promise().words(bare)
     schema = dp.Schema({"pay": dp.Number(0, 5_000, step=10, measure="€")})

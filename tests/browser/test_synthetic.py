@@ -10,7 +10,7 @@ import pytest
 from browser.journeys import download, kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
-WANTED = "/synthetic?table=town&columns=%5B%22has_car%22%2C%20%22way_to_work%22%5D&epsilon=0.7"
+WANTED = "/synthetic?table=town&columns=%5B%22has_car%22%2C%20%22way_to_work%22%5D&epsilon=0.1"
 
 
 @pytest.mark.long

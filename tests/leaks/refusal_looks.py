@@ -9,6 +9,7 @@ from typing import Any
 from leaks.refusal_bench import Bench
 
 import dpengine as dp
+from dpengine.declared.lookup import read_lookup
 from dpengine.mechanisms import catalogue
 from dpengine.released.look import Look
 from dpengine.released.shapes import Shapes
@@ -57,6 +58,10 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "merged.values": lambda b: b.ask("overview", columns=[{"column": "home", "merged": [["", ["nobody"]]]}]),
     "merged.twice": lambda b: b.ask("overview", columns=[{"column": "home", "merged": _TWICE}]),
     "merged.name": lambda b: b.ask("overview", columns=[{"column": "home", "merged": [["x" * 300, ["a"]]]}]),
+    "lookup.lines": lambda b: read_lookup("", b.table.schema.category("home")),
+    "lookup.columns": lambda b: read_lookup("a", b.table.schema.category("home")),
+    "lookup.twice": lambda b: read_lookup("a,x\na,y", b.table.schema.category("home")),
+    "lookup.none": lambda b: read_lookup("nobody,x", b.table.schema.category("home")),
     "look.column": lambda b: _look(b).bars("nobody"),
     "look.items": lambda b: _items(b).cross("home", "likes"),
     "look.large": _estimate,

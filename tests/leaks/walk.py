@@ -55,6 +55,7 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("train", {"trained": "{trained}"}),
     ("board", {"against": '["home"]', "epsilon": "1"}),
     ("board", {"look": "{look}", "by": "home"}),
+    ("train", {"shapes": "{look}"}),
     ("board", {"look": "{look}", "as": "people", "of": "far"}),
     ("thesis", {}),
     ("trust", {"e": "1"}),

@@ -321,3 +321,14 @@ def test_how_much_a_picture_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(look_groups, "of_everyone", lambda _, column: figures[column])
     shown = {name: look_groups.told_apart(None, name) for name in told}  # type: ignore[arg-type]
     assert shown == {"halves": pytest.approx(0.45), "one": pytest.approx(0.01), "noise": 0}
+
+
+def test_a_public_lookup_takes_the_place_of_a_list_s_values(answer: dp.Answer) -> None:
+    """Pasted; what it gains is a link, as for values that are put together by hand."""
+    app = open_page("board", table="people", new="1")
+    next(one for one in app.selectbox if "merge-column" in str(one.key)).set_value("=town").run()
+    next(one for one in app.text_area if "lookup" in str(one.key)).set_value("town;region\nt0;a\nt1;a\nt2;b").run()
+    links = [one.proto.label for one in app.get("page_link")]
+    assert any("by the 2 groups of the list" in label for label in links), links
+    next(one for one in app.text_area if "lookup" in str(one.key)).set_value("nobody").run()
+    assert "Each line needs two cells" in said(app)

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.declared.lookup import read_lookup
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import called, plain, say
 from ui.board import board_gains, board_state
@@ -42,7 +43,28 @@ def show(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str,
         name = st.text_input(say("board_page.merge_name"), key=addressed.widget(PLACE, f"merge-name-{column}"))
         if len(values) > 1:
             st.session_state[_PICKED] = (str(column), [*groups, [name, values]])
+        _looked_up(table, str(column))
     return {"merged": merged}
+
+
+def _looked_up(table: dp.Table, column: str) -> None:
+    """All groups at once from a public list that somebody pastes: districts and their regions."""
+    pasted = st.text_area(
+        say("board_page.lookup", column=unmarked(column)),
+        key=addressed.widget(PLACE, f"lookup-{column}"),
+        help=say("board_page.lookup_help"),
+        height=120,
+    )
+    if not (pasted or "").strip():
+        return
+    try:
+        found = read_lookup(str(pasted), table.schema.category(column))
+    except dp.AllowanceError as complaint:
+        st.html(f'<p class="warn" role="status">{escape(str(complaint))}</p>')
+        return
+    told = say("board_page.looked_up", groups=len(found.groups), alone=len(found.alone), strange=found.strange)
+    st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    st.session_state[_PICKED] = (column, found.as_json())
 
 
 def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
@@ -55,8 +77,10 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         if after is None:
             st.html(f'<p class="warn">{escape(_refusal(table, changed))}</p>')
         else:
-            words = {"values": groups[-1][1], "column": column, "now": plain(before), "then": plain(after)}
-            _link(table, say("board_page.merge_gain", **words), changed)
+            words = {"column": column, "now": plain(before), "then": plain(after)}
+            more = len(groups) > len(now["merged"].get(column, [])) + 1
+            told = {"groups": len(groups)} if more else {"values": groups[-1][1]}
+            _link(table, say(f"board_page.{'lookup' if more else 'merge'}_gain", **words | told), changed)
     for column, groups in now["merged"].items():
         for at, (name, values) in enumerate(groups):
             rest = groups[:at] + groups[at + 1 :]

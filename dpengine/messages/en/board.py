@@ -98,4 +98,12 @@ SENTENCES: dict[str, str] = {
     "board_page.median_least": "median at least {low}",
     "board_page.scarce": "{columns} {columns|column shows|columns show} little: {names}",
     "board_page.scarce_means": "Nearly everyone is in one bar, or the rest cannot be told from noise.",
+    "board_page.lookup": "Or by a public list: a value of {column} and its group in each line",
+    "board_page.lookup_help": "Paste two columns from a spreadsheet or a CSV, say districts and their regions. The list must be public: nothing of it is compared with the rows.",
+    "board_page.looked_up": "{groups} {groups|group|groups}; {alone} declared {alone|value|values} without one {alone|stays|stay} as {alone|it is|they are}; {strange} {strange|line|lines} of the list {strange|names|name} no declared value.",
+    "board_page.lookup_gain": "Tell {column} by the {groups} groups of the list: ±{then} instead of ±{now}",
+    "lookup.lines": "Paste a list of at least one line and at most {most} lines: a value and its group in each.",
+    "lookup.columns": "Each line needs two cells, a value and its group, with a comma, a semicolon or a tab between them.",
+    "lookup.twice": "“{value}” is in two groups of this list; give it one.",
+    "lookup.none": "No line of this list names a declared value; the first cell of a line must be spelled as it was declared.",
 }

@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.button": "Buy the figures — takes {share}",
     "shapes_page.promise.people": "Of every value of every column, how many people are on either side will be within ±{reach}, all at once, {chance} times in 100.",
     "shapes_page.promise.rows": "Of every value of every column, how many rows are on either side will be within ±{reach}, all at once, {chance} times in 100.",
-    "shapes_page.no_promise": "How good its guesses will be is not promised: that depends on your table. It is estimated from what you buy, beside what always guessing the same would give, and can be measured afterwards.",
+    "shapes_page.no_promise": "How good its guesses will be is not promised: that depends on your table. It is estimated from what you buy, beside what always guessing the same would give.",
     "shapes_page.bands": "How far noise moves what a value adds, about",
     "shapes_page.bands_lead": "The more people share a value, the clearer what it adds.",
     "shapes_page.column.rows.people": "People with this value",

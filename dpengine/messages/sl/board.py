@@ -98,4 +98,12 @@ SENTENCES: dict[str, str] = {
     "board_page.median_least": "mediana vsaj {low}",
     "board_page.scarce": "{columns} {columns|stolpec pokaže|stolpca pokažeta|stolpci pokažejo|stolpcev pokaže} malo: {names}",
     "board_page.scarce_means": "Skoraj vsi so v enem stolpiču ali pa drugih ni mogoče ločiti od šuma.",
+    "board_page.lookup": "Ali po javnem seznamu: v vsaki vrstici vrednost stolpca {column} in njena skupina",
+    "board_page.lookup_help": "Prilepite dva stolpca iz preglednice ali datoteke CSV, na primer občine in njihove regije. Seznam mora biti javen: nič iz njega se ne primerja z vrsticami tabele.",
+    "board_page.looked_up": "{groups} {groups|skupina|skupini|skupine|skupin}; {alone} {alone|prijavljena vrednost|prijavljeni vrednosti|prijavljene vrednosti|prijavljenih vrednosti} brez skupine {alone|ostane taka|ostaneta taki|ostanejo take|ostane takih}; {strange} {strange|vrstica|vrstici|vrstice|vrstic} seznama ne {strange|imenuje|imenujeta|imenujejo|imenuje} prijavljene vrednosti.",
+    "board_page.lookup_gain": "Povej {column} po skupinah s seznama ({groups}): ±{then} namesto ±{now}",
+    "lookup.lines": "Prilepite seznam z vsaj eno in največ {most} vrsticami: v vsaki vrednost in njena skupina.",
+    "lookup.columns": "Vsaka vrstica potrebuje dve celici, vrednost in njeno skupino, z vejico, podpičjem ali tabulatorjem vmes.",
+    "lookup.twice": "»{value}« je na tem seznamu v dveh skupinah; dajte jo v eno.",
+    "lookup.none": "Nobena vrstica tega seznama ne imenuje prijavljene vrednosti; prva celica mora biti zapisana tako, kot je bila prijavljena.",
 }

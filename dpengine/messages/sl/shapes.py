@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.button": "Kupi številke – porabi {share}",
     "shapes_page.promise.people": "Za vsako vrednost vsakega stolpca bo število oseb na vsaki strani znano na ±{reach}, vse hkrati, v {chance} od 100 primerov.",
     "shapes_page.promise.rows": "Za vsako vrednost vsakega stolpca bo število vrstic na vsaki strani znano na ±{reach}, vse hkrati, v {chance} od 100 primerov.",
-    "shapes_page.no_promise": "Kako dobro bo ugibal, ni obljubljeno: to je odvisno od vaše tabele. Ocenjeno je iz tega, kar kupite, ob tem, kaj bi dalo vedno isto ugibanje, in se da pozneje izmeriti.",
+    "shapes_page.no_promise": "Kako dobro bo ugibal, ni obljubljeno: to je odvisno od vaše tabele. Ocenjeno je iz tega, kar kupite, ob tem, kaj bi dalo vedno isto ugibanje.",
     "shapes_page.bands": "Koliko šum premakne to, kar vrednost doda, približno",
     "shapes_page.bands_lead": "Čim več oseb ima neko vrednost, tem jasneje je, koliko doda.",
     "shapes_page.column.rows.people": "Oseb s to vrednostjo",

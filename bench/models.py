@@ -125,7 +125,9 @@ def _boosted(table: Any, other: Any, epsilon: float, many: int, share: float, ru
     variance = 2 * columns * many / (2 * rho * (1 - share))
     found = []
     for look in looks(pairs, table, runs):
-        sizes, ways = np.linalg.eigh(Shapes(look, "owner", ["yes"]).moments.second * 0.2)
+        moments = Shapes(look, "owner", ["yes"]).moments
+        whole = moments.second + np.outer(moments.rows, moments.rows) / moments.total
+        sizes, ways = np.linalg.eigh(whole * 0.2)
         kept = np.maximum(sizes, 0)
         divided = kept / np.maximum(kept**2 + RIDGE * (kept + variance / 0.2) / 5, 1e-12)
         w, base = np.zeros(x.shape[1]), float(np.log(own.mean() / (1 - own.mean())))

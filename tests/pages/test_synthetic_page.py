@@ -205,7 +205,8 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     left = next(part for part in combinations(range(5), 2) if part not in pairs)
     names = " × ".join(made.look.cells[place] for place in left)
     where = {"table": "rows", "made": found.request_id}
-    assert "were not measured together" in said(opened(**where, of=names))
+    text = said(opened(**where, of=names))
+    assert "were not measured together" in text and "of pairs that were not chosen the fit is likely nearer" in text
     assert f"Measured: each column, and {made.query.turns} of" in said(opened(**where))
     assert "Every bar is within its error bar" in said(opened("board", table="rows", look=found.request_id))
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance
+from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.released.figure import Figure
@@ -149,7 +150,8 @@ def _tried(made: MadeTable) -> str:
     if tried is None:
         return say("synthetic_page.tried_not")
     off, noise, alone = (local(f"{100 * one:.2g}") for one in (tried.off, tried.noise, tried.alone))
-    return say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
+    told = say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
+    return f"{told} {say('synthetic_page.tried_chosen')}" if made.query.plan == CHOSEN else told
 
 
 def _table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:

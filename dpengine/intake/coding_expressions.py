@@ -31,6 +31,7 @@ _TIME = (
     "((T| +)[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp][Mm])?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
 _SIGNS = "./-"
+_USUAL_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?$"
 
 
 @dataclass(frozen=True)
@@ -162,15 +163,19 @@ def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
     )
     absent = MISSING if column.missing is None else column.code(column.missing)
 
-    def digits(rows: Expression) -> dict[str, Expression]:
+    def matched(rows: Expression) -> dict[str, Expression]:
         plain = rows[f"s{at}"]
-        good = (plain.length() <= LONGEST_NUMBER) & plain.re_search(_grammar(dialect))
+        return {f"m{at}": (plain.length() <= LONGEST_NUMBER) & plain.re_search(_grammar(dialect))}
+
+    def digits(rows: Expression) -> dict[str, Expression]:
+        good, plain = rows[f"m{at}"], rows[f"s{at}"]
         bare = plain
         for sign in group_signs(dialect.thousands):
             bare = bare.replace(sign, "")
         endless = "([iI][nN][fF]([iI][nN][iI][tT][yY])?|∞)$"
-        sides = ibis.cases((plain.re_search(f"^[+]?{endless}"), 1), (plain.re_search(f"^-{endless}"), -1), else_=0)
-        return {f"m{at}": good, f"x{at}": good.ifelse(bare.replace(dialect.decimal, "."), "0"), f"e{at}": sides}
+        above, below = (plain.re_search(f"^{sign}{endless}") for sign in ("[+]?", "-"))
+        sides = ibis.cases((good | (plain == ""), 0), (above, 1), (below, -1), else_=0)
+        return {f"x{at}": good.ifelse(bare.replace(dialect.decimal, "."), "0"), f"e{at}": sides}
 
     def guess(rows: Expression) -> dict[str, Expression]:
         held = ibis.greatest(ibis.least(rows[f"v{at}"], end), start) * scale - low
@@ -195,7 +200,8 @@ def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
         return (rows[f"s{at}"] != "") & ~inside
 
     first = lambda rows: {f"s{at}": _stripped(rows, at).replace("−", "-")}  # noqa: E731
-    return Coder((first, digits, lambda rows: _value(rows, at, column, engine), guess, whole, index), code, misfit)
+    value = lambda rows: _value(rows, at, column, engine)  # noqa: E731
+    return Coder((first, matched, digits, value, guess, whole, index), code, misfit)
 
 
 def _grammar(dialect: Dialect) -> str:
@@ -248,8 +254,10 @@ def _day(at: int, column: Date) -> Coder:
 
     def parts(rows: Expression) -> dict[str, Expression]:
         text, found = rows[f"s{at}"], {}
+        usual = text.re_search(_USUAL_DAY)  # quicker, for how databases write them
         for name, place in (("y", 0), ("o", 1), ("d", 2)):
-            cases = [(text.re_search(form), text.re_extract(form, groups[place])) for form, groups in forms]
+            cases = [(text == "", "0"), (usual, text.substr(*((0, 4), (5, 2), (8, 2))[place]))]
+            cases += [(text.re_search(form), text.re_extract(form, groups[place])) for form, groups in forms]
             found[f"{name}{at}"] = ibis.cases(*cases, else_="0").cast("int64")
         return found
 

@@ -171,6 +171,8 @@ def _marks(found: Snapshot, width: int) -> Driver:
     tidy = found.sql.SQL("""lower(btrim(normalize(replace(replace(x, '"', ''), '''', ''), NFC), {}))""").format(
         literal(SPACES)
     )
+    ascii_too = found.sql.SQL("lower(btrim(translate(x, {}, ''), {}))").format(literal("\"'"), literal(SPACES))
+    tidy = found.sql.SQL("CASE WHEN octet_length(x) = length(x) THEN {} ELSE {} END").format(ascii_too, tidy)
     digits = found.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(SIGNS))
     time = found.sql.SQL("x")
     for written, same in TIMES:

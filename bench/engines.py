@@ -130,7 +130,7 @@ def declared(rows: int) -> ReadElsewhere:
             schema=SCHEMA,
             unit=dp.Unit.rows(),
             relation="replace",
-            budget=dp.Budget("1000", "1e-6"),
+            budget=dp.Budget("100", "1e-6"),
         )
         home.close()
         (folder / "done").touch()
@@ -260,7 +260,31 @@ def told(found: dict[tuple[str, int], dict[str, tuple[float, float]]], sizes: li
             if grown:
                 line += f" {found[engine, sizes[-1]][name][0] / found[engine, sizes[0]][name][0]:.1f} |"
             lines.append(line)
+        if grown:
+            lines += _extended(
+                {name: (found[engine, sizes[0]][name][0], found[engine, sizes[-1]][name][0]) for name in QUESTIONS},
+                sizes,
+            )
     return "\n".join(lines) + "\n"
+
+
+def _extended(ours: dict[str, tuple[float, float]], sizes: list[int]) -> list[str]:
+    """Not measured: the line through the two sizes, seconds(n, k) = start + n · (seconds for a row) / k."""
+    few, many = sizes[0], sizes[-1]
+    lines = [
+        "",
+        "By arithmetic, not measured: seconds(n, k) = start + n · (seconds for a row) / k, from the sizes above, on k "
+        "machines like this one.",
+        "",
+        "| question | start, ms | a row, ns | 10⁹ rows, k = 1 | k = 10 | 10¹⁰ rows, k = 1 | k = 10 |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, (short, long) in ours.items():
+        row = max(long - short, 0.0) / (many - few)
+        start = max(short - few * row, 0.0)
+        cells = "".join(f" {start + rows * row / k:,.0f} s |" for rows in (10**9, 10**10) for k in (1, 10))
+        lines.append(f"| {name} | {start * 1e3:,.0f} | {row * 1e9:,.1f} |{cells}")
+    return lines
 
 
 def main() -> None:

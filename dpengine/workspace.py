@@ -329,6 +329,7 @@ class Workspace(DeclaredTables):
     def close(self) -> None:
         """Let the worker finish and close the files."""
         self.jobs.close()
+        self.engine.let_go()
         self.ledger.close()
         self._registry.close()
         self._hold.let_go()

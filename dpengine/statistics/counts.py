@@ -15,7 +15,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.distributions import Distribution
-from dpengine.statistics.need import Aggregate, Found, placed
+from dpengine.statistics.need import Aggregate, Found, only_compared, placed
 from dpengine.statistics.view import Expression, View, total
 
 Counts = tuple[int, ...]
@@ -35,6 +35,10 @@ class RowCount(Aggregate[int]):
 
     def imagine(self, people: int, shape: str) -> int:
         return people if self.where.everyone else people * 2 // 5
+
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where)
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {"person": "int64"} if self.people else {}
@@ -118,6 +122,10 @@ class BinCounts(Aggregate[Counts]):
         total_weight = sum(weights)
         return tuple(int(people * weight / total_weight) for weight in weights)
 
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where)
+
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
 
@@ -152,6 +160,10 @@ class CellCounts(Aggregate[Counts]):
                     seen.add((row["person"], place))
                 counts[place] += 1
         return tuple(counts)
+
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where, *self.columns)
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {"person": "int64"} if self.people else {}
@@ -311,6 +323,10 @@ class HitCounts(Aggregate[Counts]):
         hits = [int(per_group * part) for part in share]
         return tuple(count for hit in hits for count in (hit, per_group - hit))
 
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where, self.by) and only_compared(self.hit)
+
     def expression(self, view: View) -> Expression:
         view = view.grouped(self.by)
         miss = view.meets(self.hit).ifelse(0, 1)
@@ -354,16 +370,16 @@ class Moments(Aggregate[Counts]):
 
     @property
     def as_stored(self) -> bool:
-        return self.degree == 1 and self.by is None and self.where.everyone
+        return self.degree == 1 and only_compared(self.where, self.by)
 
     @property
     def _by_code(self) -> bool:
-        """On a short grid rows are counted code by code, which takes half the time of squaring each."""
+        """On a short grid rows are counted code by code, which takes DuckDB half the time of squaring each."""
         return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
 
     def expression(self, view: View) -> Expression:
         """Plain sums of codes, which an engine adds fastest; `shape` measures them from the middle."""
-        if self._by_code:
+        if self._by_code and view.counts_fast:
             return Distribution(self.column, self.size).expression(view)
         view = view.present(self.column).grouped(self.by)
         code = view[self.column]
@@ -374,7 +390,7 @@ class Moments(Aggregate[Counts]):
 
     def shape(self, columns: Found) -> Counts:
         """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in whole numbers of any length."""
-        if self._by_code:
+        if "code" in columns:
             codes, rows = columns["code"].tolist(), columns["rows"].tolist()
             powers = [[sum(n * c**power for c, n in zip(codes, rows, strict=True))] for power in range(3)]
             columns = {f"s{power}": np.array(told, dtype=object) for power, told in enumerate(powers)}

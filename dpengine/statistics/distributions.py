@@ -13,7 +13,7 @@ from dpengine.core.arrays import Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
-from dpengine.statistics.need import Aggregate, Found, Spread
+from dpengine.statistics.need import Aggregate, Found, Spread, only_compared
 from dpengine.statistics.view import Expression, View
 
 
@@ -52,6 +52,10 @@ class Distribution(Aggregate[Spread]):
         codes, counts = np.unique((place * (self.size - 1)).round().astype(np.int64), return_counts=True)
         return Spread(codes, counts.astype(np.int64))
 
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where)
+
     def expression(self, view: View) -> Expression:
         view = view.present(self.column)
         return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count())
@@ -84,6 +88,10 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
             np.add.at(counts, back, spread.counts)
             moved.append(Spread(distinct, counts))
         return tuple(moved)
+
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where, self.by)
 
     def expression(self, view: View) -> Expression:
         view = view.present(self.column).grouped(self.by)
@@ -120,6 +128,10 @@ class PairDistribution(Aggregate[Spread]):
         second = second[(np.arange(few) * 7 // 10 + np.arange(few) * 7919 % few * 3 // 10) % few]
         codes, counts = np.unique(first * self.sizes[1] + second, return_counts=True)
         return Spread(codes, counts.astype(np.int64) * people // few)
+
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where)
 
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)

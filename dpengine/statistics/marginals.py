@@ -151,7 +151,7 @@ class Marginals(Streamed[tuple[Counts, ...]]):
                 cell = cell * self.axes[place].size + rows[f"a{place}"]
             cells.append(cell + first)
             first += self._cells(pack)
-        held = rows.select(cell=ibis.array(cells).unnest())
+        held = rows.select(cell=cells[0] if len(cells) == 1 else ibis.array(cells).unnest())
         return held.group_by(held.cell).aggregate(rows=held.count())
 
     def shape(self, columns: Found) -> tuple[Counts, ...]:

@@ -23,7 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 from dpengine.core.arrays import Integers
-from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.conditions import EVERYONE, InGroup, Predicate, Row
+from dpengine.declared.grouped import Grouped, Ref
 from dpengine.statistics.view import Expression, View
 
 Statistic = TypeVar("Statistic", covariant=True)
@@ -144,6 +145,14 @@ class CodedRows(Need[Sequence[Sequence[int]]]):
         """A few rows, each column running through its values."""
         few = min(people, 10)
         return tuple(tuple((size - 1) * place // max(few - 1, 1) for place in range(few)) for size in self.sizes)
+
+
+def only_compared(where: Predicate, *columns: Ref | None) -> bool:
+    """Whether a condition and these columns need no arithmetic on a code. Days of the week do; groups may."""
+    grouped = any(isinstance(column, Grouped) for column in columns)
+    return not grouped and not any(
+        isinstance(part, InGroup) for clause in where.clauses for part in getattr(clause, "parts", (clause,))
+    )
 
 
 def _one_code(cell: int | tuple[int, ...]) -> int:

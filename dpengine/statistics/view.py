@@ -30,6 +30,7 @@ class View:
     rows: Expression
     names: Mapping[str, str]  # declared name → name in the coded file
     lists: dict[str, pa.Table]  # long lists that conditions look codes up in, gathered while compiling
+    counts_fast: bool = True  # whether the engine counts rows by code faster than it multiplies
 
     def __getitem__(self, column: Ref) -> Expression:
         """The code of a row's value, or of its group; of those that are `present`."""

@@ -160,7 +160,7 @@ $(ENGINES_STAMP):
 # --- Postgres and Java for the tests of the engines --------------------------------------------------------------------
 
 engines:
-	@here() { command -v java >/dev/null 2>&1 && \
+	@here() { java -version 2>&1 | grep -Eq 'version "(1[7-9]|2[0-9])' && \
 		{ command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }; }; \
 	here && exit 0; \
 	mkdir -p build; \

@@ -9,6 +9,7 @@ from functools import reduce
 from operator import or_
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -66,3 +67,14 @@ def test_the_pins_are_what_is_asked_for() -> None:
         for one in versions[name]:
             block = (ROOT / "requirements.txt").read_text().split(f"\n{name}=={one}", 1)[1].split("==", 1)[0]
             assert "-r requirements.in" in block, f"{name}: run make lock"
+
+
+@pytest.mark.parametrize("extra", ["serve", "dev", "postgres", "spark"])
+def test_what_comes_on_top_has_the_same_pins(extra: str) -> None:
+    """Or the files could not be installed together."""
+    pin = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)(?: ; (.*?))? \\$", flags=re.M)
+    files = [pin.findall((ROOT / name).read_text()) for name in ("requirements.txt", f"requirements-{extra}.txt")]
+    pinned, more = ({(name, version) for name, version, _ in found} for found in files)
+    shared = {name for name, _ in pinned} & {name for name, _ in more}
+    assert more and not {one for one in more if one[0] in shared} - pinned
+    assert "--hash=sha256:" in (ROOT / f"requirements-{extra}.txt").read_text()

@@ -3,7 +3,8 @@
 Ibis only builds and compiles (10 ms, without a backend or a connection of its own). A statement depends on public facts
 only: the need's class and fields, the declared columns, the names of the coded ones. It reads a table called `coded`,
 which each engine puts before it with the columns widened to 64 bits: codes are stored as narrow as they fit, engines
-compute in the stored width, and one person's large code must not decide whether a release fails.
+compute in the stored width, and one person's large code must not decide whether a release fails. Where a need does no
+arithmetic on codes (`Aggregate.as_stored`) they stay narrow, and are read faster.
 
 **No row can make it throw, wrap or return NULL.** Coded columns hold no NULL. What one row adds stays below 2^62 on its
 way (declared bounds; MOST_OF_ROW), and no table has MOST_ROWS rows, so a sum stays below MOST_OF_ROW·MOST_ROWS < 10^37

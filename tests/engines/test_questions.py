@@ -133,6 +133,7 @@ def test_draws_follow_the_law_and_ranges_hold(
     asked = next(given for of, given in CASES if of == key)
     query = build(key, asked | {"beta": "0.2"}, "replace", "0.5", about=100)
     value = engines.read(query.need(), where, SCHEMA)
+    engines.let_go()
     assert same(value, query.need().of(rows))
     if query.law(value) is not None:
         check_samples_against_law(query, value, draws=1_000)

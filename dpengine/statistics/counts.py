@@ -323,10 +323,6 @@ class HitCounts(Aggregate[Counts]):
         hits = [int(per_group * part) for part in share]
         return tuple(count for hit in hits for count in (hit, per_group - hit))
 
-    @property
-    def as_stored(self) -> bool:
-        return only_compared(self.where, self.by) and only_compared(self.hit)
-
     def expression(self, view: View) -> Expression:
         view = view.grouped(self.by)
         miss = view.meets(self.hit).ifelse(0, 1)

@@ -16,6 +16,7 @@ from browser.test_axe import violations
 def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp_path: Path) -> None:
     go(page, "/train?table=clinic&share=75&steps=10")
     page.get_by_role("heading", name="Predict one column from others").wait_for()
+    page.get_by_text("Figures and theorems").click()  # for those who want them
     page.get_by_role("heading", name="Three kinds of noise").wait_for()
     kind(page)
     shot(page, "train")
@@ -63,3 +64,25 @@ def test_a_long_training_is_stopped_and_stays_charged(open_page: Any, phone: Any
     go(phone, "/train?table=town")
     no_sideways_scrolling(phone)
     shot(phone, "train-phone")
+
+
+@pytest.mark.long
+def test_a_model_is_read_off_figures_and_another_costs_nothing(page: Any, phone: Any, server: Any) -> None:
+    go(page, "/train?table=town&target=has_car&share=20")
+    page.get_by_text("is not promised: that depends on your table").wait_for()
+    shot(page, "shapes-form")
+    page.get_by_role("button", name="Buy the figures — takes").click()
+    page.get_by_role("heading", name="What goes with has_car").wait_for()
+    page.get_by_text("always guessing “").wait_for()
+    settled(page)
+    left = meter(page)
+    kind(page)
+    assert not violations(page)
+    shot(page, "shapes")
+    phone.context.add_cookies(page.context.cookies())
+    go(phone, page.url.replace("target=has_car", "target=district") + "&lang=sl")
+    phone.get_by_role("heading", name="Kaj gre skupaj s stolpcem district").wait_for()
+    no_sideways_scrolling(phone)
+    assert not violations(phone)
+    assert re.findall(r"[\d.,]+ %", meter(phone))[0] == re.findall(r"[\d.,]+ %", left)[0], "another model costs"
+    shot(phone, "shapes-phone")

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
@@ -163,7 +164,8 @@ def peers(table: Columns, other: Columns) -> dict[str, Told]:
     np.savez(path, rows=scaled[0], there=scaled[1], bare=own, others=there, own=answers[0], owns=answers[1])
     ends = [NUMBERS.get(name, (0, MOST_GAIN)) if name not in LISTS else None for name in NAMES]
     command = [str(PEERS), "-m", "bench.utility.models_peer", str(path), json.dumps(ends), str(SLOW), *map(str, SPENDS)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # small matrices: threads cost more
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True, env=alone)
     found: dict[str, Told] = json.loads(done.stdout.splitlines()[-1])
     return found
 

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from helpers_page import html_of, open_page, plain
+from helpers_shapes import TARGET, asked, looked, people
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -22,7 +23,7 @@ from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_script
 from ui.ledger import report
 from ui.parts import exports, history
-from ui.train import train_result, train_words
+from ui.train import shapes_result, train_result, train_words
 from ui.words import figures
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -311,6 +312,13 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
     other = said(opened(table="secret", shapes=request, target="town", positive="e", features='["pay", 7, "nobody"]'))
     assert "What goes with town" in other and "always guessing" in other
     assert tables["secret"].meter().spent_epsilon == spent, "another model of the same figures costs"
+
+
+def test_near_the_ends_of_a_chance_no_figure_is_told() -> None:
+    model = looked(asked(epsilon="4"), people()).model(TARGET, ["yes"])
+    told = [shapes_result.would(model, said) for said in (0.0, 0.5, 1.0)]
+    assert ["5 of 100 or fewer" in told[0], "50 %" in told[1], "95 of 100 or more" in told[2]] == [True] * 3
+    assert not any("100 %" in words or " 0 %" in words for words in told)
 
 
 def test_the_model_page_needs_no_table(tables: dict[str, dp.Table]) -> None:

@@ -31,6 +31,7 @@ from ui.words.figures import bare, rounded_range
 from ui.words.markup import unmarked
 
 ACROSS = 2
+ENDS = 0.05  # of the scale of a chance
 SAYS = 0.02  # a column whose strongest effect is a smaller part of the largest says little
 _LEAVE = ("shapes", "with", "target", "positive", "features")
 
@@ -233,11 +234,19 @@ def _try(found: dp.Answer, model: Shapes) -> None:
         st.query_params["with"] = told
     said: Any = model.predict(values)
     if model.listed:
-        words = say("train_page.would_list", share=percent(said), yes=list(model.yes), target=model.target)
+        words = would(model, said)
     else:
         words = say("train_page.would_number", value=bare(said), target=model.target)
     told = words.replace(" %", "\u00a0%")
     st.html(f'<p class="together" role="status">{escape(told)}</p>')
+
+
+def would(model: Shapes, said: float) -> str:
+    """A sum of effects may pass the ends of what a chance can be: near them it is no figure to rely on."""
+    facts = {"yes": list(model.yes), "target": model.target}
+    if ENDS <= said <= 1 - ENDS:
+        return say("train_page.would_list", share=percent(said), **facts)
+    return say("shapes_page.would_low" if said < ENDS else "shapes_page.would_high", **facts)
 
 
 def _take(found: dp.Answer, model: Shapes) -> None:

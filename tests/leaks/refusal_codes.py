@@ -45,6 +45,7 @@ CANNOT: dict[str, str] = {
     "engine.no_training": ELSEWHERE,
     "engine.raw_stays": ELSEWHERE,
     "engine.rows_stay": ELSEWHERE,
+    "data.names.spelled_first": "is said while only the line of names was looked at",
     "loss.range": "a programming error: every question states its own loss",
     "loss.unknown": BY_HAND,
     "lecture.epsilon_range": NUMBERS_ALONE,

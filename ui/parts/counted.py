@@ -19,10 +19,11 @@ def words(query: dp.Query) -> str:
 
 def finding(answer: dp.Answer, lead: str = "") -> str:
     """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
-    of view; then what a bar at an end of a declared range also holds; and once, smaller, how the declaration changes
-    what counts, and where rows of a person may have been left out, which way the truth may lie."""
-    edge = f'<p class="warn">{escape(told)}</p>' if (told := edges(answer)) else ""
-    counts = f"{words(answer.query)} {cut_rows(answer)}".strip()
+    of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,
+    which way the truth may lie; and once, smaller, how the declaration changes what counts."""
+    warned = [edges(answer), cut_rows(answer)]
+    edge = "".join(f'<p class="warn">{escape(told)}</p>' for told in warned if told)
+    counts = words(answer.query)
     small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
     said = headline(answer)
     kind = "headline long" if len(said) > LONG else "headline"

@@ -118,6 +118,7 @@ class Connection(Protocol):
 
     def execute(self, sql: str, values: Values | None = None) -> Fetched: ...
     def cursor(self, name: str) -> Fetched: ...
+    def fileno(self) -> int: ...
     def close(self) -> None: ...
 
 
@@ -129,6 +130,7 @@ class Link:
         self.used = time.monotonic()
         connection = _connect(address, patience)
         self._pg = connection
+        _links.add(self)
         self.close = weakref.finalize(self, _close, connection, self.pid)
         try:
             own = {"lock_timeout": f"{max(int(patience * 1000), 1)}ms"}
@@ -196,6 +198,11 @@ class Link:
         row = self.plain(sql, values).fetchone()
         return None if row is None else next(iter(row.values()))
 
+    def forked(self) -> None:
+        """A forked child must not keep its parent's connection, and with it its locks, after the parent has ended."""
+        with suppress(OSError, driver().Error), open(os.devnull, "rb+") as nothing:
+            os.dup2(nothing.fileno(), self._pg.fileno(), inheritable=False)
+
     @property
     def open(self) -> bool:
         return not (self._pg.closed or self._pg.broken)
@@ -250,7 +257,16 @@ def _connect(address: Address, patience: float) -> Connection:
         time.sleep(0.1)
 
 
+_links: weakref.WeakSet[Link] = weakref.WeakSet()
 _inherited: list[Connection] = []
+
+
+def _after_fork() -> None:
+    for link in list(_links):
+        link.forked()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _close(connection: Connection, pid: int) -> None:

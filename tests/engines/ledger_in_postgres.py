@@ -28,7 +28,11 @@ ABOUT_THE_FILE = {
     "test_what_was_read_before_somebody_wrote_is_not_kept_as_newer",
     "test_the_file_refuses_a_charge_without_a_grant",
     "test_a_charge_takes_as_much_work_after_a_thousand_of_theirs_as_after_ten",
+    "test_a_session_is_charged_once_and_answers_what_was_paid_for",
+    "test_a_step_is_in_the_ledger_before_anything_is_read_or_drawn",
 }
+# Where machines share a ledger, a release that was cut short is noted in it: test_ledger_faults.py.
+NOTED_HERE = {"test_a_killed_process_leaves_an_interrupted_release_that_nobody_draws"}
 URL = "ALLOWANCE_TEST_POSTGRES"  # a database that is there already
 
 
@@ -42,7 +46,7 @@ def in_postgres(url: str, path: Path, wait: float = 5.0, schema: str = "", mark:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = [item for item in items if getattr(item, "originalname", item.name) in ABOUT_THE_FILE]
+    left_out = [item for item in items if getattr(item, "originalname", item.name) in ABOUT_THE_FILE | NOTED_HERE]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 

@@ -7,7 +7,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 import dpengine as dp
@@ -49,12 +49,12 @@ def test_an_administrator_of_another_issuer_is_named_at_the_start(
 ) -> None:
     here, asked = way()._provider, []
 
-    def get(address: str, **more: Any) -> httpx.Response:
+    def get(address: str, **more: Any) -> httpx2.Response:
         asked.append(address)
         told = {"issuer": "https://id.example.org"}
-        return httpx.Response(200, json=told, request=httpx.Request("GET", address))
+        return httpx2.Response(200, json=told, request=httpx2.Request("GET", address))
 
-    monkeypatch.setattr(httpx, "get", get)
+    monkeypatch.setattr(httpx2, "get", get)
     refuse_other_issuer(here, "https://id.example.org")
     for wrong in ("https://id.example.org/", "https://other.example.org", "https://ID.example.org"):
         with pytest.raises(dp.AllowanceError) as refusal:

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
+import httpx2
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.starlette_client import OAuth
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -37,7 +37,7 @@ def refuse_other_issuer(provider: Provider, issuer: str) -> None:
     """Is the administrator one of this provider's? It is asked once, at the start; where it does not answer, that is
     logged and nobody is kept from starting."""
     try:
-        told = str(httpx.get(provider.metadata, timeout=_PATIENCE).raise_for_status().json()["issuer"])
+        told = str(httpx2.get(provider.metadata, timeout=_PATIENCE).raise_for_status().json()["issuer"])
     except Exception as fault:
         kind = type(fault).__name__
         _log.warning("starting: the provider does not answer (%s); administrator.issuer is not compared", kind)

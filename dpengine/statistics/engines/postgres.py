@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import psycopg
@@ -28,7 +28,7 @@ from dpengine.statistics.raw_needs import RawNeed
 
 Statistic = TypeVar("Statistic")
 Bound = int | list[int]
-Connection = psycopg.Connection[tuple[object, ...]]
+Connection: TypeAlias = "psycopg.Connection[tuple[object, ...]]"
 
 WHOLE = {postgres.types[name].oid for name in ("int2", "int4", "int8")}
 NUMERIC = postgres.types["numeric"].oid

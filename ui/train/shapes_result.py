@@ -172,7 +172,7 @@ def _grid(model: Shapes, shown: dict[str, list[shapes_picture.Bar]], widest: flo
     for start in range(0, len(names), ACROSS):
         for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
             with place, st.container(key=f"card-shape-{model.look.place(name)}"):
-                st.html(f'<h3 class="board">{escape(name)}</h3>')
+                st.html(f"<h2>{escape(name)}</h2>")
                 told = "; ".join(f"{bar.name} {bar.told}" for bar in shown[name])
                 alt = say("shapes_page.alt", column=name, told=told)
                 shapes_picture.show(shown[name], widest, alt, f"shape-{model.look.place(name)}")

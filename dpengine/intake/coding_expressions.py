@@ -4,9 +4,9 @@ The same public rule for every cell, with the meaning of `encode` and of `raw_ce
 the declaration only, and no text can make it fail. It starts from the text that a CSV file would hold (columns t0, t1,
 … of a table `texts`), and is written once, in Ibis, for each engine's dialect. Lists are looked up in a table `lists`.
 
-What differs from `encode`: an engine's `lower` and `trim` know fewer letters and spaces than Python's, so a cell in
-unusual letters may become “other” where a file's would be found; and only engines with numbers of any length round a
-number of more than PLACES digits after the point exactly. Neither can be an error, nor depend on another cell.
+What differs from `encode`: an engine's `trim`, and Spark's `lower`, know fewer spaces and letters than Python's, so a
+cell with unusual ones may become “other” where a file's would be found; and only engines with numbers of any length
+round a number of more than PLACES digits after the point exactly. Neither can be an error, nor depend on another cell.
 """
 
 from __future__ import annotations

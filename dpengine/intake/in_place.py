@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, check_names
-from dpengine.declared.schema import Schema
+from dpengine.declared.schema import Category, Schema
 from dpengine.declared.source import Source
 from dpengine.declared.spelling import SPACES
 from dpengine.declared.unit import Unit
@@ -29,6 +29,13 @@ from dpengine.intake.postgres import Driver, Snapshot, connected, spoken
 from dpengine.intake.rows_per_person import PERSON
 
 OURS = "allowance"
+_LETTERS = """
+    SELECT collname FROM pg_catalog.pg_collation
+    WHERE collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND collname IN ('und-x-icu', 'default')
+        AND collisdeterministic ORDER BY collname = 'default'
+"""
+_SMALL = 'lower({} COLLATE pg_catalog."{}") COLLATE "C"'
+_SINGLY = "Σİ", "σi"  # marks.py makes letters small one by one: the last of a word like any other
 _MAY = """
     SELECT CASE WHEN to_regnamespace(%(ours)s) IS NULL THEN has_database_privilege(current_database(), 'CREATE')
         ELSE has_schema_privilege(%(ours)s, 'CREATE') END AND has_database_privilege(current_database(), 'TEMP'),
@@ -78,6 +85,7 @@ def _bring(
             raise AllowanceError("column.absent", column=column, columns=columns)
     if found.encoding != "UTF8":
         raise AllowanceError("source.in_place_encoding")
+    letters = _letters(found)
     may, there = run(_MAY, {"ours": OURS}).fetchone()
     if not may:
         raise AllowanceError("source.in_place_forbidden", schema=OURS)
@@ -88,13 +96,14 @@ def _bring(
     run("SET LOCAL search_path TO pg_temp, pg_catalog")
     told(0.3)
     _lists(found, schema, secret)
-    count, *sums = run(_marks(found, len(columns))).fetchone()
+    count, *sums = run(_marks(found, len(columns), letters)).fetchone()
     told(0.6)
     target = found.sql.Identifier(OURS, name)
-    made = run(
-        found.sql.SQL("CREATE TABLE {} AS ").format(target) + found.sql.SQL(_coded(schema, unit, dialect, columns))
-    )
+    coded = found.sql.SQL(_coded(schema, unit, dialect, columns, letters))
+    made = run(found.sql.SQL("CREATE TABLE {} AS ").format(target) + coded)
     rows = int(made.rowcount)
+    if rows != int(run(_wanted(unit, columns)).fetchone()[0]):  # cannot be, and a person with more would not be covered
+        raise AllowanceError("source.unreadable", table=found.table)
     run(found.sql.SQL("REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {} FROM CURRENT_USER").format(target))
     if unit.id_column is None and not rows:
         raise AllowanceError("source.no_rows")
@@ -126,7 +135,8 @@ def _texts(found: Snapshot, dialect: Dialect, width: int) -> None:
 def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
     """The declared lists, and the keys."""
     run = found.connection.execute
-    run("CREATE TEMP TABLE lists (list bigint, spelled text, place bigint, fits bigint) ON COMMIT DROP")
+    kinds = 'list bigint, spelled text COLLATE "C", place bigint, fits bigint'
+    run(f"CREATE TEMP TABLE lists ({kinds}) ON COMMIT DROP")
     run("CREATE TEMP TABLE allowance_keys (rows text, marks text) ON COMMIT DROP")
     with found.connection.cursor() as cursor:
         with cursor.copy("COPY pg_temp.lists FROM STDIN") as copy:
@@ -137,14 +147,31 @@ def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
             copy.write_row((of_rows, row_key(secret)))
 
 
-def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str]) -> str:
+def _who(unit: Unit, columns: list[str]) -> str:
+    return f"btrim(normalize(r{columns.index(str(unit.id_column))}, NFC), '{SPACES}')"
+
+
+def _wanted(unit: Unit, columns: list[str]) -> str:
+    """How many coded rows there must be, counted another way than they are chosen."""
+    if unit.id_column is None:
+        return "SELECT count(*) FROM pg_temp.allowance_rows"
+    who = _who(unit, columns)
+    each = f"SELECT count(*) AS n FROM pg_temp.allowance_rows WHERE {who} <> '' GROUP BY {who}"
+    return f"SELECT coalesce(sum(least(n, {unit.at_most})), 0) FROM ({each}) AS each"
+
+
+def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str) -> str:
     """The coded rows: all, or at most the declared number of each person by a keyed hash of their content."""
     places = [columns.index(name) for name in schema.columns]
-    texts = ", ".join(f"r{place} AS t{at}" for at, place in enumerate(places))
+    told = [
+        _SMALL.format(f"r{place}", letters) if isinstance(column, Category) else f"r{place}"
+        for place, column in zip(places, schema.columns.values(), strict=True)
+    ]
+    texts = ", ".join(f"{cell} AS t{at}" for at, cell in enumerate(told))
     rows, kept = f"SELECT {texts} FROM pg_temp.allowance_rows", tuple[str, ...]()
     if unit.id_column is not None:
         kept = (PERSON,)
-        who = f"btrim(normalize(r{columns.index(unit.id_column)}, NFC), '{SPACES}')"
+        who = _who(unit, columns)
         cells = ", ".join(f"coalesce(octet_length(r{at}) || ':' || r{at}, '-')" for at, _ in enumerate(columns))
         hashed = f"sha256(convert_to(concat((SELECT rows FROM pg_temp.allowance_keys), {cells}), 'UTF8'))"
         marked = f"SELECT *, {who} AS who, {hashed} AS mark FROM pg_temp.allowance_rows OFFSET 0"
@@ -164,13 +191,23 @@ def _narrow(size: int) -> str:
     return "smallint" if size < 2**15 else "integer"
 
 
-def _marks(found: Snapshot, width: int) -> Driver:
+def _letters(found: Snapshot) -> str:
+    """The collation by whose rules capitals become small: ours, not that of the database or of a column, for which Š
+    may be no letter. Else the same rows would be others than those of a file."""
+    run = found.connection.execute
+    for (name,) in run(_LETTERS).fetchall():
+        small = _SMALL.format("'ČŠÉIΩ'", name)
+        if run(f"SELECT {small} = 'čšéiω'").fetchone()[0]:
+            return str(name)
+    raise AllowanceError("source.in_place_letters")
+
+
+def _marks(found: Snapshot, width: int, letters: str) -> Driver:
     """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
     literal = found.sql.Literal
     cells = found.sql.SQL(", ").join(found.sql.Identifier(f"r{place}") for place in range(width))
-    tidy = found.sql.SQL("""lower(btrim(normalize(replace(replace(x, '"', ''), '''', ''), NFC), {}))""").format(
-        literal(SPACES)
-    )
+    bare = f"btrim(translate(normalize(translate(x, {{}}, ''), NFC), '{_SINGLY[0]}', '{_SINGLY[1]}'), {{}})"
+    tidy = found.sql.SQL(_SMALL.format(bare, letters)).format(literal("\"'"), literal(SPACES))
     ascii_too = found.sql.SQL("lower(btrim(translate(x, {}, ''), {}))").format(literal("\"'"), literal(SPACES))
     tidy = found.sql.SQL("CASE WHEN octet_length(x) = length(x) THEN {} ELSE {} END").format(ascii_too, tidy)
     digits = found.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(SIGNS))

@@ -265,6 +265,10 @@ class Snapshot:
         return [self.cell(column, dialect, separators.get(trimmed(column.name)), longest) for column in columns]
 
     @property
+    def table(self) -> str:
+        return self._source.table
+
+    @property
     def encoding(self) -> str:
         """The database's own."""
         return str(self._relation[6])
@@ -281,7 +285,11 @@ class Snapshot:
                     tell(1 - 1 / (1 + size / (1 << 28)))  # how much there is to come nobody knows
 
     def cell(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Driver:
-        """SQL for the text of a cell, for every value of the column's type."""
+        """SQL for the text of a cell, for every value of the column's type. However the column is declared to sort and
+        compare, the text is compared byte by byte: a collation for which e and é are equal would find two of a list."""
+        return self.sql.SQL('({}) COLLATE pg_catalog."C"').format(self._text(column, dialect, separator, longest))
+
+    def _text(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Driver:
         own, text = self.sql.Identifier(column.name), "{own}::pg_catalog.text"
         if column.oid == _BYTES:
             return self.sql.SQL("NULL::pg_catalog.text")

@@ -57,11 +57,11 @@ class PostgresServer:
     def url(self, database: str = "postgres", user: str = USER, password: str = PASSWORD) -> str:
         return f"postgresql://{user}:{password.replace(' ', '%20')}@127.0.0.1:{self.port}/{database}"
 
-    def database(self) -> str:
-        """The address of a new, empty database."""
+    def database(self, more: str = "") -> str:
+        """The address of a new, empty database, which Postgres makes with `more` settings."""
         name = f"test_{next(self._numbers)}"
         with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} {more}")
         return self.url(name)
 
     def start(self) -> None:

@@ -202,8 +202,8 @@ def _line(name: str, told: list[dict[str, Any]]) -> str:
             cells += ["–", "–"]
             continue
         means = [one[0] for one in found]
-        error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else 0.0
-        cells += [f"{statistics.mean(means):.4f} ± {error:.4f}", f"{statistics.mean(one[1] for one in found):.4f}"]
+        error = f" ± {statistics.stdev(means) / math.sqrt(len(means)):.4f}" if len(means) > 1 else ""
+        cells += [f"{statistics.mean(means):.4f}{error}", f"{statistics.mean(one[1] for one in found):.4f}"]
     seconds = statistics.median(one["seconds"] for one in told if "seconds" in one)
     return f"| {title} | {' | '.join(cells)} | {seconds:.0f} | {len(told)} |"
 

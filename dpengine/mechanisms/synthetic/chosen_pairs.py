@@ -9,8 +9,9 @@ Expected    what is known of a marginal before it is measured, in whole rows. Of
             fitted by itself, form a forest of those that hang together most; along its path two columns are as likely
             together as the steps between them say, and without a path they are independent. Of a triple: the fit of
             maximum entropy to its three pairs. All of it follows from released numbers.
-Score       Σ|counts − expected| − c, c what the noise of its measurement would come to, √(2/π)·cells·sd, and half as
-            much again for a triple: what would be mostly noise when it is measured is not worth it.
+Score       Σ|counts − expected| − c, c what the noise of its measurement would come to, √(2/π)·cells·sd, times ½ for a
+            pair, of which a fit takes much away again, and 1½ for a triple: what would be mostly noise when it is
+            measured is not worth it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout
 from dpengine.mechanisms.synthetic.soft_fit import Points, Target, nearest, of_pair, raked, tree
 
 FOR_CHOICES = Fraction(1, 8)  # of ρ
-TRIPLES_COST = 1.5  # times their noise: what is expected of a triple has the noise of three pairs in it already
+COSTS = {2: 0.5, 3: 1.5}  # times its noise: what is expected of a triple has the noise of three pairs in it already
 SWEEPS = 15  # of the fit of a triple to its pairs
 _GRAIN = 10**6
 
@@ -93,7 +94,7 @@ class Choosing:
     def worth(self, variances: Mapping[Columns, float]) -> dict[Columns, int]:
         """c of everything that may be chosen."""
         wide = {part: math.sqrt(2 / math.pi * variances[part]) * self.layout.cells(part) for part in self.parts}
-        return {part: round(off if len(part) < 3 else TRIPLES_COST * off) for part, off in wide.items()}
+        return {part: round(COSTS[len(part)] * off) for part, off in wide.items()}
 
     def scores(
         self, cells: Mapping[Columns, Integers], expected: Mapping[Columns, Integers], worth: Mapping[Columns, int]

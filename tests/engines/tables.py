@@ -206,6 +206,16 @@ def needs_of_questions() -> tuple[Aggregate[Any], ...]:
     return tuple(found.values())
 
 
+@cache
+def different_needs() -> tuple[Aggregate[Any], ...]:
+    """One of each kind of them: of rows or people, of some or everyone, by group or not."""
+    found: dict[object, Aggregate[Any]] = {}
+    for need in needs_of_questions():
+        traits = [getattr(need, name, None) for name in ("people", "cut", "degree", "fitting", "limit")]
+        found.setdefault((type(need), *traits, need.where.everyone, getattr(need, "by", None) is None), need)
+    return tuple(found.values())
+
+
 def _layouts() -> list[Layout]:
     features = (X, C, DAY, BIG)
     columns: Any = tuple(WIDE[name] for name in features)

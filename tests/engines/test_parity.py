@@ -13,6 +13,7 @@ from engines.postgres_server import PostgresServer
 from engines.tables import (
     WIDE,
     Made,
+    different_needs,
     in_parquet,
     in_postgres,
     kinds_of_needs,
@@ -89,9 +90,12 @@ def check_spark(spark: SparkEngine, schema: Schema, needs: Any, folder: Path, ma
 
 
 @pytest.mark.timeout(1800)
-@both_worlds
+@pytest.mark.parametrize(
+    ("schema", "needs"),
+    [pytest.param(SCHEMA, different_needs, id="small"), pytest.param(WIDE, wide_needs, id="wide")],
+)
 def test_spark_says_what_a_need_means(spark: SparkEngine, schema: Schema, needs: Any, tmp_path: Path) -> None:
-    """On 20 tables, one job for each need."""
+    """On 20 tables, one job for each need; of the small world one of each kind, and all of them in the long run."""
     check_spark(spark, schema, needs, tmp_path, 20)
 
 

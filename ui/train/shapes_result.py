@@ -32,6 +32,7 @@ from ui.words.markup import unmarked
 
 ACROSS = 2
 ENDS = 0.05  # of the scale of a chance
+NAMED = 2  # values of a side that are told by name
 SAYS = 0.02  # a column whose strongest effect is a smaller part of the largest says little
 _LEAVE = ("shapes", "with", "target", "positive", "features")
 
@@ -130,12 +131,19 @@ def score_words(found: dp.Answer, model: Shapes) -> tuple[str, str]:
     told = say(
         "shapes_page.right",
         right=math.floor(100 * right),
-        usual=", ".join(called(label) for label in model.usual),
+        usual=_side(model),
         low=math.floor(100 * always.low),
         high=math.ceil(100 * always.high),
         what=say(f"shapes_page.what.{found.query.counted}"),
     )
     return told, say("shapes_page.beats" if right > always.high else "shapes_page.no_better")
+
+
+def _side(model: Shapes) -> str:
+    """The more frequent side in a word or two."""
+    if len(model.usual) > NAMED and model.usual != model.yes:
+        return say("shapes_page.not", yes=list(model.yes))
+    return ", ".join(called(label) for label in model.usual)
 
 
 def amount(model: Shapes, size: float) -> str:

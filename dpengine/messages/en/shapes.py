@@ -53,4 +53,5 @@ SENTENCES: dict[str, str] = {
     "shapes_page.script_from": "Read off figures that were released with differential privacy; ABOUT says which charge of the ledger paid for them. No promise is made of a prediction.",
     "shapes_page.would_high": "{target} is {yes}: very likely, 95 of 100 or more (at the ends a sum of effects is not exact)",
     "shapes_page.would_low": "{target} is {yes}: hardly likely, 5 of 100 or fewer (at the ends a sum of effects is not exact)",
+    "shapes_page.not": "not {yes}",
 }

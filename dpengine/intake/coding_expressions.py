@@ -27,6 +27,8 @@ TEXTS, LISTS = "texts", "lists"
 ANY_LENGTH = ("postgres",)  # dialects whose decimals have any length; elsewhere they have …
 DIGITS, PLACES = 22, 9  # … so many digits, and of them after the point: products and sums then stay below 38
 MOST = {True: (10**15, 15), False: (3 * 10 ** (DIGITS - PLACES - 1), PLACES)}  # how far from zero, how many places
+ROUGH = 20  # places after the point that a first guess looks at
+MOST_IN_PLACE = 150  # columns: Postgres has 1664 for a query, and a number takes eleven of them on its way
 _TIME = (
     "((T| +)[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp][Mm])?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
@@ -58,6 +60,8 @@ def listed(schema: Schema) -> Iterator[Listed]:
 def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
     """Before anything is read: what an engine cannot code where the rows are."""
     most, places = MOST[engine in ANY_LENGTH]
+    if engine == "postgres" and len(schema.columns) > MOST_IN_PLACE:
+        raise AllowanceError("source.in_place_wide", most=MOST_IN_PLACE)
     for name, column in schema.columns.items():
         if isinstance(column, ItemSet):
             raise AllowanceError("source.in_place_sets", column=name)
@@ -179,7 +183,9 @@ def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
 
     def guess(rows: Expression) -> dict[str, Expression]:
         held = ibis.greatest(ibis.least(rows[f"v{at}"], end), start) * scale - low
-        return {f"h{at}": held, f"g{at}": (held.cast("float64") / step).floor().cast("int64")}
+        # A number too near zero for a float would be an error in Postgres, and whether there is one, a row decides.
+        rough = held.cast(f"decimal(38, {ROUGH})") if engine in ANY_LENGTH else held
+        return {f"h{at}": held, f"g{at}": (rough.cast("float64") / step).floor().cast("int64")}
 
     def whole(rows: Expression) -> dict[str, Expression]:
         """Division may be rounded: the remainder, which is exact, corrects it."""

@@ -92,11 +92,11 @@ def _bring(
     run("SET LOCAL standard_conforming_strings TO on")
     if not there:
         run(found.sql.SQL("CREATE SCHEMA {}").format(found.sql.Identifier(OURS)))
-    _texts(found, dialect, len(columns))
+    _texts(found, dialect)
     run("SET LOCAL search_path TO pg_temp, pg_catalog")
     told(0.3)
     _lists(found, schema, secret)
-    count, *sums = run(_marks(found, len(columns), letters)).fetchone()
+    count, *sums = run(_marks(found, letters)).fetchone()
     told(0.6)
     target = found.sql.Identifier(OURS, name)
     coded = found.sql.SQL(_coded(schema, unit, dialect, columns, letters))
@@ -117,19 +117,23 @@ def _bring(
     return Loaded(rows, tuple(columns), fingerprint, addresses=marks, seen=found.described.seen, people=people)
 
 
-def _texts(found: Snapshot, dialect: Dialect, width: int) -> None:
-    """All cells as texts r0, r1, … in a temporary table, without the rows that hold nothing."""
-    names = [found.sql.Identifier(f"r{place}") for place in range(width)]
-    texts = zip(found.cells(dialect, {}), names, strict=True)
-    cells = [found.sql.SQL("{} AS {}").format(cell, name) for cell, name in texts]
-    some = found.sql.SQL(" OR ").join(
-        found.sql.SQL("btrim({}, {}) <> ''").format(name, found.sql.Literal(" \t\"',")) for name in names
+def _texts(found: Snapshot, dialect: Dialect) -> None:
+    """All cells as texts, without the rows that hold nothing: an array for each row, because Postgres keeps a long
+    array elsewhere, and would have no room on a page for a long row of many short cells."""
+    sql = found.sql
+    cells = found.cells(dialect, {})
+    some = sql.SQL("EXISTS (SELECT FROM unnest(cells) AS one(x) WHERE btrim(x, {}) <> '')").format(
+        sql.Literal(" \t\"',")
     )
-    query = found.sql.SQL(
+    query = sql.SQL(
         "CREATE TEMP TABLE allowance_rows ON COMMIT DROP AS"
-        " SELECT * FROM (SELECT {} FROM {} OFFSET 0) AS cells WHERE {}"
-    ).format(found.sql.SQL(", ").join(cells), found.here, some if width > 1 else found.sql.SQL("true"))
+        " SELECT cells FROM (SELECT ARRAY[{}] AS cells FROM {} OFFSET 0) AS all_rows WHERE {}"
+    ).format(sql.SQL(", ").join(cells), found.here, some if len(cells) > 1 else sql.SQL("true"))
     found.connection.execute(query)
+
+
+def _cell(columns: list[str], name: str) -> str:
+    return f"cells[{columns.index(name) + 1}]"
 
 
 def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
@@ -148,7 +152,7 @@ def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
 
 
 def _who(unit: Unit, columns: list[str]) -> str:
-    return f"btrim(normalize(r{columns.index(str(unit.id_column))}, NFC), '{SPACES}')"
+    return f"btrim(normalize({_cell(columns, str(unit.id_column))}, NFC), '{SPACES}')"
 
 
 def _wanted(unit: Unit, columns: list[str]) -> str:
@@ -162,18 +166,20 @@ def _wanted(unit: Unit, columns: list[str]) -> str:
 
 def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str) -> str:
     """The coded rows: all, or at most the declared number of each person by a keyed hash of their content."""
-    places = [columns.index(name) for name in schema.columns]
     told = [
-        _SMALL.format(f"r{place}", letters) if isinstance(column, Category) else f"r{place}"
-        for place, column in zip(places, schema.columns.values(), strict=True)
+        _SMALL.format(_cell(columns, name), letters) if isinstance(column, Category) else _cell(columns, name)
+        for name, column in schema.columns.items()
     ]
     texts = ", ".join(f"{cell} AS t{at}" for at, cell in enumerate(told))
     rows, kept = f"SELECT {texts} FROM pg_temp.allowance_rows", tuple[str, ...]()
     if unit.id_column is not None:
         kept = (PERSON,)
         who = _who(unit, columns)
-        cells = ", ".join(f"coalesce(octet_length(r{at}) || ':' || r{at}, '-')" for at, _ in enumerate(columns))
-        hashed = f"sha256(convert_to(concat((SELECT rows FROM pg_temp.allowance_keys), {cells}), 'UTF8'))"
+        told_all = (
+            "SELECT string_agg(coalesce(octet_length(x) || ':' || x, '-'), '' ORDER BY at)"
+            " FROM unnest(cells) WITH ORDINALITY AS one(x, at)"
+        )
+        hashed = f"sha256(convert_to((SELECT rows FROM pg_temp.allowance_keys) || ({told_all}), 'UTF8'))"
         marked = f"SELECT *, {who} AS who, {hashed} AS mark FROM pg_temp.allowance_rows OFFSET 0"
         chosen = (
             f'SELECT *, dense_rank() OVER (ORDER BY who COLLATE "C") - 1 AS {PERSON},'
@@ -182,7 +188,7 @@ def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], let
         )
         rows = f"SELECT {texts}, {PERSON} FROM ({chosen}) AS chosen WHERE place <= {unit.at_most}"
     narrow = [f"c{at}::{_narrow(column.size)} AS c{at}" for at, column in enumerate(schema.columns.values())]
-    flags = [f"{name}::smallint AS {name}" for name in (*(f"f{at}" for at, _ in enumerate(places)), "fault")]
+    flags = [f"{name}::smallint AS {name}" for name in (*(f"f{at}" for at, _ in enumerate(told)), "fault")]
     inner = coding(schema, dialect, "postgres", kept).removeprefix("WITH ")
     return f"WITH texts AS ({rows}), coded AS (WITH {inner}) SELECT {', '.join([*narrow, *flags, *kept])} FROM coded"
 
@@ -202,10 +208,9 @@ def _letters(found: Snapshot) -> str:
     raise AllowanceError("source.in_place_letters")
 
 
-def _marks(found: Snapshot, width: int, letters: str) -> Driver:
+def _marks(found: Snapshot, letters: str) -> Driver:
     """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
     literal = found.sql.Literal
-    cells = found.sql.SQL(", ").join(found.sql.Identifier(f"r{place}") for place in range(width))
     bare = f"btrim(translate(normalize(translate(x, {{}}, ''), NFC), '{_SINGLY[0]}', '{_SINGLY[1]}'), {{}})"
     tidy = found.sql.SQL(_SMALL.format(bare, letters)).format(literal("\"'"), literal(SPACES))
     ascii_too = found.sql.SQL("lower(btrim(translate(x, {}, ''), {}))").format(literal("\"'"), literal(SPACES))
@@ -225,7 +230,7 @@ def _marks(found: Snapshot, width: int, letters: str) -> Driver:
         f"CASE WHEN left(x, 1) = '=' THEN x WHEN x = '-' THEN '#' ELSE"
         f" rtrim(CASE WHEN octet_length(x) > {PLACES + 1} THEN {long} ELSE x END, '0') END"
     )
-    steps = found.sql.SQL("SELECT x FROM unnest(ARRAY[{}]) AS cells(x)").format(cells)
+    steps = found.sql.SQL("SELECT x FROM unnest(cells) AS one(x)")
     for step in (tidy, kinds, found.sql.SQL(rounded), found.sql.SQL("octet_length(x) || ':' || x")):
         steps = found.sql.SQL("SELECT {} AS x FROM ({}) AS cells OFFSET 0").format(step, steps)
     lanes = ", ".join(

@@ -23,6 +23,7 @@ SENTENCES: dict[str, str] = {
     "source.in_place_fine": "“{column}” has a range or step too fine or too far from zero to be coded inside the database; declare a coarser one, or bring the rows over.",
     "source.in_place_encoding": "A table can be coded inside a database whose encoding is UTF8 alone; bring the rows over, or move the table to one.",
     "source.in_place_letters": "This database cannot turn capital letters outside English into small ones, so its rows would not be coded as those of a file; bring the rows over, or let its operator move it to a PostgreSQL with ICU.",
+    "source.in_place_wide": "At most {most} columns can be coded inside a database; describe fewer of them, or bring the rows over.",
     "source.in_place_forbidden": "This name may not make tables in the schema “{schema}” of that database. Nothing was kept; let its operator run: GRANT CREATE, USAGE ON SCHEMA {schema} TO the name.",
     "source.in_place_revise": "The rows of “{table}” stay in their database and were coded there once, so it cannot be described anew; bring a newer state of it under another name.",
     "data.source.in_place": "Its rows may not leave the database",

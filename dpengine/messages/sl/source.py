@@ -23,6 +23,7 @@ SENTENCES: dict[str, str] = {
     "source.in_place_fine": "»{column}« ima razpon ali korak, ki je za kodiranje v bazi predroben ali predaleč od nič; navedite bolj grobega ali prinesite vrstice sem.",
     "source.in_place_encoding": "Tabelo je mogoče kodirati samo v bazi s kodiranjem UTF8; prinesite vrstice sem ali jo prestavite v tako bazo.",
     "source.in_place_letters": "Ta baza velikih črk zunaj angleške abecede ne zna spremeniti v male, zato vrstice ne bi bile kodirane kakor iz datoteke; prinesite vrstice sem ali naj jo njen upravitelj prestavi v PostgreSQL z ICU.",
+    "source.in_place_wide": "V bazi je mogoče kodirati največ {most} stolpcev; opišite jih manj ali prinesite vrstice sem.",
     "source.in_place_forbidden": "To ime v shemi »{schema}« te baze ne sme delati tabel. Nič se ni shranilo; njen upravitelj naj izvede: GRANT CREATE, USAGE ON SCHEMA {schema} TO ime.",
     "source.in_place_revise": "Vrstice tabele »{table}« ostanejo v bazi in so bile tam kodirane enkrat, zato je ni mogoče na novo opisati; prinesite njeno novejše stanje pod drugim imenom.",
     "data.source.in_place": "Njene vrstice ne smejo zapustiti baze",

@@ -14,7 +14,7 @@ import pytest
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
-from dpengine.intake.coding_expressions import coding, listed, refuse_uncodable
+from dpengine.intake.coding_expressions import MOST_IN_PLACE, coding, listed, refuse_uncodable
 from dpengine.intake.encode import encode
 
 SCHEMA = dp.Schema(
@@ -129,3 +129,8 @@ def test_what_cannot_be_coded_there_is_refused_by_its_declaration() -> None:
             refuse_uncodable(dp.Schema({"x": column}))
         assert refused.value.code == code
     refuse_uncodable(SCHEMA)
+    wide = dp.Schema({f"k{at}": dp.Number(0, 1) for at in range(MOST_IN_PLACE + 1)})
+    refuse_uncodable(wide, "pyspark")
+    with pytest.raises(AllowanceError) as refused:
+        refuse_uncodable(wide)
+    assert refused.value.code == "source.in_place_wide"

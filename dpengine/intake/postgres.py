@@ -5,7 +5,8 @@ the snapshot is taken: a TRUNCATE or an ALTER that commits in between would othe
 types are the database's own declaration, not cells: they are public as a file's first line is.
 
 Every cell leaves the database as the text that a CSV file in the declared dialect would hold, so nothing in a row can
-make reading fail: what has no such text (bytes, NaN, infinite days, cells too long for a record) is missing. Only the
+make reading fail: what has no such text (bytes, NaN, infinite days, cells too long for a record) is missing,
+and a record with a sign that the database's encoding has no letter for is empty, as a damaged one of a file. Only the
 database itself can fail while it reads, a view that divides by zero for one; then nothing is kept. Its own words may
 quote rows, so they are dropped: a person gets one of our sentences, by the kind of failure.
 
@@ -14,6 +15,7 @@ The driver (psycopg) is imported when a source is used and not before.
 
 from __future__ import annotations
 
+import codecs
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +33,9 @@ from dpengine.declared.source import Source
 from dpengine.declared.spelling import trimmed
 
 Made = TypeVar("Made")
+
+_LOST = "allowance: no letter"  # for what has none: a byte that no text in UTF-8 holds, so that its record is empty
+codecs.register_error(_LOST, lambda error: ("\udcff", getattr(error, "end")))  # noqa: B009
 Driver = Arrow  # parts of psycopg, which has types, and is not installed by default
 
 AS_READ = Dialect(line_breaks=True)  # how the private file is written, whatever dialect was declared
@@ -207,11 +212,26 @@ class Snapshot:
         self.here = self.sql.Identifier(*self._relation[:2])
         for setting in _SETTINGS:  # neither these nor the lock take the snapshot: the first SELECT does
             connection.execute(setting)
-        if self._relation[6] == "SQL_ASCII":  # bytes of no declared encoding: a text that is none is a missing one
-            connection.execute("SET LOCAL client_encoding TO 'SQL_ASCII'")
+        self._codec = self._bytes(psycopg)
         if self._relation[2] in _LOCKED:
             connection.execute(self.sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(self.here))
         self.described = self._describe()
+
+    def _bytes(self, psycopg: Driver) -> str:
+        """Where the database is not in UTF8, its texts come as the bytes that they are, and are decoded here by the
+        codec of this name: a sign that the encoding has no letter for, which Postgres accepts in a cell but cannot
+        write as UTF8, then empties that one record, as a file's, and not the whole table becomes unreadable. SQL_ASCII
+        is no encoding: its bytes stay."""
+        if self.encoding == "UTF8":
+            return ""
+        setting = self.sql.SQL("SET LOCAL client_encoding TO {}").format(self.sql.Literal(self.encoding))
+        self.connection.execute(setting)
+        if self.encoding == "SQL_ASCII":
+            return ""
+        try:
+            return str(self.connection.info.encoding)
+        except psycopg.NotSupportedError:
+            raise AllowanceError("source.encoding", encoding=self.encoding) from None
 
     def _find(self) -> tuple[Driver, ...]:
         """The table by its name as it was written, else in lower case, as Postgres reads names without quotes."""
@@ -274,10 +294,12 @@ class Snapshot:
         return str(self._relation[6])
 
     def _stream(self, query: Driver, file: Driver, folder: Path, tell: Callable[[float], None]) -> None:
-        size, told = 0, time.monotonic()
+        size, told, decoder = 0, time.monotonic(), None
+        if self._codec:
+            decoder = codecs.getincrementaldecoder(self._codec)(_LOST)
         with self.connection.cursor() as cursor, cursor.copy(query) as copy:
             for block in copy:
-                file.write(block)
+                file.write(decoder.decode(block).encode("utf-8", "surrogateescape") if decoder else block)
                 size += len(block)
                 if time.monotonic() - told > _TOLD:
                     told = time.monotonic()

@@ -240,3 +240,26 @@ def test_a_forgotten_table_forgets_its_connection(home: Workspace, address: str)
     with pytest.raises(AllowanceError) as told:
         home.bring_newer("ward", "again")
     assert told.value.code == "source.unknown"
+
+
+# --- its encoding
+
+
+def test_a_row_that_the_encoding_has_no_letters_for_is_an_empty_one(home: Workspace, postgres: PostgresServer) -> None:
+    made = prepared(postgres.database("ENCODING 'WIN1250' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"))
+    run(
+        made,
+        'CREATE TABLE letters (id integer, town text, "žep" text)',
+        "INSERT INTO letters VALUES (1, 'Škofja Loka', 'a'), (2, chr(129), 'č'), (3, 'x' || chr(131) || ',\"', 'c'),"
+        " (4, 'Ptuj', NULL)",
+    )
+    add(home, source(made, "letters"), "letters", schema=dp.Schema({"town": dp.Category(["Škofja Loka", "Ptuj"])}))
+    assert [tuple(row.values()) for row in cells(home, "letters")] == [
+        ("1", "Škofja Loka", "a"), (None,) * 3, (None,) * 3, ("4", "Ptuj", None),
+    ]  # fmt: skip
+
+
+def test_an_encoding_that_nobody_here_reads_is_told(home: Workspace, postgres: PostgresServer) -> None:
+    made = postgres.database("ENCODING 'EUC_TW' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    prepared(f"{made}?client_encoding=utf8")
+    refused(home, source(made), "source.encoding")

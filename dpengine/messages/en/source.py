@@ -12,6 +12,7 @@ SENTENCES: dict[str, str] = {
     "source.busy": "“{table}” is being rewritten in its database right now. Nothing was kept and nothing was charged; try again when that is done.",
     "source.cut": "The connection to the database was cut while “{table}” was being read. Nothing was kept and nothing was charged; bring it again.",
     "source.unreadable": "The database itself could not read “{table}” to its end. Nothing was kept and nothing was charged; if it is a view, whoever made it can see why in the database’s own log.",
+    "source.encoding": "That database keeps its texts in the encoding {encoding}, which cannot be read here. Nothing was kept; let its operator move the table to a database in UTF8.",
     "source.no_rows": "The table names columns and holds no rows; bring it when it holds some.",
     "source.changed": "The column “{column}” has another type in the database now than when this table was described. Nothing was kept; describe the table anew.",
     "source.column_gone": "The column “{column}” is no longer in the database’s table. Nothing was kept; describe the table anew.",

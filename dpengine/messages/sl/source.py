@@ -12,6 +12,7 @@ SENTENCES: dict[str, str] = {
     "source.busy": "Tabela »{table}« se v bazi ravno prepisuje. Nič se ni shranilo in nič ni bilo zaračunano; poskusite znova, ko bo to končano.",
     "source.cut": "Povezava z bazo se je prekinila med branjem tabele »{table}«. Nič se ni shranilo in nič ni bilo zaračunano; prinesite jo znova.",
     "source.unreadable": "Baza sama tabele »{table}« ni mogla prebrati do konca. Nič se ni shranilo in nič ni bilo zaračunano; če je to pogled, tisti, ki ga je naredil, razlog vidi v dnevniku baze.",
+    "source.encoding": "Ta baza hrani besedila v kodiranju {encoding}, ki ga tukaj ni mogoče prebrati. Nič se ni shranilo; njen upravitelj naj tabelo prestavi v bazo s kodiranjem UTF8.",
     "source.no_rows": "Tabela ima stolpce, vrstic pa nima; prinesite jo, ko jih bo imela.",
     "source.changed": "Stolpec »{column}« ima v bazi zdaj drugo vrsto kot takrat, ko je bila tabela opisana. Nič se ni shranilo; opišite tabelo na novo.",
     "source.column_gone": "Stolpca »{column}« v tabeli v bazi ni več. Nič se ni shranilo; opišite tabelo na novo.",

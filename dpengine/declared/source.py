@@ -87,10 +87,9 @@ class Source:
 
     @property
     def url(self) -> str:
-        """The whole address, with the password, for an engine that asks the database."""
+        """The whole address, with the password; how it is connected to, core/libpq.py says."""
         who = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
-        more = f"sslmode={self.encrypted}&passfile=%2Fdev%2Fnull&application_name=allowance"
-        return f"postgresql://{who}@{self.where}/{quote(self.database, safe='')}?{more}"
+        return f"postgresql://{who}@{self.where}/{quote(self.database, safe='')}?sslmode={self.encrypted}"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
 """A table whose rows may not leave their database: coded there, into a table of ours beside it.
 
 One transaction, which sees the raw table at one moment and only reads it, makes a table in the schema `allowance` that
-holds codes and no text (coding_expressions.py), and is never written again: a newer state is another table. What leaves
-the database is how many rows or people there are, and the sums of keyed hashes by which content is recognised
-(marks.py), computed there in the same canonical form. While it is made, the texts lie in a temporary table of that
-transaction, which no other sees.
+holds codes and no text (coding_expressions.py), and is never written again: triggers refuse it to everybody, whoever
+takes them away is noticed before the next question, and a newer state is another table. What leaves the database is how
+many rows or people there are, and the sums of keyed hashes by which content is recognised (marks.py), computed there in
+the same canonical form. While it is made, the texts lie in a temporary table of that transaction, which no other sees.
 
 The keys of the hashes reach the database as data of a COPY: neither as the text of a statement nor as a parameter, both
 of which a database may write to its log; and they are made from the workspace's secret for this one purpose.
@@ -17,6 +17,7 @@ import hmac
 from collections.abc import Callable
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.libpq import AS_MADE, Driver
 from dpengine.declared.dialect import Dialect, check_names
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.source import Source
@@ -25,7 +26,7 @@ from dpengine.declared.unit import Unit
 from dpengine.intake.coding_expressions import coding, listed, refuse_uncodable
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
-from dpengine.intake.postgres import Driver, Snapshot, connected, spoken
+from dpengine.intake.postgres import Snapshot, connected, spoken
 from dpengine.intake.rows_per_person import PERSON
 
 OURS = "allowance"
@@ -38,7 +39,8 @@ _SMALL = 'lower({} COLLATE pg_catalog."{}") COLLATE "C"'
 _SINGLY = "Σİ", "σi"  # marks.py makes letters small one by one: the last of a word like any other
 _MAY = """
     SELECT CASE WHEN to_regnamespace(%(ours)s) IS NULL THEN has_database_privilege(current_database(), 'CREATE')
-        ELSE has_schema_privilege(%(ours)s, 'CREATE') END AND has_database_privilege(current_database(), 'TEMP'),
+        ELSE has_schema_privilege(%(ours)s, 'CREATE') END AND has_database_privilege(current_database(), 'TEMP')
+        AND EXISTS (SELECT FROM pg_language WHERE lanname = 'plpgsql' AND has_language_privilege(oid, 'USAGE')),
         to_regnamespace(%(ours)s) IS NOT NULL
 """
 NUMBER = "[+−-]?[0-9.,’ \u00a0\u2009\u202f]*[0-9][.,]?(e[+-]?[0-9]+)?"
@@ -64,7 +66,8 @@ def drop(source: Source, *names: str) -> None:
 
     def gone(psycopg: Driver, connection: Driver) -> None:
         for name in names:
-            connection.execute(psycopg.sql.SQL("DROP TABLE IF EXISTS {}").format(psycopg.sql.Identifier(OURS, name)))
+            for kind in ("TABLE IF EXISTS {}", "FUNCTION IF EXISTS {}()"):
+                connection.execute(psycopg.sql.SQL(f"DROP {kind}").format(psycopg.sql.Identifier(OURS, name)))
 
     connected(source, gone)
 
@@ -104,7 +107,7 @@ def _bring(
     rows = int(made.rowcount)
     if rows != int(run(_wanted(unit, columns)).fetchone()[0]):  # cannot be, and a person with more would not be covered
         raise AllowanceError("source.unreadable", table=found.table)
-    run(found.sql.SQL("REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {} FROM CURRENT_USER").format(target))
+    made_as = _closed(found, name, schema, unit)
     if unit.id_column is None and not rows:
         raise AllowanceError("source.no_rows")
     people = rows
@@ -114,7 +117,41 @@ def _bring(
     told(0.95)
     marks = tuple(address_mark(place, secret) for place in found.described.places)
     fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
-    return Loaded(rows, tuple(columns), fingerprint, addresses=marks, seen=found.described.seen, people=people)
+    return Loaded(
+        rows, tuple(columns), fingerprint, addresses=marks, seen=found.described.seen, people=people, made=made_as
+    )
+
+
+def _closed(found: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
+    """No code is missing or outside its column's range, and nobody writes to the table again: not its owner, who could
+    grant that to themselves, nor a superuser, unless they take the triggers away first. Returns what the table was when
+    it was made (libpq.AS_MADE), by which that is noticed before the next question is charged."""
+    run, sql = found.connection.execute, found.sql
+    target = sql.Identifier(OURS, name)
+    flags = (*(f"f{at}" for at, _ in enumerate(schema.columns)), "fault")
+    ranges = {f"c{at}": (-1, column.size - 1) for at, column in enumerate(schema.columns.values())}
+    ranges |= dict.fromkeys(flags, (0, 1)) | ({} if unit.id_column is None else {PERSON: (0, 2**63 - 1)})
+    limits = [
+        f"ALTER COLUMN {column} SET NOT NULL, ADD CHECK ({column} BETWEEN {low} AND {high})"
+        for column, (low, high) in ranges.items()
+    ]
+    run(sql.SQL("ALTER TABLE {} ").format(target) + sql.SQL(", ".join(limits)))
+    run(
+        sql.SQL(
+            "CREATE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql SET search_path TO pg_catalog AS"
+            " $$BEGIN RAISE EXCEPTION 'a coded table of Allowance is never written again'; END$$"
+        ).format(target)
+    )
+    for trigger, when, each in (("rows", "INSERT OR UPDATE OR DELETE", "ROW"), ("all", "TRUNCATE", "STATEMENT")):
+        run(
+            sql.SQL(
+                f"CREATE TRIGGER never_{trigger} BEFORE {when} ON {{0}} FOR EACH {each} EXECUTE FUNCTION {{0}}()"
+            ).format(target)
+        )
+        run(sql.SQL(f"ALTER TABLE {{}} ENABLE ALWAYS TRIGGER never_{trigger}").format(target))
+    run(sql.SQL("REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {} FROM CURRENT_USER").format(target))
+    query = sql.SQL(AS_MADE).format(schema=sql.Literal(OURS), table=sql.Literal(name))
+    return str(run(query).fetchone()[0])
 
 
 def _texts(found: Snapshot, dialect: Dialect) -> None:

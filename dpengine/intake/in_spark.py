@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.libpq import Driver
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
@@ -32,7 +33,7 @@ from dpengine.intake.coding_expressions import TEXTS, coding, listed, refuse_unc
 from dpengine.intake.in_place import NUMBER, SIGNS
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
-from dpengine.intake.postgres import Described, Driver, SourceColumn, refuse_changed
+from dpengine.intake.postgres import Described, SourceColumn, refuse_changed
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.engines import SparkRows
 

@@ -57,6 +57,7 @@ class Loaded:
     addresses: tuple[str, ...] = field(default=(), compare=False)  # of where a database keeps it
     seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # the columns' types there
     people: int | None = field(default=None, compare=False)  # counted there already, where the rows stayed there
+    made: str = field(default="", compare=False)  # what the coded table there was when it was made
 
 
 def load(

@@ -16,7 +16,6 @@ The driver (psycopg) is imported when a source is used and not before.
 from __future__ import annotations
 
 import codecs
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,8 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
-from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
+from dpengine.core.libpq import Driver, connect
 from dpengine.core.space import refuse_full
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
 from dpengine.declared.source import Source
@@ -36,11 +35,9 @@ Made = TypeVar("Made")
 
 _LOST = "allowance: no letter"  # for what has none: a byte that no text in UTF-8 holds, so that its record is empty
 codecs.register_error(_LOST, lambda error: ("\udcff", getattr(error, "end")))  # noqa: B009
-Driver = Arrow  # parts of psycopg, which has types, and is not installed by default
 
 AS_READ = Dialect(line_breaks=True)  # how the private file is written, whatever dialect was declared
 SET_SEPARATOR = "|"  # between the items of an array, unless the column is declared with another
-_PATIENCE = 10  # seconds for connecting
 _TOLD = 0.2  # seconds between two words about how far it is
 _RELATION = """
     SELECT n.nspname, c.relname, c.relkind::text, c.oid::bigint, d.oid::bigint,
@@ -138,41 +135,14 @@ def connected(source: Source, work: Callable[[Driver, Driver], Made]) -> Made:
 
 def _driver() -> Driver:
     try:
-        psycopg = import_module("psycopg")
+        return import_module("psycopg")
     except ImportError:
         raise AllowanceError("source.driver") from None
-    logging.getLogger("psycopg").disabled = True  # its warnings quote the server's words
-    return psycopg
 
 
 @contextmanager
 def _connection(psycopg: Driver, source: Source) -> Iterator[Driver]:
-    """Every setting is given, so that none comes from a file or the environment of whoever runs this."""
-    newer = {"sslcertmode": "disable"} if psycopg.pq.version() >= 160_000 else {}
-    connection = psycopg.connect(
-        host=source.host,
-        hostaddr="",
-        port=source.port,
-        dbname=source.database,
-        user=source.user,
-        password=source.password,
-        passfile="/dev/null",
-        options="",
-        sslmode=source.encrypted,
-        sslrootcert="system" if source.encrypted == "verify-full" else "",
-        gssencmode="disable",
-        connect_timeout=_PATIENCE,
-        keepalives=1,
-        keepalives_idle=20,
-        keepalives_interval=5,
-        keepalives_count=3,
-        tcp_user_timeout=60_000,
-        application_name="allowance",
-        client_encoding="utf8",
-        autocommit=True,
-        prepare_threshold=None,
-        **newer,
-    )
+    connection = connect(psycopg, source.url, autocommit=True)
     try:
         yield connection
     finally:

@@ -219,7 +219,7 @@ class DeclaredTables:
             rule = RULE
             loaded = self._load(folder, source, new, bad_records, rule, progress)
             if isinstance(source, Source):
-                sources.keep(folder, source.described(loaded.seen))
+                sources.keep(folder, source.described(loaded.seen), loaded.made)
             with self._registry.transaction() as rows:
                 known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
             others: list[str] = []  # of other owners, where people sign in

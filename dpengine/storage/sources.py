@@ -19,10 +19,12 @@ from dpengine.intake import in_place
 from dpengine.statistics.engines import PostgresRows, SparkRows
 
 CONNECTION = "connection.json"
+_MADE = "made"
 
 
-def keep(folder: Path, source: Source) -> None:
-    """Write the file; one of an earlier reading is replaced."""
+def keep(folder: Path, source: Source, made: str = "") -> None:
+    """Write the file, with what the coded table in a database was when it was `made`; one of an earlier reading is
+    replaced."""
     place = folder / CONNECTION
     fresh = place.with_suffix(".new")
     with suppress(FileNotFoundError):
@@ -30,7 +32,7 @@ def keep(folder: Path, source: Source) -> None:
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(source.kept(), file)
+            json.dump(source.kept() | {_MADE: made}, file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, place)
@@ -40,10 +42,16 @@ def keep(folder: Path, source: Source) -> None:
 
 def kept(folder: Path) -> Source | None:
     """The connection of a table; None where it came by another way, or from a backup."""
+    return _read(folder)[0]
+
+
+def _read(folder: Path) -> tuple[Source | None, str]:
+    """The connection, and what the coded table was when it was made: nothing is known of those of earlier versions."""
     try:
-        return Source.from_kept(json.loads((folder / CONNECTION).read_text(encoding="utf-8")))
+        told = json.loads((folder / CONNECTION).read_text(encoding="utf-8"))
+        return Source.from_kept(told), str(told.get(_MADE, ""))
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return None, ""
 
 
 def coded_name(folder: Path, version: int = 1) -> str:
@@ -53,12 +61,12 @@ def coded_name(folder: Path, version: int = 1) -> str:
 
 def coded_there(folder: Path, version: int) -> PostgresRows | SparkRows | None:
     """Where the coded rows of a table lie whose rows did not leave their database or lake; None of every other."""
-    source = kept(folder)
+    source, made = _read(folder)
     if source is None or not source.in_place:
         return None
     if source.spark:
         return SparkRows(str(folder / f"coded-{version}.parquet"), source.spark)
-    return PostgresRows(in_place.OURS, coded_name(folder, version), source.url)
+    return PostgresRows(in_place.OURS, coded_name(folder, version), source.url, made)
 
 
 def drop_there(folder: Path) -> None:

@@ -3,7 +3,10 @@ over."""
 
 from __future__ import annotations
 
+import json
 import random
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +172,124 @@ def test_an_away_database_is_told_before_the_charge_and_forgotten_when_it_is_bac
         Workspace(tmp_path / "var").close()
         assert ours(made) == []
         assert not any(PASSWORD.encode() in one.read_bytes() for one in (tmp_path / "var").rglob("*") if one.is_file())
+
+
+OFTEN = {  # autovacuum looks every second, and after every row
+    "autovacuum_naptime": "1s",
+    "autovacuum_vacuum_insert_threshold": "1",
+    "autovacuum_vacuum_insert_scale_factor": "0",
+    "autovacuum_analyze_threshold": "1",
+    "autovacuum_analyze_scale_factor": "0",
+}
+
+
+def asked(table: dp.Table) -> object:
+    return table.ask(table.query("mean", column="age", epsilon="0.01"))
+
+
+def test_nobody_writes_to_a_coded_table_not_even_its_owner(home: Workspace, address: str) -> None:
+    add(home, staying(address), "ward", unit=dp.Unit.column("id", 1))
+    there = f"allowance.{sources.coded_name(home.folder / 'tables' / home.record('ward').folder)}"
+    before = codes(home, address, "ward")
+    run(staying(address).url, f"GRANT ALL ON {there} TO ana")
+    for who in (staying(address).url, address):  # its owner, and a superuser
+        for written in (
+            f"DELETE FROM {there}",
+            f"UPDATE {there} SET c0 = 0",
+            f"INSERT INTO {there} SELECT * FROM {there}",
+            f"TRUNCATE {there}",
+        ):
+            with psycopg.connect(who) as connection, pytest.raises(psycopg.errors.RaiseException):
+                connection.execute(written)
+    with psycopg.connect(address) as connection, pytest.raises(psycopg.errors.RaiseException):
+        connection.execute("SET session_replication_role TO replica")
+        connection.execute(f"DELETE FROM {there}")
+    assert codes(home, address, "ward") == before
+    run(address, f"ALTER TABLE {there} DISABLE TRIGGER ALL")
+    for wrong in ("c0 = NULL", "c0 = 121", "c1 = -2", "f0 = 2", "fault = NULL", "person = -1"):
+        with psycopg.connect(address) as connection, pytest.raises(psycopg.IntegrityError):
+            connection.execute(f"UPDATE {there} SET {wrong}")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE {0} DISABLE TRIGGER ALL; DELETE FROM {0} WHERE c0 = 5;"
+        " ALTER TABLE {0} ENABLE ALWAYS TRIGGER never_all; ALTER TABLE {0} ENABLE ALWAYS TRIGGER never_rows",
+        "CREATE OR REPLACE FUNCTION {0}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL;END'",
+        "ALTER TABLE {0} ALTER c0 TYPE integer USING 7",
+        "CREATE TABLE allowance.more () INHERITS ({0}); INSERT INTO allowance.more SELECT * FROM {0}",
+        "CREATE TABLE public.older AS TABLE {0}; DROP TABLE {0}; ALTER TABLE public.older SET SCHEMA allowance;"
+        " ALTER TABLE allowance.older RENAME TO {1}; GRANT SELECT ON {0} TO ana",
+    ],
+    ids=["triggers", "function", "column", "inherits", "another"],
+)
+def test_a_changed_coded_table_is_refused_before_the_charge(home: Workspace, address: str, change: str) -> None:
+    table = add(home, staying(address), "ward")
+    asked(table)
+    name = sources.coded_name(home.folder / "tables" / home.record("ward").folder)
+    run(address, *change.format(f"allowance.{name}", name).split("; "))
+    head = home.ledger.head()
+    assert code_of(lambda: asked(table)) == "engine.changed" and home.ledger.head() == head
+    run(address, "DROP TABLE IF EXISTS allowance.more")
+    again = home.bring_newer("ward", "ward again")
+    assert again.joined and asked(again) is not None
+    run(address, f"DROP TABLE allowance.{name} CASCADE", f"DROP FUNCTION IF EXISTS allowance.{name}()")
+
+
+def test_what_a_server_does_by_itself_does_not_change_a_coded_table(tmp_path: Path) -> None:
+    """Nor does a table whose state nobody noted, by an earlier version, stop being answered."""
+    from engines.postgres_server import running
+
+    with running(**OFTEN) as server:
+        made = prepared(server.database())
+        run(made, "CREATE SCHEMA allowance", "GRANT CREATE, USAGE ON SCHEMA allowance TO ana")
+        home = Workspace(tmp_path / "var")
+        table = add(home, staying(made), "ward")
+        folder = home.folder / "tables" / home.record("ward").folder
+        there = f"allowance.{sources.coded_name(folder)}"
+        with psycopg.connect(made, autocommit=True) as connection:
+            done = "SELECT pg_stat_get_autovacuum_count({0}) > 0 AND pg_stat_get_autoanalyze_count({0}) > 0"
+            deadline = time.monotonic() + 120
+            while connection.execute(done.format(f"'{there}'::regclass")).fetchone() != (True,):
+                assert time.monotonic() < deadline
+                time.sleep(0.2)
+        trigger = "pg_catalog.pg_trigger"
+        for kept in (f"ANALYZE {there}", f"VACUUM FREEZE {there}", f"VACUUM FULL {there}", f"VACUUM FULL {trigger}"):
+            run(made, kept)
+        asked(table)
+        server.stop()
+        server.start()
+        asked(table)
+        file = folder / sources.CONNECTION
+        told = json.loads(file.read_text())
+        assert told.pop("made")
+        file.write_text(json.dumps(told))
+        run(made, f"ALTER TABLE {there} DISABLE TRIGGER ALL")
+        asked(table)
+        home.close()
+
+
+def test_a_limit_of_the_role_does_not_cancel_a_question(home: Workspace, address: str) -> None:
+    """It would after the charge, and whether it does may depend on the rows."""
+    table = add(home, staying(address), "ward")
+    false = "CREATE FUNCTION public.sum(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'"
+    run(address, false, "ALTER ROLE ana SET search_path TO public, pg_catalog")
+    record = home.record("ward")
+    folder = home.folder / "tables" / record.folder
+    try:
+        home.engine.let_go()
+        for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
+            run(address, f"ALTER ROLE ana SET {name} TO '50ms'")
+        with psycopg.connect(address) as holding:
+            holding.execute(f"LOCK TABLE allowance.{sources.coded_name(folder)} IN ACCESS EXCLUSIVE MODE")
+            letting_go = threading.Timer(1, holding.rollback)
+            letting_go.start()
+            assert home.read(RowCount(), record, table.schema) == PEOPLE
+            letting_go.join()
+    finally:
+        run(address, "ALTER ROLE ana RESET ALL", "DROP FUNCTION public.sum(bigint)")
+        home.engine.let_go()
 
 
 def code_of(call: Any) -> str:

@@ -3,6 +3,7 @@ and no password told."""
 
 from __future__ import annotations
 
+import logging
 import signal
 import subprocess
 import sys
@@ -18,8 +19,10 @@ from engines.postgres_server import PostgresServer, running
 from engines.source_steps import CANARY, PASSWORD, PEOPLE, add, prepared, refused, run, source
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.libpq import settings
 from dpengine.declared.source import Source
 from dpengine.intake import postgres as reader
+from dpengine.intake.postgres import describe
 from dpengine.workspace import Workspace
 
 
@@ -147,7 +150,38 @@ def test_nothing_of_the_environment_is_used(
     refused(home, source(address, password=""), "source.refused")
     monkeypatch.setenv("PGHOSTADDR", "192.0.2.1")
     monkeypatch.setenv("PGOPTIONS", "-c search_path=nowhere")
+    monkeypatch.setenv("PGREQUIREAUTH", "none")
+    monkeypatch.setenv("PGSSLCRLDIR", str(tmp_path))
     assert add(home, here, "ward").facts.people == PEOPLE
+
+
+def test_a_question_is_asked_over_the_same_connection_as_a_table_is_brought(
+    home: Workspace, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a table could be brought and never asked, and a line that is cut after a charge would hang for hours."""
+    run(address, "CREATE SCHEMA IF NOT EXISTS allowance", "GRANT CREATE, USAGE ON SCHEMA allowance TO ana")
+    here = source(address)
+    table = add(home, Source(here.shown, "visits", password=PASSWORD, in_place=True), "stays")
+    monkeypatch.setenv("PGHOSTADDR", "192.0.2.1")
+    monkeypatch.setenv("PGOPTIONS", "-c role=nobody")
+    monkeypatch.setenv("PGREQUIREAUTH", "none")
+    logging.getLogger("psycopg").disabled = False
+    connected = list[dict[str, object]]()
+    connect = psycopg.connect
+    monkeypatch.setattr(psycopg, "connect", lambda *more, **given: connected.append(given) or connect(*more, **given))
+    assert table.ask(table.query("mean", column="age", epsilon="0.1")) is not None
+    assert connected and logging.getLogger("psycopg").disabled
+    told = {"host", "port", "dbname", "user", "password"}
+    own = {"autocommit", "cursor_factory"}
+    brought = list(connected)
+    describe(here)
+    kinds = [{key: value for key, value in one.items() if key not in own} for one in connected]
+    assert len(connected) > len(brought) and all(kind == kinds[0] for kind in kinds) and told <= set(kinds[0])
+    known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults() if option.envvar}
+    assert known - set(kinds[0]) <= {"service", "servicefile", "min_protocol_version", "max_protocol_version"}
+    checked = settings(psycopg, Source(f"{here.shown}?sslmode=verify-full", "visits").url)
+    assert (checked["sslmode"], checked["sslrootcert"]) == ("verify-full", "system")
+    assert checked["tcp_user_timeout"] == "60000" and checked["keepalives"] == "1"
 
 
 BROUGHT = """

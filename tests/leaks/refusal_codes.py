@@ -42,6 +42,7 @@ CANNOT: dict[str, str] = {
     "workspace.unwritable": PUT_BACK,
     "engine.absent": ELSEWHERE,
     "engine.away": ELSEWHERE,
+    "engine.changed": ELSEWHERE,
     "engine.no_training": ELSEWHERE,
     "engine.raw_stays": ELSEWHERE,
     "engine.rows_stay": ELSEWHERE,

@@ -34,6 +34,7 @@ class PostgresRows:
     schema: str
     table: str
     connection: str = field(repr=False)  # a libpq URL; it may hold a password, so nothing shows it
+    made: str = ""  # what it was when it was made (libpq.AS_MADE); empty where nobody noted that
 
 
 @dataclass(frozen=True)

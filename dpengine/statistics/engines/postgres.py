@@ -19,6 +19,7 @@ from psycopg import postgres, sql
 
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
+from dpengine.core.libpq import AS_MADE, connect
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import PostgresRows, every_row
 from dpengine.statistics.engines.statements import CODED, statement
@@ -32,14 +33,10 @@ Connection: TypeAlias = "psycopg.Connection[tuple[object, ...]]"
 
 WHOLE = {postgres.types[name].oid for name in ("int2", "int4", "int8")}
 NUMERIC = postgres.types["numeric"].oid
-NETWORK = {  # seconds to connect; a line that is cut is noticed within two minutes
-    "connect_timeout": 10,
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 6,
-    "tcp_user_timeout": 120_000,
-}
 MOST_IDLE = 4  # connections that wait, for each database
+PATIENCE = "15s"  # for a lock, before a charge
+# No limit of a role or a database cancels a question that has been charged: whether it is reached may depend on rows.
+UNLIMITED = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 
 
 class PostgresEngine:
@@ -61,9 +58,16 @@ class PostgresEngine:
                 raise AllowanceError("engine.rows_stay")
 
     def refuse_away(self, coded: PostgresRows) -> None:
-        """No row is looked at: only whether the table is there and may be read."""
+        """No row is looked at: only whether the table is there, may be read, and is still the one that was made."""
         with self._reading(coded) as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout TO '{PATIENCE}'")
             cursor.execute(sql.SQL("SELECT FROM {} LIMIT 0").format(sql.Identifier(coded.schema, coded.table)))
+            if coded.made:
+                cursor.execute(
+                    sql.SQL(AS_MADE).format(schema=sql.Literal(coded.schema), table=sql.Literal(coded.table))
+                )
+                if cursor.fetchone() != (coded.made,):
+                    raise AllowanceError("engine.changed")
 
     def read(self, need: Need[Statistic], coded: PostgresRows, schema: Schema) -> Statistic:
         """Exactly `need.of(rows)`. Only the way to the database can fail."""
@@ -90,6 +94,7 @@ class PostgresEngine:
         try:
             connection = self._connected(coded.connection)
             try:
+                connection.execute(_unlimited(connection.info.server_version))
                 with connection.cursor(binary=True) as cursor:
                     yield cursor
                 connection.rollback()  # there is nothing to commit
@@ -116,10 +121,16 @@ class PostgresEngine:
                 return connection
             except psycopg.Error:
                 connection.close()
-        connection = psycopg.connect(url, cursor_factory=psycopg.RawCursor, prepare_threshold=None, **NETWORK)
+        connection = connect(psycopg, url, cursor_factory=psycopg.RawCursor)
         connection.read_only = True
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         return connection
+
+
+def _unlimited(version: int) -> str:
+    """Settings for one transaction, in one message; the name of a function means Postgres's own."""
+    names = (*UNLIMITED, "transaction_timeout") if version >= 170_000 else UNLIMITED
+    return "; ".join(["SET LOCAL search_path TO pg_catalog", *(f"SET LOCAL {name} TO 0" for name in names)])
 
 
 def computed(need: Aggregate[object], coded: PostgresRows, schema: Schema, cursor: psycopg.RawCursor) -> object:

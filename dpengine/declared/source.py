@@ -167,6 +167,17 @@ def _read(address: object) -> dict[str, str | int]:
     return parts
 
 
+def without_password(address: str) -> str:
+    """What was typed as an address, without what may be a password in it: all between the name and the host. Where one
+    may stand elsewhere, nothing is left."""
+    head, at, tail = address.rpartition("@")
+    scheme, colon, who = head.rpartition("://") if head.count("://") == 1 else ("", "", head)
+    left = f"{scheme}{colon}{who.partition(':')[0]}{at}{tail}"
+    bare = re.sub(r"\[[0-9a-fA-F:.]*\]", "", left.strip())
+    doubtful = re.search(r"\s|pass\w*=|pwd?=|:(?!//|[0-9]{1,5}([/?]|$))", bare, re.IGNORECASE)
+    return "" if doubtful else left
+
+
 def _fit(text: str) -> bool:
     return 0 < len(text) <= LONGEST and text.isprintable()
 

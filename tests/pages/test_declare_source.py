@@ -65,6 +65,14 @@ def test_a_refusal_is_told_beside_the_form(home: Workspace, monkeypatch: pytest.
     assert fill(page).draft.step == "names"
 
 
+def test_a_password_in_the_address_goes_with_a_complaint_too(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = pretend(monkeypatch, ROWS, *COLUMNS)
+    page = fill(Page(), address=ADDRESS.replace("ana@", f"ana:{PASSWORD}@"), table="", password="")
+    assert len(page.refusals) == 1 and not database.read
+    assert page.app.text_input(key="declare-source-address").value == ADDRESS
+    assert PASSWORD not in str(page.app.session_state)
+
+
 def test_an_earlier_state_is_named_and_newer_rows_come_with_one_click(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

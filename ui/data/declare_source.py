@@ -13,6 +13,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.source import without_password
 from dpengine.intake.postgres import Described
 from dpengine.messages import plain, say
 from ui.data.declare import begin, complain, heading, kept, onwards
@@ -55,6 +56,7 @@ def _look(draft: Draft) -> None:
         state[_ADDRESS] = draft.asked.shown  # a password that was typed into the address goes too
     except AllowanceError as complaint:
         draft.complaint = complaint
+        state[_ADDRESS] = without_password(state[_ADDRESS])
     state[_PASSWORD] = ""
 
 

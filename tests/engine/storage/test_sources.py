@@ -16,6 +16,7 @@ from helpers_source import ADDRESS, PASSWORD, Pretended, pretend
 import dpengine as dp
 from dpengine.commands.backup import backup
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.source import without_password
 from dpengine.intake.postgres import SourceColumn
 from dpengine.storage.sources import CONNECTION
 from dpengine.workspace import Workspace
@@ -141,3 +142,22 @@ def test_a_source_that_fails_leaves_nothing(home: Workspace, database: Pretended
     database.refuses, database.rows = "", ""
     assert code_of(lambda: add(home, "ward")) == "source.no_rows"
     assert sorted(home.folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("typed", "left"),
+    [
+        (
+            "postgresql://ana:a:b/c@d@[::1]:5433/care?sslmode=require",
+            "postgresql://ana@[::1]:5433/care?sslmode=require",
+        ),
+        ("postgresql://ana@db.example.org", "postgresql://ana@db.example.org"),
+        ("postgres:/ana:hush@db.example.org/care", "postgres@db.example.org/care"),
+        ("ana:hush@db.example.org/care", "ana@db.example.org/care"),
+        ("postgresql://ana:hush/care", ""),
+        ("postgresql://db.example.org/care?user=ana&password=hush", ""),
+        ("host=db.example.org password=hush", ""),
+    ],
+)
+def test_an_address_that_is_refused_goes_back_without_its_password(typed: str, left: str) -> None:
+    assert without_password(typed) == left

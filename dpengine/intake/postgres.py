@@ -60,6 +60,8 @@ _TYPES = """
 _SETTINGS = (
     "SET LOCAL DateStyle TO 'ISO, YMD'",
     "SET LOCAL TimeZone TO 'UTC'",
+    "SET LOCAL IntervalStyle TO 'postgres'",
+    "SET LOCAL bytea_output TO 'hex'",
     "SET LOCAL extra_float_digits TO 1",
     "SET LOCAL lock_timeout TO '15s'",
 )

@@ -242,7 +242,21 @@ def test_a_forgotten_table_forgets_its_connection(home: Workspace, address: str)
     assert told.value.code == "source.unknown"
 
 
-# --- its encoding
+# --- its encoding, and how a role has it write
+
+
+def test_texts_are_written_in_one_way_whatever_the_role_prefers(home: Workspace, address: str) -> None:
+    database = source(address).database
+    run(
+        address,
+        "CREATE TABLE written (age integer, took interval, parts bytea[])",
+        "INSERT INTO written VALUES (1, '1 day 2 hours', ARRAY['\\x00ff'::bytea])",
+        f"ALTER ROLE ana IN DATABASE {database} SET IntervalStyle TO 'iso_8601'",
+        f"ALTER ROLE ana IN DATABASE {database} SET bytea_output TO 'escape'",
+    )
+    add(home, source(address, "written"), "written", schema=dp.Schema({"age": dp.Number(0, 9)}))
+    run(address, f"ALTER ROLE ana IN DATABASE {database} RESET ALL")
+    assert cells(home, "written") == [{"age": "1", "took": "1 day 02:00:00", "parts": "\\x00ff"}]
 
 
 def test_a_row_that_the_encoding_has_no_letters_for_is_an_empty_one(home: Workspace, postgres: PostgresServer) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from html import escape
 
 import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
 from dpengine.core.printed import percent_left, percent_taken, percents
+from dpengine.messages import say
 from dpengine.messages.language import speaking
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -19,10 +21,11 @@ PLANNED = '[["sum",{"column":"monthly_income","epsilon":"0.1"},"300000",false]]'
 
 
 def words(page: str, **address: str) -> str:
-    """Everything outside the meter, which tells whose allowance it is and its terms, outside the glossary and
-    outside *Set it exactly*."""
+    """Everything outside the meter, which tells whose allowance it is and its terms, outside the glossary, outside
+    *Set it exactly* and outside the receipt of an answer."""
     app = open_page(page, **address)
-    told = [part.proto.body for part in app.get("html") if not re.search('class="meter"|<dl|ρ =', part.proto.body)]
+    apart = f'class="meter"|<dl|ρ =|{re.escape(escape(say("receipt.plain")))}'
+    told = [part.proto.body for part in app.get("html") if not re.search(apart, part.proto.body)]
     sliders = [option for slider in app.select_slider for option in slider.proto.options]
     return " ".join([*(plain(part) for part in told), *sliders, *(button.label for button in app.button)])
 

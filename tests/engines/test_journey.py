@@ -71,7 +71,12 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     }
     asked = postgres.log.read_bytes()[start:].decode()
     statements = re.findall(r"(?:statement|execute [^:]*): (.*?)(?=\n\d{4}-|\Z)", asked, re.DOTALL)
-    told = [one for one in statements if not re.match(r"(BEGIN|COMMIT|ROLLBACK|SET|SELECT FROM)", one)]
+    catalogue = "FROM pg_catalog.pg_class c JOIN"  # whether the coded table is still the one that was made
+    told = [
+        one
+        for one in statements
+        if catalogue not in one and not re.match(r"(BEGIN|COMMIT|ROLLBACK|SET|SELECT FROM)", one)
+    ]
     assert len(told) >= 3
     for one in told:  # sums and counts over codes; no statement reads the table itself
         assert re.search(r"\b(sum|count)\(", one, re.IGNORECASE) and "stays" not in one and "COPY" not in one, one

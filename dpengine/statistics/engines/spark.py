@@ -167,6 +167,8 @@ def _end(session: SparkSession | None) -> None:
         if session is not None:
             session.stop()
     if _gone():
+        with suppress(OSError):
+            SparkContext._gateway.proc.stdin.close()
         SparkContext._gateway.shutdown()
         SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
 

@@ -1,9 +1,10 @@
 """A table in a lake: Parquet that Spark reads, coded by Spark into Parquet in the table's own folder.
 
 As in_place.py does it in a database: what leaves Spark is how many rows or people there are, and the sums of keyed
-hashes by which content is recognised; the keys are parameters of a statement and never its text. The files are listed
-once. Texts that are read twice, for the marks and for the codes, are kept on Spark's own disks in between, encrypted;
-who is who is noted as keyed hashes, with a number for each.
+hashes by which content is recognised. Their keys are read from a file beside the codes, which is deleted afterwards, so
+they stand in no statement and no plan, which a Spark elsewhere may show or write down. The files are listed once. Texts
+that are read twice, for the marks and for the codes, are kept on Spark's own disks in between, encrypted; who is who is
+noted as keyed hashes, with a number for each.
 
 Spark does not compose letters (NFC): ids that differ in that alone are two people here, and such rows are not known
 again as those of a file. The folder must be one that Spark's machines reach.
@@ -67,15 +68,16 @@ class Lake:
 
 
 @contextmanager
-def reading(source: Source) -> Iterator[Lake]:
-    """Whatever Spark says about a failure is dropped: it may quote a value."""
+def reading(source: Source, spill: Callable[[], Path] | None) -> Iterator[Lake]:
+    """Whatever Spark says about a failure is dropped: it may quote a value. `spill`: where a Spark that this starts
+    puts what does not fit into its memory."""
     try:
         from dpengine.statistics.engines.spark import BROKEN, SparkEngine
     except ImportError:
         raise AllowanceError("source.driver_spark") from None
     failed = False
     try:
-        session, view = SparkEngine()._view(SparkRows(source.path, source.spark))
+        session, view = SparkEngine(spill)._view(SparkRows(source.path, source.spark))
         yield Lake(session, view, source)
     except BROKEN:
         failed = True
@@ -83,8 +85,8 @@ def reading(source: Source) -> Iterator[Lake]:
         raise AllowanceError("source.lake", path=source.path) from None
 
 
-def describe_lake(source: Source) -> Described:
-    with reading(source) as lake:
+def describe_lake(source: Source, spill: Callable[[], Path] | None = None) -> Described:
+    with reading(source, spill) as lake:
         return lake.described
 
 
@@ -96,13 +98,14 @@ def bring(
     dialect: Dialect,
     secret: bytes,
     tell: Callable[[float], None] | None = None,
+    spill: Callable[[], Path] | None = None,
 ) -> Loaded:
     """Code the table into the folder `target`. After a refusal nothing of it is there."""
     refuse_uncodable(schema, "pyspark")
     beside = target.with_suffix(".beside")
     beside.mkdir(mode=0o700)
     try:
-        with reading(source) as lake:
+        with reading(source, spill) as lake:
             return _bring(lake, target, beside, schema, unit, dialect, secret, tell or (lambda share: None))
     except BaseException as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
@@ -131,14 +134,13 @@ def _bring(
     texts = lake.session.sql(_texts(lake, dialect)).persist(StorageLevel.DISK_ONLY)
     try:
         rows = lake.table("rows", texts)
-        count, *sums = (
-            lake.session.sql(_marks(rows, len(lake.names)), args={"key": row_key(secret)})
-            .toArrow()
-            .to_pylist()[0]
-            .values()
-        )
+        of_rows = hmac.new(secret, b"allowance: which rows, in place", hashlib.sha256).hexdigest()
+        pq.write_table(pa.table({"rows": [of_rows], "marks": [row_key(secret)]}), beside / "keys.parquet")
+        keys = lake.table("keys", lake.session.read.parquet(str(beside / "keys.parquet")))
+        marks = _marks(rows, len(lake.names), f"(SELECT marks FROM {keys})")
+        count, *sums = lake.session.sql(marks).toArrow().to_pylist()[0].values()
         tell(0.4)
-        people = _code(lake, rows, target, beside, schema, unit, dialect, secret)
+        people = _code(lake, rows, target, beside, schema, unit, dialect, f"(SELECT rows FROM {keys})")
     finally:
         texts.unpersist()
     tell(0.95)
@@ -146,24 +148,23 @@ def _bring(
     if not coded and unit.id_column is None:
         raise AllowanceError("source.no_rows")
     fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
-    marks = tuple(address_mark(place, secret) for place in lake.described.places)
+    addresses = tuple(address_mark(place, secret) for place in lake.described.places)
     about = coded if people is None else people
-    return Loaded(coded, tuple(lake.names), fingerprint, addresses=marks, seen=lake.described.seen, people=about)
+    return Loaded(coded, tuple(lake.names), fingerprint, addresses=addresses, seen=lake.described.seen, people=about)
 
 
 def _code(
-    lake: Lake, rows: str, target: Path, beside: Path, schema: Schema, unit: Unit, dialect: Dialect, secret: bytes
+    lake: Lake, rows: str, target: Path, beside: Path, schema: Schema, unit: Unit, dialect: Dialect, key: str
 ) -> int | None:
     """Write the coded rows; returns how many people there are, where that is not the number of rows."""
-    key = {"key": hmac.new(secret, b"allowance: which rows, in place", hashlib.sha256).hexdigest()}
     places = [lake.names.index(name) for name in schema.columns]
     chosen, kept, people = rows, tuple[str, ...](), None
     if unit.id_column is not None:
         kept, own = (PERSON,), lake.names.index(unit.id_column)
         who = f"trim(BOTH '{SPACES}' FROM replace(r{own}, chr(0), ''))"
         cells = ", ".join(f"coalesce(concat(octet_length(r{at}), ':', r{at}), '-')" for at, _ in enumerate(lake.names))
-        hashes = f"sha2(concat(:key, {who}), 256) AS who, sha2(concat(:key, {cells}), 256) AS mark"
-        known = lake.table("known", lake.session.sql(f"SELECT *, {hashes} FROM {rows} WHERE {who} <> ''", args=key))
+        hashes = f"sha2(concat({key}, {who}), 256) AS who, sha2(concat({key}, {cells}), 256) AS mark"
+        known = lake.table("known", lake.session.sql(f"SELECT *, {hashes} FROM {rows} WHERE {who} <> ''"))
         numbered = f"SELECT who, monotonically_increasing_id() AS {PERSON} FROM (SELECT DISTINCT who FROM {known})"
         # Written down before it is used: counted again, somebody could get another number.
         lake.session.sql(numbered).write.parquet(str(beside / "people.parquet"))
@@ -231,7 +232,7 @@ def _cell(name: str, kind: str, dialect: Dialect) -> str:
     return "CAST(NULL AS STRING)"
 
 
-def _marks(rows: str, width: int) -> str:
+def _marks(rows: str, width: int, key: str) -> str:
     """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
     missing = ", ".join(f"'{word}'" for word in MISSING_WORDS)
     digits = f"translate(split_part(x, 'e', 1), '{SIGNS}', '')"
@@ -256,5 +257,5 @@ def _marks(rows: str, width: int) -> str:
     told = f"SELECT array_join(array_sort(filter({cells}, x -> x IS NOT NULL)), '') AS told FROM {rows}"
     lanes = [f"CAST(conv(substr(hash, {at}, 16), 16, 10) AS DECIMAL(20, 0))" for at in (1, 17, 33, 49)]
     sums = ", ".join(f"coalesce(sum({lane}), 0) AS s{at}" for at, lane in enumerate(lanes))
-    hashes = f"SELECT sha2(concat(:key, told), 256) AS hash FROM ({told}) WHERE told <> ''"
+    hashes = f"SELECT sha2(concat({key}, told), 256) AS hash FROM ({told}) WHERE told <> ''"
     return f"SELECT count(*) AS n, {sums} FROM ({hashes})"

@@ -153,7 +153,7 @@ class DeclaredTables:
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         sources.refuse_elsewhere(source, self.databases, self.ledger.served)
-        found = in_spark.describe_lake(source) if source.spark else describe(source)
+        found = in_spark.describe_lake(source, self.engine.spill) if source.spark else describe(source)
         marks = [ADDRESS + address_mark(place, self._secret) for place in found.places]
         with self._registry.transaction(write=False) as rows:
             return replace(found, earlier=tuple(record.name for record in self._registry.of_content(rows, marks)))
@@ -329,7 +329,7 @@ class DeclaredTables:
         if isinstance(source, Source) and source.in_place:
             given = new.schema, new.unit, new.dialect, self._secret, progress
             if source.spark:
-                return in_spark.bring(source, folder / "coded-1.parquet", *given)
+                return in_spark.bring(source, folder / "coded-1.parquet", *given, self.engine.spill)
             return in_place.bring(source, sources.coded_name(folder), *given)
         return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, rule, progress)
 

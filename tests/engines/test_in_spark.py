@@ -3,6 +3,8 @@ rows from a file."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import random
 from contextlib import closing
 from datetime import date, datetime
@@ -14,10 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 from engine.intake.test_coding_expressions import ODD, cell
 from engine.intake.test_coding_expressions import SCHEMA as CODED
+from pyspark.sql import SparkSession
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.marks import row_key
 from dpengine.statistics.counts import RowCount
 from dpengine.statistics.engines.spark import SparkEngine
 from dpengine.workspace import Workspace
@@ -119,3 +123,34 @@ def test_typed_columns_faults_and_newer_files(home: Workspace, tmp_path: Path, s
         with pytest.raises(AllowanceError) as told:
             add(home, source, "refused", schema=schema)
         assert told.value.code == code and sorted(home.folder.rglob("*")) == before
+
+
+def test_a_lake_is_brought_with_its_keys_in_no_plan_and_its_spill_in_the_workspace(
+    home: Workspace, tmp_path: Path, spark: SparkEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Spark elsewhere shows plans on its page and in its event log. Whoever brings a lake first starts the Spark that
+    is asked later."""
+    files = tmp_path / "keyed"
+    files.mkdir()
+    pq.write_table(pa.table({"id": [1, 1, 2], "n": [3, 4, 5], "m": [6, 7, 8]}), files / "0.parquet")
+    plans, spilled = list[str](), list[Path | None]()
+    sql, start = SparkSession.sql, SparkEngine._start
+
+    def seen(session: SparkSession, text: str, *more: Any, **named: Any) -> Any:
+        found = sql(session, text, *more, **named)
+        plans.extend((text, found._jdf.queryExecution().toString()))
+        return found
+
+    def started(engine: SparkEngine, master: str) -> SparkSession:
+        spilled.append(engine._spill and engine._spill())
+        return start(engine, master)
+
+    monkeypatch.setattr(SparkSession, "sql", seen)
+    monkeypatch.setattr(SparkEngine, "_start", started)
+    home.describe_source(lake(files))
+    schema = dp.Schema({"n": dp.Number(0, 10), "m": dp.Number(0, 10)})
+    assert add(home, lake(files), "keyed", schema=schema, unit=dp.Unit.column("id", 1)).facts.people == 2
+    of_rows = hmac.new(home._secret, b"allowance: which rows, in place", hashlib.sha256).hexdigest()
+    assert len(plans) > 4 and not any(key in plan for plan in plans for key in (of_rows, row_key(home._secret)))
+    assert len(spilled) == 2 and all(one and one.parent == home.folder / "tmp" for one in spilled)
+    assert not list(home.folder.rglob("keys.parquet"))

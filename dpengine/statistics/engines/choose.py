@@ -38,7 +38,7 @@ class Engines:
     """All engines as one; each is made when it is first needed."""
 
     def __init__(self, spill: Callable[[], Path] | None = None) -> None:
-        self._spill, self._making = spill, threading.Lock()
+        self.spill, self._making = spill, threading.Lock()
         self._duck = DuckEngine(spill)
         self._postgres: Engine[PostgresRows] | None = None
         self._spark: Engine[SparkRows] | None = None
@@ -71,7 +71,7 @@ class Engines:
                     return CodedTable(self._postgres, coded)
                 from dpengine.statistics.engines.spark import SparkEngine
 
-                self._spark = self._spark or SparkEngine(self._spill)
+                self._spark = self._spark or SparkEngine(self.spill)
                 return CodedTable(self._spark, coded)
         except ImportError:
             name = "Postgres" if isinstance(coded, PostgresRows) else "Spark"

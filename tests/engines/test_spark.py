@@ -3,7 +3,6 @@ length, and errors that quote nothing."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from engines.tables import BIG, WIDE, C, Made, X, in_parquet, made, same, stored
 from dpengine.core.errors import AllowanceError
 from dpengine.statistics.counts import BinCounts, CellCounts, ConditionCounts, Moments, PlaceSums, RowCount
 from dpengine.statistics.distributions import Distribution
-from dpengine.statistics.engines import USUAL_ROWS, SparkRows
+from dpengine.statistics.engines import SparkRows
 from dpengine.statistics.engines.spark import HERE, QUIET, SETTINGS, SparkEngine
 from dpengine.statistics.marginals import Marginals
 from dpengine.statistics.need import Aggregate
@@ -70,19 +69,15 @@ def test_partitions_change_nothing(spark: SparkEngine, tmp_path: Path) -> None:
         assert same(found[0], table.of(need)) and same(found[1], found[0])
 
 
-def test_a_sum_beyond_64_bits_is_exact_where_a_table_may_be_long(spark: SparkEngine, tmp_path: Path) -> None:
-    """By a weight that no question has: a table of 10^12 rows would reach it with a small one. Where the public bound
-    on the rows is broken, it fails rather than wrap."""
+def test_a_sum_beyond_64_bits_is_exact(spark: SparkEngine, tmp_path: Path) -> None:
+    """By a weight that no question has: a table of 10^12 rows would reach it with a small one."""
     table = some()
-    where = in_parquet(table, tmp_path / "t.parquet")
     for row in table.rows:
         row[BIG] = 10**7 - 1
     where = in_parquet(table, tmp_path / "far.parquet")
     need = PlaceSums((BIG,), (2**38,), (10**7,))
     assert table.of(need)[0] > 2**63
-    assert same(spark.read(need, replace(where, most_rows=USUAL_ROWS + 1), WIDE), table.of(need))
-    with pytest.raises(AllowanceError):
-        spark.read(need, where, WIDE)
+    assert same(spark.read(need, where, WIDE), table.of(need))
 
 
 def test_an_error_quotes_nothing(

@@ -22,10 +22,6 @@ from dpengine.statistics.raw_needs import RawNeed
 
 Statistic = TypeVar("Statistic")
 
-# Declared bounds keep what one row adds below 2^62 / USUAL_ROWS (mechanisms/sums/of_numbers.py and its neighbours), so
-# that 64 bits hold every sum of so many rows.
-USUAL_ROWS = 10**10
-
 
 @dataclass(frozen=True)
 class PostgresRows:
@@ -43,7 +39,6 @@ class SparkRows:
 
     path: str  # as Spark knows it: a file or a folder, on a disk, in HDFS or in a store
     master: str = "local[2]"  # or spark://host:port, or sc://host:port for Spark Connect
-    most_rows: int = USUAL_ROWS  # public: the table has no more; where it may, sums are added in 128 bits
 
 
 Coded = Path | PostgresRows | SparkRows

@@ -2,9 +2,8 @@
 
 Each need is one statement (statements.py) and one job: machines count their own rows and ship cells, this process gets
 the aggregate. Its settings are ours (SETTINGS), so that no cluster's defaults decide what a row can do: ANSI mode is
-on, and nothing can make it throw, because no sum can leave its type. A sum of at most USUAL_ROWS rows stays within 64
-bits by the declared bounds; where a table may have more (`SparkRows.most_rows`, a public fact), every summand is a
-decimal(28, 0) and its sum a decimal(38, 0).
+on, and nothing can make it throw, because no sum can leave its type: Spark adds 64-bit numbers in 64 bits, so every
+summand is a decimal(28, 0) and its sum a decimal(38, 0), however many rows there are.
 
 Partitions, failed tasks and repeated ones change nothing: an aggregate of integers is the same in any order, and noise
 is drawn once, in this process, after it has arrived.
@@ -30,7 +29,7 @@ from pyspark.sql import SparkSession
 from dpengine.core.arrays import Arrow, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
-from dpengine.statistics.engines import USUAL_ROWS, SparkRows, every_row
+from dpengine.statistics.engines import SparkRows, every_row
 from dpengine.statistics.engines.statements import CODED, statement
 from dpengine.statistics.need import Aggregate, AnyNeed, Need, Needs, NoData
 from dpengine.statistics.raw_needs import RawNeed
@@ -106,7 +105,7 @@ class SparkEngine:
     def statement(self, need: Aggregate[object], coded: SparkRows, schema: Schema) -> tuple[SparkSession, str]:
         """The one statement that computes a need, and the session that knows its tables."""
         coded = every_row(coded) if need.every_row else coded
-        found = statement(need, schema, "pyspark", any_length=coded.most_rows > USUAL_ROWS)
+        found = statement(need, schema, "pyspark")
         session, view = self._view(coded)
         tables = {f"{CODED} AS": f"SELECT {found.wide} FROM {view}"}
         for name, values in (found.lists | need.tables()).items():

@@ -45,19 +45,16 @@ class Statement:
         return f"WITH {named}, {self.sql[5:]}" if self.sql.startswith("WITH ") else f"WITH {named} {self.sql}"
 
 
-def statement(need: Aggregate[object], schema: Schema, dialect: str, any_length: bool = False) -> Statement:
-    """With `any_length`, for an engine that adds whole numbers in 64 bits, sums are decimals from the first row on."""
+def statement(need: Aggregate[object], schema: Schema, dialect: str) -> Statement:
     sets = schema.of_kind(ItemSet)
     columns = tuple((name, name in sets) for name in schema.columns)
     # Postgres adds codes of 32 bits in 64, and a table of it holds up to 10^12 rows.
     short = dialect != "postgres" or all(column.size <= 2**22 for column in schema.columns.values())
-    return compiled(need.compiled_as(), columns, dialect, any_length, need.as_stored and short)
+    return compiled(need.compiled_as(), columns, dialect, need.as_stored and short)
 
 
 @lru_cache(maxsize=256)
-def compiled(
-    need: Aggregate[object], columns: Columns, dialect: str, any_length: bool = False, as_stored: bool = False
-) -> Statement:
+def compiled(need: Aggregate[object], columns: Columns, dialect: str, as_stored: bool = False) -> Statement:
     """It depends on public facts only, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as DuckDB takes to
     read a million rows."""
     import ibis  # takes half a second, so it is imported only when data are read
@@ -65,9 +62,11 @@ def compiled(
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
     kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)
     view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=dialect == "duckdb")
-    with adding_decimals(any_length):
+    with adding_decimals(dialect == "pyspark"):  # which adds whole numbers in 64 bits
         wanted = need.expression(view.meeting(need.where))
-    if dialect == "duckdb":  # its decimals would reach numpy as floats; it reads tables of at most USUAL_ROWS
+    if (
+        dialect == "duckdb"
+    ):  # its decimals would reach numpy as floats; declared bounds keep a sum of 10^10 rows within 64 bits
         sums = [name for name, kind in wanted.schema().items() if kind.is_decimal()]
         wanted = wanted.cast(dict.fromkeys(sums, "int64")) if sums else wanted
     if ibis.options.pyspark is None:  # only a backend with a connection would set it

@@ -10,8 +10,8 @@ Held back   of what was only fitted nothing is promised. How a fit does where th
             and what taking the two columns for independent would.
 Values      a cell of a list is its label; of a number or a day, one of its values on the declared grid, spread evenly
             over the group. Rows without a value have none, and so have those that do not fit the declaration.
-Rules       no row meets a condition that somebody said cannot be. Combinations of cells that would have no weight; in a
-            group that would only in part, another of its values is taken.
+Rules       no row meets a condition that somebody said cannot be. Combinations of cells of which every value would have
+            no weight; where only some would, others are taken (`synthetic.rules`). Checked before they are written.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
+from secrets import token_hex
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Arrow, Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
-from dpengine.declared.conditions import AnyOf, Clause, Predicate
 from dpengine.declared.grouped import Grouped, base
-from dpengine.declared.schema import MISSING, Category, Number
+from dpengine.declared.schema import Number
 from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.synthetic.rules import Mask, valued
 from dpengine.mechanisms.synthetic.soft_fit import Points, Progress, Target, quiet
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import called
@@ -47,10 +47,11 @@ from dpengine.released.table_fit import fitted, shares_of, whole_rows
 
 MOST_ROWS = 2_000_000
 MOST_MENDED = 400  # pairs that rows are mended by
+MOST_HELD = 2**22  # cells of these together
 HELD_BACK = 5  # pairs
 TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the fit that is tried
 _FACTS = b"synthetic table"
-Mask = npt.NDArray[np.bool_]
+_MISFITS = ""  # the name of a column that only the file has
 
 
 @dataclass(frozen=True)
@@ -106,18 +107,21 @@ class MadeTable:
         points = fitted(self.sizes, self.targets, float(self.rows), self.seed, progress, possible=self.possible)
         codes = whole_rows(points, self.sizes, self.rows, self._mended_by, self.seed, self.possible)
         told = self.arrow(codes).replace_schema_metadata({_FACTS: json.dumps(self._tried()).encode()})
-        part = self.path.with_suffix(f".{os.getpid()}.part")
+        part = self.path.with_suffix(f".part{os.getpid()}-{token_hex(4)}")  # of the same stem, so that nobody sweeps it
         pq.write_table(told, part, compression="zstd")
         part.chmod(0o600)
         os.replace(part, self.path)
 
     @cached_property
     def _mended_by(self) -> list[Columns]:
-        """All pairs; of many, those that were measured."""
+        """All pairs; of many, those that were measured; of large ones, the smallest that can be held together."""
         pairs: list[Columns] = [(one, other) for one, other in combinations(range(len(self.sizes)), 2)]
         if len(pairs) > MOST_MENDED:
             pairs = [one.columns for one in self.targets if one.cells.ndim == 2][:MOST_MENDED]
-        return pairs
+        cells = {pair: self.sizes[pair[0]] * self.sizes[pair[1]] for pair in pairs}
+        order = sorted(pairs, key=lambda pair: cells[pair])
+        held = set(order[: int(np.searchsorted(np.cumsum([cells[pair] for pair in order]), MOST_HELD, "right"))])
+        return [pair for pair in pairs if pair in held]
 
     def _tried(self) -> JsonObject | None:
         pairs = [one for one in self.targets if len(one.columns) == 2]
@@ -130,7 +134,14 @@ class MadeTable:
         if len(seen) < len(self.sizes):
             return None
         points = fitted(
-            self.sizes, rest, float(self.rows), self.seed, points=TRIED_POINTS, most=TRIED_POINTS, sweeps=TRIED_SWEEPS
+            self.sizes,
+            rest,
+            float(self.rows),
+            self.seed,
+            points=TRIED_POINTS,
+            most=TRIED_POINTS,
+            sweeps=TRIED_SWEEPS,
+            possible=self.possible,
         )
         shares, found = shares_of(self.sizes, rest), []
         for one in pairs:
@@ -153,31 +164,7 @@ class MadeTable:
 
     def possible(self, codes: Sequence[Integers]) -> Mask | None:
         """Which combinations of cells no rule excludes; None where there is no rule."""
-        if not self.query.never:
-            return None
-        fine = np.ones(len(codes[0]), dtype=np.bool_)
-        for rule in self.query.never:
-            met = np.ones(len(codes[0]), dtype=np.bool_)
-            for clause in rule.clauses:
-                met &= self._surely(clause, codes)
-            fine &= ~met
-        return fine
-
-    def _surely(self, clause: Clause, codes: Sequence[Integers]) -> Mask:
-        """For which rows a condition holds whatever value of its cell is taken."""
-        if isinstance(clause, AnyOf):
-            return np.asarray(np.logical_or.reduce([self._surely(part, codes) for part in clause.parts]))
-        place = self.look.place(clause.column)
-        return np.asarray(self._cells_met(place, clause)[codes[place]])
-
-    def _cells_met(self, place: int, clause: Clause) -> Mask:
-        axis = self.query.axes[place]
-        met, missed = np.zeros(axis.size, dtype=np.int64), np.zeros(axis.size, dtype=np.int64)
-        fits = {f"fault {base(axis.ref)}": 0}
-        for code in range(-1 if axis.absent else 0, self.query.facts.schema[base(axis.ref)].size):
-            row = fits | {base(axis.ref): MISSING if code < 0 else code}
-            (met if clause.holds(row) else missed)[axis.of(row)] += 1
-        return np.asarray((met > 0) & (missed == 0))
+        return self.query.rules.possible(codes) if self.query.never else None
 
     # Rows as a person reads them
 
@@ -185,11 +172,25 @@ class MadeTable:
         rng = PublicMix(self.seed + 1)
         order = rng.order(len(codes[0]))
         mixed = [code[order].astype(np.int64) for code in codes]
+        rules = self.query.rules
+        if self.query.never:
+            mixed = rules.freed(mixed, rng)
         values = [self._values(place, cells, rng) for place, cells in enumerate(mixed)]
-        for rule in self.query.never:
-            self._moved_out(rule, mixed, values, rng)
+        if self.query.never:
+            rules.moved_out(mixed, values, rng)
+            if rules.met(mixed, values).any():
+                raise AllowanceError("synthetic_table.nothing", columns=[rule.name for rule in rules.columns])
         names = [base(ref) for ref in self.query.columns]
-        return pa.table({name: self._told(place, values[place]) for place, name in enumerate(names)})
+        told = {name: self._told(place, values[place]) for place, name in enumerate(names)}
+        return pa.table(told | {_MISFITS: pa.array(self._misfits(mixed))})
+
+    def _misfits(self, cells: Sequence[Integers]) -> Integers:
+        """A bit for each column in which a row does not fit: else it could not be told from one without a value."""
+        found = np.zeros(len(cells[0]), dtype=np.int64)
+        for place, axis in enumerate(self.query.axes):
+            if axis.absent and axis.misfit:
+                found |= (cells[place] == axis.size - 1).astype(np.int64) << place
+        return found
 
     def _values(self, place: int, cells: Integers, rng: PublicMix) -> Integers:
         """A declared code for every cell, −1 for none; a cell itself where its column is told by labels."""
@@ -206,46 +207,14 @@ class MadeTable:
         return codes
 
     def _spread(self, place: int) -> bool:
-        """Are the cells of a column runs of numbers or days, whose values can be told?"""
-        ref = self.query.axes[place].ref
-        runs = isinstance(ref, Grouped) and len(ref.starts) == ref.size
-        return runs and not isinstance(self.query.facts.schema[base(ref)], Category)
-
-    def _moved_out(self, rule: Predicate, cells: list[Integers], values: list[Integers], rng: PublicMix) -> None:
-        """Rows that would meet a rule by the value that was taken take another one of the same cell."""
-        names = [base(ref) for ref in self.query.columns]
-        spread = [names.index(name) for name in sorted(rule.columns()) if self._spread(names.index(name))]
-        used = [names.index(name) for name in sorted(rule.columns())]
-        met = np.flatnonzero(self._may_meet(rule, cells)) if spread else np.zeros(0, dtype=np.int64)
-        for row in met.tolist():
-            told = {names[place]: int(values[place][row]) for place in used}
-            told = {name: MISSING if code < 0 else code for name, code in told.items()}
-            for place in spread if rule.holds(told) else ():
-                ref = self.query.axes[place].ref
-                assert isinstance(ref, Grouped)
-                cell = int(cells[place][row])
-                if cell >= ref.size:
-                    continue
-                end = ref.starts[cell + 1] if cell + 1 < ref.size else self.query.facts.schema[names[place]].size
-                free = [code for code in range(ref.starts[cell], end) if not rule.holds(told | {names[place]: code})]
-                if free:
-                    values[place][row] = free[rng.below(len(free))]
-                    break
-
-    def _may_meet(self, rule: Predicate, cells: list[Integers]) -> Mask:
-        """Rows whose labels do not already keep them out of a rule."""
-        met = np.ones(len(cells[0]), dtype=np.bool_)
-        for clause in rule.clauses:
-            if not isinstance(clause, AnyOf) and not self._spread(place := self.look.place(clause.column)):
-                met &= self._cells_met(place, clause)[cells[place]]
-        return met
+        return valued(self.query.axes[place], self.query.facts)
 
     def _told(self, place: int, codes: Integers) -> Arrow:
         """Codes as a file has them."""
         axis = self.query.axes[place]
         column = self.query.facts.schema[base(axis.ref)]
         if not self._spread(place):
-            labels = pa.array([called(label) for label in self.query.cell_labels[place]])
+            labels = pa.array([str(label) for label in self.query.cell_labels[place]])  # as they are stored
             none = codes >= axis.listed
             return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=none), labels)
         values = [column.value(code) for code in range(column.size)] if column.size <= MOST_ROWS else None
@@ -258,17 +227,32 @@ class MadeTable:
     # What is read off it
 
     def table(self, most: int | None = None) -> pa.Table:
-        """Its rows (the first `most`); they stand in mixed order."""
+        """Its rows (the first `most`), in the reader's words; they stand in mixed order."""
+        told = self._file()
+        told = told if most is None else told.slice(0, most)
+        names = [base(ref) for ref in self.query.columns]
+        return pa.table({name: self._in_words(place, told.column(place)) for place, name in enumerate(names)})
+
+    def _file(self) -> pa.Table:
         if not self.ready:
             self.make()
-        told = pq.read_table(self.path)
-        return told if most is None else told.slice(0, most)
+        return pq.read_table(self.path)
+
+    def _in_words(self, place: int, column: Arrow) -> Arrow:
+        if self._spread(place):
+            return column
+        words = {str(label): called(label) for label in self.query.cell_labels[place]}
+        encoded = column.unify_dictionaries().combine_chunks()
+        told = [words[label] for label in encoded.dictionary.to_pylist()]
+        return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(told, pa.string()))
 
     @cached_property
     def codes(self) -> list[Integers]:
         """The cells of the rows, read back from the file."""
-        told = self.table()
-        return [self._cells(place, told.column(place)) for place in range(len(self.sizes))]
+        told = self._file()
+        cells = [self._cells(place, told.column(place)) for place in range(len(self.sizes))]
+        misfits = told.column(_MISFITS).to_numpy()
+        return [np.where((misfits >> place) & 1, self.sizes[place] - 1, code) for place, code in enumerate(cells)]
 
     def _cells(self, place: int, column: Arrow) -> Integers:
         axis = self.query.axes[place]
@@ -283,7 +267,7 @@ class MadeTable:
     def _known(self, place: int) -> dict[object, int]:
         axis = self.query.axes[place]
         if not self._spread(place):
-            return {called(label): cell for cell, label in enumerate(self.query.cell_labels[place])}
+            return {str(label): cell for cell, label in enumerate(self.query.cell_labels[place])}
         column, ref = self.query.facts.schema[base(axis.ref)], axis.ref
         assert isinstance(ref, Grouped)
         return {column.value(code): ref.of(code) for code in range(column.size)}

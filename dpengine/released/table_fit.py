@@ -42,6 +42,7 @@ SAMPLED = 2**20  # points of a sample, where there are more
 MOST_PLACES = 2**27  # points times marginals: half a gigabyte
 ROUNDS = 15  # in which rows are changed
 _LOOKED_AT = 60_000  # rows at a time
+_MOST_GAINS = 2**24  # of these times the cells of a column
 Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which combinations can be; None: all
 
 
@@ -174,7 +175,7 @@ def mended(
             held = [pair for pair in wanted if column in pair]
             if not held:
                 continue
-            looked = rng.order(len(codes[column]))[:_LOOKED_AT]
+            looked = rng.order(len(codes[column]))[: min(_LOOKED_AT, _MOST_GAINS // sizes[column])]
             gains = np.zeros((len(looked), sizes[column]), dtype=np.float32)
             for pair in held:
                 other = pair[1] if pair[0] == column else pair[0]

@@ -264,6 +264,19 @@ CAUSES: dict[str, Cause] = {
     "synthetic_table.plan": lambda b: b.ask("synthetic_table", columns=["home", "far"], plan="all"),
     "synthetic_table.keep": lambda b: b.ask("synthetic_table", columns=["home", "far"], keep="pay"),
     "synthetic_table.never": lambda b: b.ask("synthetic_table", columns=["home", "far"], never=[[]]),
+    "synthetic_table.nothing": lambda b: b.ask("synthetic_table", columns=["home", "far"], never=[[["far", ">=", 0]]]),
+    "synthetic_table.rules": lambda b: catalogue["synthetic_table"].build(
+        replace(b.table.facts, schema=dp.Schema({name: N(0, 99) for name in "abcdefghi"})),
+        {
+            "columns": list("abcdefghi"),
+            "epsilon": "1",
+            "never": [[[c, "<", n] for c in "abcdefghi"] for n in (9, 25, 64)],
+        },
+    ),
+    "synthetic_table.wide": lambda b: catalogue["synthetic_table"].build(
+        replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),
+        {"columns": ["a", "b"], "epsilon": "1"},
+    ),
     "synthetic.columns": lambda b: b.ask("small_database", columns=[]),
     "synthetic.cells": lambda b: catalogue["mwem"].build(
         replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),

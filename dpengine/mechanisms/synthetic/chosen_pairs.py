@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import isqrt
 
 import numpy as np
@@ -117,13 +117,14 @@ class Choosing:
             part: of_pair(cells, variance, shares[part[0]], shares[part[1]], rows)
             for part, (cells, variance) in pairs.items()
         }
-        given = _given(shares, fitted)
+        wanted = [part for part in self.parts if len(part) == 2 and part not in told]
+        given = _given(shares, fitted, wanted)
         found: dict[Columns, Integers] = {}
         for part in self.parts:
             if part in told:
                 continue
             if len(part) == 2:
-                found[part] = np.rint(rows * shares[part[0]][:, None] * given[part[0]][part[1]]).astype(np.int64)
+                found[part] = np.rint(rows * shares[part[0]][:, None] * given[part]).astype(np.int64)
             elif all(pair in pairs for pair in combinations(part, 2)):
                 found[part] = known[part] if part in known else self._of_triple(part, rows, shares, pairs)
         return found
@@ -144,28 +145,30 @@ class Choosing:
         return np.rint(joint.weights).astype(np.int64).reshape(sizes)
 
 
-def _given(shares: Sequence[Floats], known: Mapping[Columns, Floats]) -> list[dict[int, Floats]]:
-    """For every two columns, how likely each cell of the second is given that of the first."""
-    steps: dict[int, list[tuple[int, Floats]]] = {place: [] for place in range(len(shares))}
+def _given(
+    shares: Sequence[Floats], known: Mapping[Columns, Floats], wanted: Sequence[Columns]
+) -> dict[Columns, Floats]:
+    """For these pairs of columns, how likely each cell of the second is given that of the first. Between two long lists
+    that are no such pair nothing is worked out: it would not fit into memory."""
+    steps: dict[int, dict[int, Floats]] = {place: {} for place in range(len(shares))}
     for parent, child in tree(len(shares), known):
         if parent is not None:
             joint = known[(parent, child)] if parent < child else known[(child, parent)].T
-            steps[parent].append((child, _rows(joint, shares[child])))
-            steps[child].append((parent, _rows(joint.T, shares[parent])))
-    found = []
-    for start in range(len(shares)):
-        reached = {start: np.eye(len(shares[start]))}
+            steps[parent][child] = _rows(joint, shares[child])
+            steps[child][parent] = _rows(joint.T, shares[parent])
+    found = {}
+    for start in {one for one, _ in wanted}:
+        paths = {start: [start]}
         waiting = [start]
         while waiting:
             now = waiting.pop()
-            for after, likely in steps[now]:
-                if after not in reached:
-                    reached[after] = reached[now] @ likely
-                    waiting.append(after)
-        alone = {
-            place: np.tile(one, (len(shares[start]), 1)) for place, one in enumerate(shares) if place not in reached
-        }
-        found.append(reached | alone)
+            for after in steps[now].keys() - paths.keys():
+                paths[after] = [*paths[now], after]
+                waiting.append(after)
+        for part in (part for part in wanted if part[0] == start):
+            likely = [steps[one][other] for one, other in pairwise(paths.get(part[1], []))]
+            alone = np.broadcast_to(shares[part[1]], (len(shares[start]), len(shares[part[1]])))
+            found[part] = alone if not likely else likely[0] if len(likely) == 1 else np.linalg.multi_dot(likely)
     return found
 
 

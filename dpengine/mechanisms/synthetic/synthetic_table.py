@@ -69,6 +69,7 @@ from dpengine.mechanisms.marginals.wanted import (
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Progress
 from dpengine.mechanisms.synthetic.chosen_pairs import Choosing
+from dpengine.mechanisms.synthetic.rules import Rules
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -133,7 +134,12 @@ class SyntheticTable(Overview):
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:
         query = super().build(facts, parameters)
-        return query if query.plan else query.planned(query.best_plan())
+        query = query if query.plan else query.planned(query.best_plan())
+        if query.never:
+            query.rules  # noqa: B018 (they are refused where they leave nothing)
+        if max(map(len, query.sets)) < 2:
+            raise AllowanceError("synthetic_table.wide", columns=[base(ref) for ref in query.columns], most=MOST_CELLS)
+        return query
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -166,7 +172,8 @@ class SyntheticTable(Overview):
             fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
             if fits and self.planned(plan if plan == TRIPLES else PAIRS).off_by_noise() <= good:
                 return plan
-        return CHOSEN
+        some, pairs = self.planned(CHOSEN), set(self.planned(PAIRS).sets)
+        return PAIRS if some.turns == some.choices and pairs <= set(some.sets) else CHOSEN
 
     def asked_at(self, epsilon: Fraction) -> Self:
         again = replace(self, epsilon=epsilon)
@@ -183,6 +190,10 @@ class SyntheticTable(Overview):
     def sentence(self) -> str:
         code = "sentence.synthetic_table_keep" if self.keep else "sentence.synthetic_table"
         return say(code, columns=len(self.columns), keep=self.keep)
+
+    @cached_property
+    def rules(self) -> Rules:
+        return Rules(self.axes, self.facts, self.never)
 
     # What is measured
 

@@ -7,6 +7,7 @@ False alarms: ranges are allowed to fail so often that a right one does with pro
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -25,6 +26,7 @@ from dpengine.accountant.costs import cost
 from dpengine.core.arrays import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.residuals import residual
+from dpengine.mechanisms.synthetic.chosen_pairs import _given
 from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, MIXED, PAIRS, TRIPLES, SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import renyi, weighted
@@ -198,6 +200,31 @@ def test_the_plan_follows_from_public_sizes() -> None:
     chosen = question((15, 16, 14, 12, 40, 30), 2_000, epsilon="0.1")
     assert chosen.plan == CHOSEN and max(map(len, chosen.sets)) == 3
     assert dp.catalogue["synthetic_table"].build(chosen.facts, chosen.parameters()) == chosen
+
+
+def test_where_everything_would_be_chosen_all_pairs_are_measured() -> None:
+    query = question((30, 30, 30, 12), 600, epsilon="0.1")
+    assert query.planned(CHOSEN).turns == query.planned(CHOSEN).choices == 6 and query.plan == PAIRS
+
+
+def test_columns_of_which_no_two_can_be_measured_together_are_refused() -> None:
+    with pytest.raises(dp.AllowanceError) as refused:
+        question((200, 200), 50_000)
+    assert refused.value.code == "synthetic_table.wide" and "c0" in str(refused.value)
+
+
+def test_two_long_lists_are_held_against_nothing_large() -> None:
+    """Five thousand cells by five thousand would be 200 MB: nothing of that size is worked out on the way."""
+    query = question((5_000, 5_000, 2), 50_000, plan=CHOSEN)
+    shares = [np.full(axis.size, 1 / axis.size) for axis in query.axes]
+    joint = np.full((5_000, 2), 1 / 10_000)
+    tracemalloc.start()
+    found = _given(shares, {(0, 2): joint, (1, 2): joint}, [(0, 2), (1, 2)])
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()
+    assert {part: likely.shape for part, likely in found.items()} == {(0, 2): (5_000, 2), (1, 2): (5_000, 2)}
+    made = MadeTable(query, Look(query, [0]), Path("nowhere"))
+    assert made._mended_by == [(0, 2), (1, 2)]
 
 
 def test_what_somebody_wants_kept_is_measured_more_exactly() -> None:

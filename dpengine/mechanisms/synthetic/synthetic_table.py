@@ -172,8 +172,8 @@ class SyntheticTable(Overview):
             fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
             if fits and self.planned(plan if plan == TRIPLES else PAIRS).off_by_noise() <= good:
                 return plan
-        some, pairs = self.planned(CHOSEN), set(self.planned(PAIRS).sets)
-        return PAIRS if some.turns == some.choices and pairs <= set(some.sets) else CHOSEN
+        some, wanted = self.planned(CHOSEN), set(self.planned(PAIRS).sets)
+        return PAIRS if some.turns == some.choices and wanted <= set(some.sets) else CHOSEN
 
     def asked_at(self, epsilon: Fraction) -> Self:
         again = replace(self, epsilon=epsilon)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from secrets import token_hex
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -107,7 +107,9 @@ class MadeTable:
         points = fitted(self.sizes, self.targets, float(self.rows), self.seed, progress, possible=self.possible)
         codes = whole_rows(points, self.sizes, self.rows, self._mended_by, self.seed, self.possible)
         told = self.arrow(codes).replace_schema_metadata({_FACTS: json.dumps(self._tried()).encode()})
-        part = self.path.with_suffix(f".part{os.getpid()}-{token_hex(4)}")  # of the same stem, so that nobody sweeps it
+        part = self.path.with_suffix(
+            f".part{os.getpid()}-{uuid4().hex[:8]}"
+        )  # of the same stem, so that nobody sweeps it
         pq.write_table(told, part, compression="zstd")
         part.chmod(0o600)
         os.replace(part, self.path)

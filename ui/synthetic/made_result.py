@@ -13,6 +13,7 @@ from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.released.figure import Figure
+from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.made_table import MadeTable
 from ui.parts import answer as answers
 from ui.parts import counted, exports, fitting
@@ -96,7 +97,7 @@ def _beside(made: MadeTable) -> None:
     st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
     names = made.look.cells
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
-    pairs = {f"{one} × {other}": (one, other) for one, other in combinations(names, 2)}
+    pairs = {f"{one} × {other}": (one, other) for one, other in combinations(names, 2) if _shown(made, one, other)}
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
     of = picked("of", list(groups), lambda one: one, say("synthetic_page.beside_of"), "synthetic")
     figures, counts = _figures(made, groups[of])
@@ -107,7 +108,7 @@ def _beside(made: MadeTable) -> None:
     values = dict(zip(labels, counts, strict=True))
     bands = {one.label: (one.low, one.high) for one in figures if one.low is not None and one.high is not None}
     if measured:
-        inside = sum(low - 1 <= values[label] <= high + 1 for label, (low, high) in bands.items())
+        inside = sum(low <= values[label] <= high for label, (low, high) in bands.items())
         st.html(f"<p>{escape(say('synthetic_page.inside', inside=inside, cells=len(bands)))}</p>")
     first = labels[:MOST_SHOWN]
     if len(labels) > MOST_SHOWN:
@@ -139,6 +140,13 @@ def _figures(made: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], lis
         for label, one in zip(cells[1], row, strict=True)
     ]
     return told, counts.ravel().tolist()
+
+
+def _shown(made: MadeTable, one: str, other: str) -> bool:
+    """Whether two columns can be told together: measured, or few enough cells for an estimate."""
+    part = tuple(sorted((made.look.place(one), made.look.place(other))))
+    few = made.sizes[part[0]] * made.sizes[part[1]] <= MOST_FITTED
+    return part in made.look.marginals or (few and made.look.fits(part))
 
 
 def _named(one: Figure, label: str) -> Figure:

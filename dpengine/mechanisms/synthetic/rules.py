@@ -14,21 +14,18 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.core.arrays import Integers
+from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import AnyOf, InGroup, Predicate, Range, Simple
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import MISSING, Category
 from dpengine.statistics.marginals import CellAxis
-
-if TYPE_CHECKING:
-    from dpengine.released.mixing import PublicMix
 
 MOST_TRIED = 200_000  # combinations of kinds
 Mask = npt.NDArray[np.bool_]
@@ -39,6 +36,14 @@ def valued(axis: CellAxis, facts: Facts) -> bool:
     """Are the cells of a column runs of numbers or days, whose values can be told?"""
     runs = isinstance(axis.ref, Grouped) and len(axis.ref.starts) == axis.ref.size
     return runs and not isinstance(facts.schema[base(axis.ref)], Category)
+
+
+class Mix(Protocol):
+    """Public chance."""
+
+    def shares(self, many: int) -> Floats: ...
+
+    def below(self, bound: int) -> int: ...
 
 
 class OnColumn:
@@ -136,7 +141,7 @@ class Rules:
         held = zip(self.places, self.columns, strict=True)
         return np.asarray(self._cells[tuple(column.classes[cells[place]] for place, column in held)])
 
-    def freed(self, cells: Sequence[Integers], rng: PublicMix) -> list[Integers]:
+    def freed(self, cells: Sequence[Integers], rng: Mix) -> list[Integers]:
         """Rows that cannot be take these columns from one that can, or from any combination that is left."""
         fine = self.possible(cells)
         wrong, right = np.flatnonzero(~fine), np.flatnonzero(fine)
@@ -160,7 +165,7 @@ class Rules:
             for place, column in zip(self.places, self.columns, strict=True)
         ]
 
-    def moved_out(self, cells: Sequence[Integers], values: list[Integers], rng: PublicMix) -> None:
+    def moved_out(self, cells: Sequence[Integers], values: list[Integers], rng: Mix) -> None:
         """Rows that would meet a rule by the values that were taken take others of the same cells, in as few columns as
         can be."""
         wrong = np.flatnonzero(self.met(cells, values))

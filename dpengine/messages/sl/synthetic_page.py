@@ -43,7 +43,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.column.rows": "izmišljenih vrstic",
     "synthetic_page.column.measured": "izmerjeno med",
     "synthetic_page.inside": "Od teh {cells} števil je v svojem pasu {inside}.",
-    "synthetic_page.tried": "Kako se tako prilagajanje obnese: izmerjeni pari, izbrani na slepo ({pairs}), so bili izpuščeni in nato primerjani. V povprečju je bilo {off} % vrstic v drugi celici, kot je izmerjeno, od tega bi bilo približno {noise} % šuma v sami meritvi; če bi stolpca vzeli za neodvisna, pa {alone} %. To je povprečje teh parov in ne obljuba za katerega koli drugega.",
+    "synthetic_page.tried": "Kako se tako prilagajanje obnese: izmerjeni pari, izbrani na slepo ({pairs}), so bili izpuščeni in nato primerjani. V povprečju je bilo {off} % vrstic v drugi celici, kot je izmerjeno; sam šum v meritvi bi prinesel približno {noise} %; če bi stolpca vzeli za neodvisna, pa {alone} %. To je povprečje teh parov in ne obljuba za katerega koli drugega.",
     "synthetic_page.tried_chosen": "Ti pari so bili izmerjeni, ker drugi o njih povedo najmanj, zato njihova izpustitev stane največ; pri parih, ki niso bili izbrani, je prilagojeno verjetno bliže.",
     "synthetic_page.tried_not": "Parov je premalo, da bi katerega izpustili, zato ni mogoče povedati, kako dobro je prilagojeno tisto, kar ni bilo izmerjeno.",
     "synthetic_page.board": "Oglejte si vse izmerjeno na tabli (zastonj)",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from leaks import bombs, refusal_compared, refusal_grouped, refusal_looks, sheets
+from leaks import bombs, refusal_compared, refusal_grouped, refusal_looks, refusal_tables, sheets
 from leaks import refusal_acts as acts
 from leaks.refusal_bench import Bench
 from leaks.stage import schema
@@ -260,23 +260,6 @@ CAUSES: dict[str, Cause] = {
     ),
     "curve.points": lambda b: b.ask("cdf", column="far", points="0"),
     # Synthetic tables.
-    "synthetic_table.columns": lambda b: b.ask("synthetic_table", columns=["home"]),
-    "synthetic_table.plan": lambda b: b.ask("synthetic_table", columns=["home", "far"], plan="all"),
-    "synthetic_table.keep": lambda b: b.ask("synthetic_table", columns=["home", "far"], keep="pay"),
-    "synthetic_table.never": lambda b: b.ask("synthetic_table", columns=["home", "far"], never=[[]]),
-    "synthetic_table.nothing": lambda b: b.ask("synthetic_table", columns=["home", "far"], never=[[["far", ">=", 0]]]),
-    "synthetic_table.rules": lambda b: catalogue["synthetic_table"].build(
-        replace(b.table.facts, schema=dp.Schema({name: N(0, 99) for name in "abcdefghi"})),
-        {
-            "columns": list("abcdefghi"),
-            "epsilon": "1",
-            "never": [[[c, "<", n] for c in "abcdefghi"] for n in (9, 25, 64)],
-        },
-    ),
-    "synthetic_table.wide": lambda b: catalogue["synthetic_table"].build(
-        replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),
-        {"columns": ["a", "b"], "epsilon": "1"},
-    ),
     "synthetic.columns": lambda b: b.ask("small_database", columns=[]),
     "synthetic.cells": lambda b: catalogue["mwem"].build(
         replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),
@@ -409,5 +392,5 @@ CAUSES: dict[str, Cause] = {
     "verify.unreadable": lambda b: _bytes(b.folder),
     "verify.ledger_missing": lambda b: acts.copied(b.folder / "nobody.sqlite"),
     "verify.not_ledger": lambda b: acts.copy(b, b.cell.encode(), f"{b.made}.jsonl"),
-    **(refusal_compared.CAUSES | refusal_grouped.CAUSES | refusal_looks.CAUSES),
+    **(refusal_compared.CAUSES | refusal_grouped.CAUSES | refusal_looks.CAUSES | refusal_tables.CAUSES),
 }

@@ -75,7 +75,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     told = [
         one
         for one in statements
-        if catalogue not in one and not re.match(r"(BEGIN|COMMIT|ROLLBACK|SET|SELECT FROM)", one)
+        if catalogue not in one and not re.match(r"(BEGIN|COMMIT|ROLLBACK|SET|SELECT FROM|SELECT\s*$)", one)
     ]
     assert len(told) >= 3
     for one in told:  # sums and counts over codes; no statement reads the table itself

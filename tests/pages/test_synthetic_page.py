@@ -210,6 +210,8 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     text = said(opened(**where, of=names))
     assert "were not measured together" in text and "of pairs that were not chosen the fit is likely nearer" in text
     assert f"Measured: each column, and {made.query.turns} of" in said(opened(**where))
+    links = [one.proto.label for one in opened(**where).get("page_link")]
+    assert "Look at each column on the board (free)" in links, "the board does not show pairs that were chosen"
     assert "Every bar is within its error bar" in said(opened("board", table="rows", look=found.request_id))
 
 

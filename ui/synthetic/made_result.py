@@ -44,7 +44,8 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         st.html(f'<p class="warn" role="status">{escape(say("synthetic_page.making"))}</p>')
         st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(found,))
     where = {"table": table.name, "look": found.request_id}
-    st.page_link(nav.page("board"), label=say("synthetic_page.board"), query_params=where)
+    board = "synthetic_page.board_columns" if made.query.plan == CHOSEN else "synthetic_page.board"
+    st.page_link(nav.page("board"), label=say(board), query_params=where)
     answers.receipt(found, "synthetic")
     st.button(say("synthetic_page.another"), key="synthetic-another", on_click=_leave)
 

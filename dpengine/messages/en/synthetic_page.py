@@ -46,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.tried": "How such a fit does: {pairs} measured {pairs|pair|pairs}, chosen at random, {pairs|was|were} left out of a fit and then compared. On average {off} % of the rows were in another cell than measured; noise in the measurement alone would come to about {noise} %; had the columns been taken for independent, {alone} %. It is an average over these pairs, no promise for any other.",
     "synthetic_page.tried_chosen": "These pairs were measured because the others tell least of them, so leaving them out costs most; of pairs that were not chosen the fit is likely nearer.",
     "synthetic_page.tried_not": "There are too few pairs to leave some out, so how well the fit does on what was not measured cannot be told.",
+    "synthetic_page.board_columns": "Look at each column on the board (free)",
     "synthetic_page.board": "Look at all that was measured on the board (free)",
     "synthetic_page.button": "Make it — takes {share}",
     "synthetic_page.too_much": "This costs more than the {left} that is left. Choose a more private setting, or fewer columns to keep it useful.",

@@ -46,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.tried": "Kako se tako prilagajanje obnese: izmerjeni pari, izbrani na slepo ({pairs}), so bili izpuščeni in nato primerjani. V povprečju je bilo {off} % vrstic v drugi celici, kot je izmerjeno; sam šum v meritvi bi prinesel približno {noise} %; če bi stolpca vzeli za neodvisna, pa {alone} %. To je povprečje teh parov in ne obljuba za katerega koli drugega.",
     "synthetic_page.tried_chosen": "Ti pari so bili izmerjeni, ker drugi o njih povedo najmanj, zato njihova izpustitev stane največ; pri parih, ki niso bili izbrani, je prilagojeno verjetno bliže.",
     "synthetic_page.tried_not": "Parov je premalo, da bi katerega izpustili, zato ni mogoče povedati, kako dobro je prilagojeno tisto, kar ni bilo izmerjeno.",
+    "synthetic_page.board_columns": "Oglejte si vsak stolpec na tabli (zastonj)",
     "synthetic_page.board": "Oglejte si vse izmerjeno na tabli (zastonj)",
     "synthetic_page.button": "Naredi – vzame {share}",
     "synthetic_page.too_much": "To stane več kot {left}, kolikor je še ostalo. Izberite bolj zasebno nastavitev ali manj stolpcev, da bo uporabna.",

@@ -16,15 +16,14 @@ from dpengine.released.figure import Figure
 from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.made_table import MadeTable
 from ui.parts import answer as answers
-from ui.parts import counted, exports, fitting
+from ui.parts import counted, fitting
 from ui.pictures import charts, many
-from ui.publish.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
+from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.shell import nav
 from ui.synthetic.synthetic_preview import good_for, promised
+from ui.synthetic.take_rows import take_away
 from ui.words.figures import rounded_range
 from ui.words.wording import headline
-
-MOST_IN_SHEET = 200_000  # rows of a spreadsheet
 
 
 def show(table: dp.Table, found: dp.Answer) -> None:
@@ -37,7 +36,8 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     )
     if made.ready:
         with st.container(key="card-synthetic-rows"):
-            _take(found, made)
+            take_away(found, made.table, made.rows)
+            good_for()
         with st.container(key="card-synthetic-free"):
             _beside(made)
     else:
@@ -53,44 +53,6 @@ def show(table: dp.Table, found: dp.Answer) -> None:
 def _leave() -> None:
     for name in ("made", "of"):
         st.query_params.pop(name, None)
-
-
-def _take(found: dp.Answer, made: MadeTable) -> None:
-    name = f"synthetic-{found.receipt['charge']['hash'][:8]}"
-    first = made.table(FIRST_ROWS)
-    rows = [["" if cell is None else str(cell) for cell in row.values()] for row in first.to_pylist()]
-    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>")
-    st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
-    with st.container(horizontal=True):
-        # Made when the button is clicked: a large table is not written anew on every run of the page.
-        st.download_button(
-            say("publish_page.csv"),
-            lambda: exports.table_csv(made.table()),
-            f"{name}.csv",
-            "text/csv",
-            key="synthetic-csv",
-            type="primary",
-            on_click="ignore",
-        )
-        st.download_button(
-            say("publish_page.parquet"),
-            lambda: exports.table_parquet(made.table()),
-            f"{name}.parquet",
-            "application/vnd.apache.parquet",
-            key="synthetic-parquet",
-            on_click="ignore",
-        )
-        if made.rows <= MOST_IN_SHEET:
-            st.download_button(
-                say("synthetic_page.excel"),
-                lambda: exports.table_sheet(made.table()),
-                f"{name}.xlsx",
-                exports.SHEET,
-                key="synthetic-xlsx",
-                on_click="ignore",
-            )
-    st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')
-    good_for()
 
 
 def _beside(made: MadeTable) -> None:

@@ -13,10 +13,11 @@ from dpengine.core.printed import chance
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
 from dpengine.released.synthetic import ClassShare, Synthetic
-from ui.parts import addressed, conditions, counted, exports, fitting
+from ui.parts import addressed, conditions, counted, fitting
 from ui.parts import answer as answers
 from ui.pictures import charts, many
-from ui.publish.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
+from ui.publish.publish_result import MOST_SHOWN, picked
+from ui.synthetic.take_rows import take_away
 from ui.words.figures import bare, rounded, rounded_range
 from ui.words.wording import headline, range_words
 
@@ -30,7 +31,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         f'<p class="lead">{escape(range_words(found))}</p>{fitting.html(found)}{counted.html(found.query)}'
     )
     with st.container(key="card-synthetic-rows"):
-        _take(found, made)
+        take_away(found, made.table)
     with st.container(key="card-synthetic-free"):
         _ask(made)
     answers.receipt(found, "synthetic")
@@ -40,34 +41,6 @@ def show(table: dp.Table, found: dp.Answer) -> None:
 def _leave() -> None:
     for name in ("made", "of", "if"):
         st.query_params.pop(name, None)
-
-
-def _take(found: dp.Answer, made: Synthetic) -> None:
-    name = f"synthetic-{found.receipt['charge']['hash'][:8]}"
-    first = made.table(FIRST_ROWS)
-    rows = [list(row.values()) for row in first.to_pylist()]
-    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>")
-    st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
-    with st.container(horizontal=True):
-        # Made when the button is clicked: a million rows are not written on every run of the page.
-        st.download_button(
-            say("publish_page.csv"),
-            lambda: exports.table_csv(made.table()),
-            f"{name}.csv",
-            "text/csv",
-            key="synthetic-csv",
-            type="primary",
-            on_click="ignore",
-        )
-        st.download_button(
-            say("publish_page.parquet"),
-            lambda: exports.table_parquet(made.table()),
-            f"{name}.parquet",
-            "application/vnd.apache.parquet",
-            key="synthetic-parquet",
-            on_click="ignore",
-        )
-    st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')
 
 
 def _ask(made: Synthetic) -> None:

@@ -56,6 +56,17 @@ class Bringing:
                 break
         return self
 
+    def tick(self, text: str) -> Bringing:
+        """A box; clicked again when the page was still moving under the first click."""
+        box = self.page.locator('[data-testid="stCheckbox"] label', has_text=text).first
+        for _ in range(3):
+            settled(self.page, quiet_ms=200)
+            if box.locator("input").is_checked():
+                break
+            box.locator("p").first.click()
+        assert box.locator("input").is_checked(), text
+        return self
+
     def open(self, column: int, kind: str = "") -> Bringing:
         """A column's card; `kind` is what it holds, where that is to be said."""
         self.page.locator(f".st-key-declare-{column}-open button").click()

@@ -37,10 +37,11 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     for key, value in (("address", f"postgresql://ana@127.0.0.1:{postgres.port}/{database}"), ("table", "stays")):
         page.locator(f".st-key-declare-source-{key} input").fill(value)
     page.locator(".st-key-declare-source-password input").fill(PASSWORD)
-    page.get_by_text("Its rows may not leave the database").click()
+    bringing.tick("Its rows may not leave the database")
     bringing.look("form")
     page.locator(".st-key-declare-source-go button").click()
     page.get_by_role("heading", name="Are these the columns?").wait_for()
+    page.get_by_text("Its rows stay in the database").wait_for()
     bringing.look("names")
     bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
     bringing.pick("one row each").pick("only what it says")

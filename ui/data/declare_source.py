@@ -77,6 +77,8 @@ def names(draft: Draft) -> None:
         kinds = [f"{escape(name)} <small>{escape(column.kind)}</small>" for name, column in draft.types.items()]
         items = "".join(f"<li>{kind}</li>" for kind in kinds)
         st.html(f'<p class="muted">{escape(say("data.source.names"))}</p><ul class="names">{items}</ul>')
+        stays = draft.source is not None and draft.source.in_place
+        st.html(f"<p>{escape(say('data.source.stays' if stays else 'data.source.read_over'))}</p>")
         if draft.earlier:
             st.html(f"<p>{escape(say('data.source.earlier', tables=plain(draft.earlier)))}</p>")
             key = kept("declare-new-people", draft.new_people)

@@ -38,6 +38,8 @@ SENTENCES: dict[str, str] = {
     "data.source.password": "Password",
     "data.source.go_on": "Look at its columns",
     "data.source.names": "Their names and types are what the database declares; no row was read for them.",
+    "data.source.stays": "Its rows stay in the database: only counts and sums will come from there.",
+    "data.source.read_over": "Its rows will be read over once and kept on the machine that runs Allowance. If they may not leave the database, go back and tick it.",
     "data.source.as_enumerated": "the database’s own list",
     "data.source.earlier": "{tables} came from there before. This table spends from the same allowance.",
     "data.source.none": "Whoever runs this server has named no database that tables may come from.",

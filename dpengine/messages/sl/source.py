@@ -38,6 +38,8 @@ SENTENCES: dict[str, str] = {
     "data.source.password": "Geslo",
     "data.source.go_on": "Poglej njene stolpce",
     "data.source.names": "Imena in vrste so takšni, kakor jih navaja baza; nobena vrstica ni bila prebrana zanje.",
+    "data.source.stays": "Vrstice ostanejo v bazi: od tam pridejo samo števila in vsote.",
+    "data.source.read_over": "Vrstice bodo enkrat prebrane in shranjene na računalniku, na katerem teče Allowance. Če ne smejo iz baze, pojdite nazaj in to označite.",
     "data.source.as_enumerated": "seznam iz baze",
     "data.source.earlier": "Od tam je prišlo že prej: {tables}. Ta tabela porablja iz istega proračuna.",
     "data.source.none": "Kdor upravlja ta strežnik, ni navedel nobene podatkovne baze, iz katere bi lahko prišle tabele.",

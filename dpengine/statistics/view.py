@@ -31,6 +31,7 @@ class View:
     names: Mapping[str, str]  # declared name → name in the coded file
     lists: dict[str, pa.Table]  # long lists that conditions look codes up in, gathered while compiling
     counts_fast: bool = True  # whether the engine counts rows by code faster than it multiplies
+    filled: frozenset[str] = frozenset()  # columns in which every row has a value, by their declaration
 
     def __getitem__(self, column: Ref) -> Expression:
         """The code of a row's value, or of its group; of those that are `present`."""
@@ -44,7 +45,8 @@ class View:
         """Only rows that have a value in each of these columns."""
         view = self
         for column in columns:
-            view = view.of(view.rows.filter(view[base(column)] != MISSING))
+            if base(column) not in self.filled:
+                view = view.of(view.rows.filter(view[base(column)] != MISSING))
         return view
 
     def grouped(self, by: Ref | None) -> View:

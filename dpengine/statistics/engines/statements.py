@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from dpengine.declared.schema import ItemSet, Schema
+from dpengine.declared.schema import Column, ItemSet, Ordered, Schema
 from dpengine.statistics.need import Aggregate
 from dpengine.statistics.view import View, adding_decimals
 
@@ -50,18 +50,30 @@ def statement(need: Aggregate[object], schema: Schema, dialect: str) -> Statemen
     columns = tuple((name, name in sets) for name in schema.columns)
     # Postgres adds codes of 32 bits in 64, and a table of it holds up to 10^12 rows.
     short = dialect != "postgres" or all(column.size <= 2**22 for column in schema.columns.values())
-    return compiled(need.compiled_as(), columns, dialect, need.as_stored and short)
+    filled = frozenset(name for name, column in schema.columns.items() if not _may_lack(column))
+    return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, filled)
+
+
+def _may_lack(column: Column) -> bool:
+    """Can a row have no value there? By the declaration, never by the rows."""
+    return isinstance(column, Ordered) and not column.complete
 
 
 @lru_cache(maxsize=256)
-def compiled(need: Aggregate[object], columns: Columns, dialect: str, as_stored: bool = False) -> Statement:
+def compiled(
+    need: Aggregate[object],
+    columns: Columns,
+    dialect: str,
+    as_stored: bool = False,
+    filled: frozenset[str] = frozenset(),
+) -> Statement:
     """It depends on public facts only, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as DuckDB takes to
     read a million rows."""
     import ibis  # takes half a second, so it is imported only when data are read
 
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
     kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)
-    view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=dialect == "duckdb")
+    view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=dialect == "duckdb", filled=filled)
     with adding_decimals(dialect == "pyspark"):  # which adds whole numbers in 64 bits
         wanted = need.expression(view.meeting(need.where))
     if (

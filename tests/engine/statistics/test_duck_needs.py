@@ -78,6 +78,13 @@ def test_sums_are_plain_sums_of_codes() -> None:
     assert Moments("x", size, 2, None, 1).shape(found) == Moments("x", size, 2, None, 1).of(rows)
 
 
+def test_rows_are_looked_through_for_missing_ones_only_where_there_can_be_some() -> None:
+    """By the declaration: with a value that stands in for a missing one, every row has a code."""
+    for missing, looks in ((None, True), (0, False)):
+        schema = Schema({"x": Number(0, 9, missing=missing)})
+        assert ("WHERE" in statement(Moments("x", 10, 1, None, 1), schema, "duckdb").sql) == looks
+
+
 @pytest.mark.parametrize(("kind", "largest"), [(pa.int8(), 127), (pa.int16(), 2**15 - 1), (pa.int32(), 10**7 - 1)])
 def test_narrow_codes_never_overflow(tmp_path: Path, kind: Any, largest: int) -> None:
     """Added up as narrow as they are stored, multiplied only at full width."""

@@ -1,4 +1,5 @@
-"""What was tried for models, and lost: `python -m bench.models [weights] [numbers] [rounds] [--runs 10] [--write]`.
+"""What was tried for models, and lost: `python -m bench.models [weights] [numbers] [rounds] [fresh] [--runs 10]
+[--write]`.
 
 weights   a first look for a model of yes or no, by how much more exact the counts against the target are made.
 numbers   a number to predict: read off a first look in which it is told in groups, beside `train_linear`.
@@ -6,6 +7,7 @@ rounds    yes or no by rounds over bins, in the manner of boosting (DP-EBM) but 
           of two columns for a share of ρ, then in every round one noisy histogram of residuals for each column; a
           residual is at most 1, so one person replaced moves all histograms of p columns by at most √(2p) in length.
           Steps divide by the tables as `released.shapes_fit` does.
+fresh     the models that are offered, on a table on which nothing was tuned (`bench.utility.stays`).
 
 Made-up people, judged on 10,000 others, a whole fresh allowance (ε, 10⁻⁶), as in `bench.utility.models`, where ours
 stands beside the others' tools. With `--write` every part is put into bench/results-models.md.
@@ -27,18 +29,25 @@ from bench.census import accuracy, error
 from bench.tasks import ROOT, SEED
 from bench.training import checked, coded, weights_of
 from bench.utility.models import (
+    CENSUS,
     NAMES,
     SPENDS,
     TESTED,
+    Sort,
+    before,
     bought,
-    facts_of,
     looks,
     ours,
+    peers,
     people_like,
     predicted,
     rule_of,
     stored,
+    without,
 )
+from bench.utility.stays import LISTS as STAYED
+from bench.utility.stays import NUMBERS as LASTED
+from bench.utility.stays import stays
 from dpengine.accountant.filter import Totals
 from dpengine.planning.training_for_spend import trained
 from dpengine.released.shapes import Shapes
@@ -91,7 +100,7 @@ def _bins(people: int) -> list[Any]:
 
 
 def _linear(table: Any, other: Any, epsilon: float, runs: int) -> list[float]:
-    facts, rule = facts_of(len(table["owner"])), rule_of(epsilon)
+    facts, rule = CENSUS.facts(len(table["owner"])), rule_of(epsilon)
 
     def make(key: str, **rest: Any) -> Any:
         return dp.catalogue[key].build(facts, rest)
@@ -146,6 +155,31 @@ def _indicators(query: Any, table: Any) -> Any:
     )
 
 
+def fresh(runs: int) -> Iterator[str]:
+    sort = Sort(stays, LASTED, STAYED)
+    other = stays(TESTED, SEED + 1)
+    for people in PEOPLE:
+        table = stays(people, SEED)
+        theirs = peers(table, other, sort)
+        bare = without(table, other, sort)
+        mine = {
+            epsilon: [ours(table, other, epsilon, runs, sort), before(table, other, epsilon, sort)]
+            for epsilon in SPENDS
+        }
+        for figure, title in (("right", "share guessed right"), ("area", "area under the ROC curve")):
+            yield f"{title}, {people:,} people; {bare[figure]}"
+            yield ""
+            yield "| ε | read off a first look | in steps (`train_logistic`) | diffprivlib | DP-EBM |"
+            yield "|--:|--:|--:|--:|--:|"
+            for epsilon, told in mine.items():
+                cells = [_mean(one[figure]) for one in told]
+                for name in ("diffprivlib", "DP-EBM"):
+                    found = [one[figure] for who, one in theirs.items() if who.startswith(f"{epsilon} {name}")]
+                    cells.append(_mean(max(found, key=np.mean)) if found else "–")
+                yield f"| {epsilon:g} | " + " | ".join(cells) + " |"
+            yield ""
+
+
 def _mean(found: list[float], digits: int = 4) -> str:
     return f"{np.mean(found):.{digits}f} ± {np.std(found) / math.sqrt(len(found)):.1g}"
 
@@ -154,6 +188,7 @@ PARTS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "weights": ("Share guessed right, by the weight of the target", weights),
     "numbers": ("Typical error of pay, 0 to 12,000", numbers),
     "rounds": ("Share guessed right, by rounds over bins", rounds),
+    "fresh": ("On a fresh table: who comes back to a hospital", fresh),
 }
 
 

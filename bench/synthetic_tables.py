@@ -1,8 +1,10 @@
 """Synthetic tables of a census-like table beside other ways, at the same ρ:
 
-    python -m bench.synthetic_tables [--columns 6 8 14] [--epsilon 1 0.3] [--runs 3] [--only ours MWEM …] [--write]
+    python -m bench.synthetic_tables [--table census hospital] [--columns 6 8 14] [--epsilon 1 0.3] [--runs 3]
+                                     [--only ours MWEM …] [--write]
 
-48,842 made-up people (`bench.synthetic_people`), 6, 8 and 14 columns, (ε, 10⁻⁶) for the whole of it, both relations.
+48,842 made-up people of two tables (`bench.synthetic_people`: the one on which constants were found, and a fresh one),
+6, 8 and 14 columns, (ε, 10⁻⁶) for the whole of it, both relations.
 Told are the mean and the largest total-variation error over all one-way, all two-way and 200 three-way marginals: the
 share of people in other cells than the true ones. ρ is the largest with δ ≤ 10⁻⁶ at ε (Canonne, Kamath, Steinke 2020,
 Proposition 12), the same for all.
@@ -13,7 +15,7 @@ MWEM    the lecture's question at ε (pure), where its combinations are few enou
 others  `bench.synthetic_peers`: own short readings of the papers, fitted as ours are; half an hour each, else "did not
         finish"
 
-With `--write` what was measured goes into bench/results-synthetic.md; what was there of other sizes stays.
+With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables and sizes stays.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from bench.synthetic_peers import WAYS, Marginal, World
-from bench.synthetic_people import PEOPLE, SETS, people, sizes
+from bench.synthetic_people import PEOPLE, TABLES, codes_and_sizes
 from bench.tasks import BUILD, ROOT
 
 DELTA, PATIENCE, TRIPLES = 1e-6, 1_800, 200
@@ -129,10 +131,9 @@ def mwem(world: World, relation: str, epsilon: float) -> dict[str, Any]:
     return {"errors": errors(world, told), "seconds": time.perf_counter() - began}
 
 
-def one(name: str, columns: int, epsilon: float, relation: str, run: int, out: Any) -> None:
-    table = people()
-    names = SETS[columns]
-    world = World([table[name] for name in names], sizes(names), relation == "replace", run)
+def one(name: str, table: str, columns: int, epsilon: float, relation: str, run: int, out: Any) -> None:
+    codes, sizes = codes_and_sizes(table, columns)
+    world = World(codes, sizes, relation == "replace", run)
     if name == OURS:
         out.put(dict(ours(world, relation, epsilon)))
     elif name == MWEM:
@@ -160,35 +161,65 @@ def timed(*given: Any) -> dict[str, Any]:
     return found
 
 
-def measure(columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
+def measure(table: str, columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
     for relation in RELATIONS:
         for name in [name for name in (OURS, *WAYS, MWEM) if not only or name in only]:
-            told = [timed(name, columns, epsilon, relation, run) for run in range(runs)]
+            told = [timed(name, table, columns, epsilon, relation, run) for run in range(runs)]
             for way in told[0]:
-                kept[f"{columns} {epsilon:g} {relation} {way}"] = [one.get(way, told[0][way]) for one in told]
-            print(f"{columns} columns, ε {epsilon:g}, {relation}, {name}: done", file=sys.stderr, flush=True)
+                kept[f"{table} {columns} {epsilon:g} {relation} {way}"] = [one.get(way, told[0][way]) for one in told]
+            print(f"{table}, {columns} columns, ε {epsilon:g}, {relation}, {name}: done", file=sys.stderr, flush=True)
             BUILD.mkdir(parents=True, exist_ok=True)
             KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
 
 
-def section(kept: dict[str, Any]) -> Iterator[str]:
-    yield "# Synthetic tables"
+LEAD = f"""# Synthetic tables
+
+Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared, and `bench.synthetic_people`
+how the tables are made. Errors are shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the
+runs ± standard error, and the mean of the largest.
+"""
+ABOUT = {
+    "census": "Constants of ours were found on this table.",
+    "hospital": "Made by another seed and in another way; nothing was tuned on it.",
+}
+
+
+def report(kept: dict[str, Any], before: str) -> str:
+    """All that was measured, by table; parts of `before` that were not measured again stay."""
+    parts: dict[tuple[str, str], str] = {}
+    for table, text in _by_heading(before, "\n## ").items():
+        parts |= {(table, title): part for title, part in _by_heading(text, "\n**").items()}
+    found = sorted({tuple(key.split(" ")[:4]) for key in kept}, key=lambda one: (-float(one[2]), one[3]))
+    for table, columns, epsilon, relation in found:
+        title = f"{columns} columns, (ε, δ) = ({epsilon}, 10⁻⁶), {RELATIONS[relation]}"
+        parts[(table, title)] = "\n".join(_lines(kept, f"{table} {columns} {epsilon} {relation}"))
+    told = [LEAD]
+    for table in TABLES:
+        own = {title: part for (of, title), part in parts.items() if of == table}
+        told += [f"## {table}\n\n{ABOUT[table]}\n"] if own else []
+        told += [f"**{title}**\n\n{part}\n" for title, part in sorted(own.items(), key=_place)]
+    return "\n".join(told)
+
+
+def _place(one: tuple[str, str]) -> tuple[int, float, str]:
+    columns, epsilon = one[0].split(" ")[0], one[0].partition("= (")[2].partition(",")[0]
+    return int(columns), -float(epsilon), one[0]
+
+
+def _by_heading(text: str, mark: str) -> dict[str, str]:
+    parts = (one.partition("\n") for one in text.split(mark)[1:])
+    return {head.strip("*"): rest.strip() for head, _, rest in parts}
+
+
+def _lines(kept: dict[str, Any], setting: str) -> Iterator[str]:
+    load = os.getloadavg()[0]
+    yield f"Load average when it was written: {load:.1f}."
     yield ""
-    yield "Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared. Errors are"
-    yield f"shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the runs ± standard error,"
-    yield f"and the mean of the largest. Load average when it was written: {os.getloadavg()[0]:.1f}."
-    found = {tuple(key.split(" ")[:3]) for key in kept}
-    settings = sorted(found, key=lambda one: (int(one[0]), -float(one[1]), one[2]))
-    for columns, epsilon, relation in settings:
-        yield ""
-        yield f"**{columns} columns, (ε, δ) = ({epsilon}, 10⁻⁶), {RELATIONS[relation]}**"
-        yield ""
-        yield "| | one column | largest | two columns | largest | three columns | largest | seconds | runs |"
-        yield "|---|---|---|---|---|---|---|---|---|"
-        for name in NAMES:
-            if (told := kept.get(f"{columns} {epsilon} {relation} {name}")) is not None:
-                yield _line(name, told)
-    yield ""
+    yield "| | one column | largest | two columns | largest | three columns | largest | seconds | runs |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for name in NAMES:
+        if (told := kept.get(f"{setting} {name}")) is not None:
+            yield _line(name, told)
 
 
 def _line(name: str, told: list[dict[str, Any]]) -> str:
@@ -210,17 +241,19 @@ def _line(name: str, told: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.synthetic_tables", description="Synthetic tables beside other ways.")
-    parser.add_argument("--columns", type=int, nargs="+", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--table", nargs="+", default=list(TABLES), choices=list(TABLES))
+    parser.add_argument("--columns", type=int, nargs="+", default=[6, 8, 14], choices=[6, 8, 14])
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.3])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, MWEM])
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    for columns in given.columns:
-        for epsilon in given.epsilon:
-            measure(columns, epsilon, given.runs, given.only, kept)
-    told = "\n".join(section(kept))
+    for table in given.table:
+        for columns in given.columns:
+            for epsilon in given.epsilon:
+                measure(table, columns, epsilon, given.runs, given.only, kept)
+    told = report(kept, RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "")
     print(told)
     if given.write:
         RESULTS.write_text(told, encoding="utf-8")

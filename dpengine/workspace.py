@@ -24,6 +24,7 @@ from dpengine.asking.jobs import Jobs
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
+from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
@@ -127,6 +128,7 @@ class Workspace(DeclaredTables):
         if unit is None:
             raise AllowanceError("unit.missing")
         schema.check_signs()
+        public_rules.check(schema)
         kind = read_relation(relation)
         if kind == "add_remove" and about_rows is None:
             raise AllowanceError("facts.rows_needed")

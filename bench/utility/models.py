@@ -2,8 +2,8 @@
 curve (how often it ranks a yes above a no); more is better.
 
 A look-alike of a census, not one: the made-up people of `bench.census`, and a gain of which 92 of 100 have none; a
-large one nearly decides. The whole of a fresh allowance (ε, 10⁻⁶) is spent. Rows are read from arrays and noise is
-drawn as in `bench.training`.
+large one nearly decides. (Another table, on which nothing was tuned: `python -m bench.models fresh`.) The whole of a
+fresh allowance (ε, 10⁻⁶) is spent. Rows are read from arrays and noise is drawn as in `bench.training`.
 
 Ours          what the Train page takes: a first look at all pairs, and the model that is read off it.
 Before        logistic regression in steps that follow the shape of the data (`train_logistic`).
@@ -24,7 +24,8 @@ import json
 import math
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -50,11 +51,35 @@ from dpengine.statistics.counts import flag_name
 from dpengine.statistics.features import ROW_BITS
 
 PEERS = ROOT / "build" / "models-venv" / "bin" / "python"
-NAMES = (*NUMBERS, *LISTS, "gain")
 MOST_GAIN, LARGE = 99_999, 6_000
 TESTED = 10_000
 SPENDS = (0.3, 1.0, 3.0)
 SLOW = 10
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A kind of table: what is known of its people, in public; `owner` is what is guessed, 0 for yes."""
+
+    made: Callable[[int, int], Columns]
+    numbers: dict[str, tuple[int, int]]
+    lists: dict[str, int]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*(name for name in self.numbers if name != "gain"), *self.lists, *(["gain"] * ("gain" in self.numbers)))
+
+    def facts(self, people: int) -> Facts:
+        columns: dict[str, Any] = {
+            name: dp.Number(low, high, missing=low) for name, (low, high) in self.numbers.items()
+        }
+        for name, size in self.lists.items():
+            labels = [str(one) for one in range(size)]
+            columns[name] = dp.Category(labels, unknown=labels[-1], missing=labels[-1])
+        columns |= {name: column for name, column in schema().columns.items() if name in ("pay", "owner")}
+        return Facts("bench", dp.Schema(columns), dp.Unit.rows(), "replace", people)
+
+
 Told = dict[str, list[float]]  # "right" and "area" of every run
 
 
@@ -63,7 +88,7 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
     for people in (3_000, 30_000):
         table, often = people_like(people, SEED), max(SLOW, draws // 10)
         theirs = peers(table, other)
-        without = _without(table, other)
+        bare = without(table, other)
         for epsilon in SPENDS:
             told = {OURS: ours(table, other, epsilon, often), BEFORE: before(table, other, epsilon)}
             for who, found in theirs.items():
@@ -73,26 +98,33 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
             for figure, what in (("right", "share guessed right"), ("area", "area under the ROC curve")):
                 case, guarantee = f"{what}, {people:,} people", f"(ε, δ) = ({epsilon:g}, 10⁻⁶)"
                 for who, found in told.items():
-                    note = f"{often} models, {SLOW} of the others; {without[figure]}" if who == OURS else ""
+                    note = f"{often} models, {SLOW} of the others; {bare[figure]}" if who == OURS else ""
                     yield line(case, REPLACE, guarantee, who, found[figure], better=MORE, note=note)
 
 
 # Ours
 
 
-def facts_of(people: int) -> Facts:
-    columns = {**schema().columns, "gain": dp.Number(0, MOST_GAIN, missing=0)}
-    return Facts("census", dp.Schema(columns), dp.Unit.rows(), "replace", people)
-
-
 def rule_of(epsilon: float) -> Rule:
     return Rule.make(Fraction(str(epsilon)), Fraction(1, 10**6))
 
 
-def bought(people: int, epsilon: float, target: str = "owner", **given: Any) -> Overview:
+def people_like(people: int, seed: int) -> Columns:
+    random = np.random.default_rng(seed + 7)
+    table = census(people, seed)
+    gain = np.minimum(gains(random, people), MOST_GAIN)
+    decided = (gain > LARGE) & (random.random(people) < 0.9)
+    return table | {"gain": gain, "owner": np.where(decided, 0, table["owner"])}
+
+
+CENSUS = Sort(people_like, NUMBERS | {"gain": (0, MOST_GAIN)}, LISTS)
+NAMES = CENSUS.names
+
+
+def bought(people: int, epsilon: float, target: str = "owner", sort: Sort = CENSUS, **given: Any) -> Overview:
     """The first look that spends a whole fresh allowance of (ε, δ)."""
-    facts = facts_of(people)
-    wanted = look_for_model.asked(facts.schema, target, NAMES) | given
+    facts = sort.facts(people)
+    wanted = look_for_model.asked(facts.schema, target, sort.names) | given
     found = at_share(
         dp.catalogue["overview"].build(facts, wanted | {"epsilon": "1"}), Fraction(1), rule_of(epsilon), Totals.NOTHING
     )
@@ -122,23 +154,23 @@ def predicted(model: Shapes, other: Columns) -> Any:
     return said
 
 
-def ours(table: Columns, other: Columns, epsilon: float, often: int, **given: Any) -> Told:
+def ours(table: Columns, other: Columns, epsilon: float, often: int, sort: Sort = CENSUS, **given: Any) -> Told:
     told: Told = {"right": [], "area": []}
-    for look in looks(bought(len(table["owner"]), epsilon, **given), table, often):
+    for look in looks(bought(len(table["owner"]), epsilon, sort=sort, **given), table, often):
         said = predicted(Shapes(look, "owner", ["yes"]), other)
         told["right"].append(accuracy(said - 0.5, other))
         told["area"].append(area(said, other["owner"] == 0))
     return told
 
 
-def before(table: Columns, other: Columns, epsilon: float) -> Told:
+def before(table: Columns, other: Columns, epsilon: float, sort: Sort = CENSUS) -> Told:
     """Training in steps, with default settings."""
-    rule, facts = rule_of(epsilon), facts_of(len(table["owner"]))
+    rule, facts = rule_of(epsilon), sort.facts(len(table["owner"]))
 
     def make(key: str, **rest: Any) -> Any:
         return dp.catalogue[key].build(facts, rest)
 
-    given = {"target": "owner", "features": list(NAMES)}
+    given = {"target": "owner", "features": list(sort.names)}
     query = trained(make, "train_logistic", given, rule.epsilon, rule, Totals.NOTHING)
     read, there = checked(query, coded(table)), checked(query, coded(other)).rows / 2**ROW_BITS  # type: ignore[arg-type]
     told: Told = {"right": [], "area": []}
@@ -152,17 +184,17 @@ def before(table: Columns, other: Columns, epsilon: float) -> Told:
 # The others
 
 
-def peers(table: Columns, other: Columns) -> dict[str, Told]:
+def peers(table: Columns, other: Columns, sort: Sort = CENSUS) -> dict[str, Told]:
     """What the other tools guess right in each run, by ε and tool; nothing where they are not installed."""
     if not PEERS.exists():
         return {}
     path = BUILD / "utility-models.npz"
     BUILD.mkdir(parents=True, exist_ok=True)
-    own, there = (np.column_stack([one[name] for name in NAMES]) for one in (table, other))
-    scaled = [_scaled(one) for one in (table, other)]
+    own, there = (np.column_stack([one[name] for name in sort.names]) for one in (table, other))
+    scaled = [_scaled(one, sort) for one in (table, other)]
     answers = [(one["owner"] == 0).astype(int) for one in (table, other)]
     np.savez(path, rows=scaled[0], there=scaled[1], bare=own, others=there, own=answers[0], owns=answers[1])
-    ends = [NUMBERS.get(name, (0, MOST_GAIN)) if name not in LISTS else None for name in NAMES]
+    ends = [sort.numbers.get(name) for name in sort.names]
     command = [str(PEERS), "-m", "bench.utility.models_peer", str(path), json.dumps(ends), str(SLOW), *map(str, SPENDS)]
     alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # small matrices: threads cost more
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True, env=alone)
@@ -170,31 +202,23 @@ def peers(table: Columns, other: Columns) -> dict[str, Told]:
     return found
 
 
-def _scaled(table: Columns) -> Any:
+def _scaled(table: Columns, sort: Sort) -> Any:
     """Rows in the unit ball, by the public ranges."""
     parts = [np.ones((len(table["owner"]), 1))]
-    for name in NAMES:
-        if name in LISTS:
-            parts.append((table[name][:, None] == np.arange(LISTS[name])).astype(float))
+    for name in sort.names:
+        if name in sort.lists:
+            parts.append((table[name][:, None] == np.arange(sort.lists[name])).astype(float))
         else:
-            low, high = NUMBERS.get(name, (0, MOST_GAIN))
+            low, high = sort.numbers[name]
             parts.append((2 * (table[name] - low) / (high - low) - 1)[:, None])
-    return np.hstack(parts) / math.sqrt(len(NAMES) + 1)
+    return np.hstack(parts) / math.sqrt(len(sort.names) + 1)
 
 
-def people_like(people: int, seed: int) -> Columns:
-    random = np.random.default_rng(seed + 7)
-    table = census(people, seed)
-    gain = np.minimum(gains(random, people), MOST_GAIN)
-    decided = (gain > LARGE) & (random.random(people) < 0.9)
-    return table | {"gain": gain, "owner": np.where(decided, 0, table["owner"])}
-
-
-def _without(table: Columns, other: Columns) -> dict[str, str]:
+def without(table: Columns, other: Columns, sort: Sort = CENSUS) -> dict[str, str]:
     """Logistic regression without privacy, on rows that are scaled and on bins."""
-    query, yes = bought(len(table["owner"]), 1.0), other["owner"] == 0
+    query, yes = bought(len(table["owner"]), 1.0, sort=sort), other["owner"] == 0
     told: dict[str, list[float]] = {"right": [], "area": []}
-    for made in (_scaled, lambda one: _binned(query, one)):
+    for made in (lambda one: _scaled(one, sort), lambda one: _binned(query, one)):
         said = made(other) @ _newton(made(table), (table["owner"] == 0).astype(float))
         told["right"].append(accuracy(said, other))
         told["area"].append(area(said, yes))

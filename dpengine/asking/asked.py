@@ -25,7 +25,7 @@ def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQu
     takes = kind.declares and any(parameter.kind == "delta" for parameter in kind.card.parameters)
     if takes and given.get("delta") is None:
         given = {**given, "delta": text_of(reserve / FINDS)}
-    return kind.build(facts, kind.asked_now(given))
+    return kind.build(facts, kind.asked_now(given, facts))
 
 
 def same_question(one: AnyQuery, other: AnyQuery) -> bool:

@@ -24,6 +24,7 @@ ABSENT = -1  # the code of a missing value, which is in no group
 WEEK = 7
 MERGED = "merged"
 AGAIN = ("weekday", "month_of_year")  # groups that a range holds several times over
+OF_DAYS = ("month", "quarter", "year", "weekday", "month_of_year")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Grouped:
     starts: tuple[int, ...] = ()
     places: tuple[int, ...] = ()
     monday: int = 0
+    title: str = ""  # of a declared lookup: region
     _places: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -74,16 +76,21 @@ class Grouped:
             return {"column": self.column, "by": self.by}
         rule, figures = self.by
         if rule == MERGED:
-            return {"column": self.column, rule: [json.loads(one) for one in figures]}
+            told: JsonObject = {"column": self.column, rule: [json.loads(one) for one in figures]}
+            return told | ({"title": self.title} if self.title else {})
         return {"column": self.column, rule: figures[0] if rule == "step" else list(figures)}
 
     def __str__(self) -> str:
         """“month of visited”, in the reader's language."""
+        if self.title:
+            return say("group.of.lookup", title=self.title, column=self.column)
         return _called(self.column, self.by, current())
 
     def where(self) -> str:
         """What a condition is on: “weekday of visited”, or the column where its groups say the rest."""
-        return self.column if self.rule in ("step", "edges") else say(f"group.where.{self.rule}", column=self.column)
+        if self.rule in ("step", "edges"):
+            return self.column
+        return str(self) if self.rule == MERGED else say(f"group.where.{self.rule}", column=self.column)
 
     def shown(self) -> dict[str, str]:
         """Each stored label as the reader writes it."""

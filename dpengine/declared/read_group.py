@@ -1,5 +1,6 @@
 """Groups of a declared column from the JSON of a form: {"column": "visited", "by": "month"}, {"column": "age", "step":
-10} or {"column": "age", "edges": [18, 65]}. Everything follows from the declared range."""
+10} or {"column": "age", "edges": [18, 65]}; values of a list put together (`merging`), or by a declared lookup:
+{"column": "district", "by": "region"}. Everything follows from what was declared."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
-from dpengine.declared.grouped import WEEK, Grouped, Ref
+from dpengine.declared.grouped import MERGED, OF_DAYS, WEEK, Grouped, Ref
+from dpengine.declared.merging import read_merged
 from dpengine.declared.schema import Number, Schema
 from dpengine.messages import say
 from dpengine.messages.language import stored
 
 MOST_GROUPS = 400
 MOST_RUNS = 3_000  # of codes: each is a comparison in the statement that is read
-OF_DAYS = ("month", "quarter", "year", "weekday", "month_of_year")
 OF_NUMBERS = ("step", "edges")
 
 
@@ -34,6 +35,8 @@ def read_group(given: Json, schema: Schema) -> Grouped:
     if not isinstance(given, dict) or not isinstance(given.get("column"), str):
         raise AllowanceError("group.unreadable")
     name, rest = given["column"], {key: part for key, part in given.items() if key != "column"}
+    if (merged := read_merged(_looked_up(given, schema), schema)) is not None:
+        return merged
     column = schema[name]
     if isinstance(column, Date) and list(rest) == ["by"]:
         if rest["by"] not in OF_DAYS:
@@ -43,6 +46,15 @@ def read_group(given: Json, schema: Schema) -> Grouped:
         (rule,) = rest
         return _of_steps(name, column, rest[rule]) if rule == "step" else _of_edges(name, column, rest[rule])
     raise AllowanceError("group.kind", column=name)
+
+
+def _looked_up(given: JsonObject, schema: Schema) -> JsonObject:
+    """The groups of a declared lookup, in place of its name."""
+    name = given.get("by")
+    column, groups = schema.lookups.get(name, ("", None)) if isinstance(name, str) else ("", None)
+    if column != given["column"] or set(given) != {"column", "by"}:
+        return given
+    return {"column": column, MERGED: groups, "title": name}
 
 
 _COARSER = {"month": ("quarter", "year"), "quarter": ("year",)}

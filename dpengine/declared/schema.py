@@ -312,12 +312,15 @@ class Schema:
     """The declared columns, in order. Columns of the file that are not declared are left out."""
 
     columns: dict[str, Column]
+    never: tuple[Json, ...] = ()  # combinations that cannot be (`public_rules`)
+    lookups: dict[str, tuple[str, Json]] = field(default_factory=dict)  # a name: the column, and its groups
 
     def __hash__(self) -> int:
         """By the names alone: lists of values can be long, and equal schemas have equal names."""
         return hash(tuple(self.columns))
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "never", tuple(self.never))
         if not self.columns:
             raise AllowanceError("schema.empty")
         for name, column in self.columns.items():
@@ -376,24 +379,20 @@ class Schema:
                     raise AllowanceError("category.signs", value=value)
 
     def as_json(self) -> JsonObject:
-        return {"columns": [[name, column.as_json()] for name, column in self.columns.items()]}
+        data: JsonObject = {"columns": [[name, column.as_json()] for name, column in self.columns.items()]}
+        data |= {"never": list(self.never)} if self.never else {}
+        return data | ({"lookups": {name: list(one) for name, one in self.lookups.items()}} if self.lookups else {})
 
     @staticmethod
     def from_json(data: JsonObject) -> Schema:
         try:
-            return Schema({name: _column(dict(column)) for name, column in data["columns"]})
+            columns = {name: _column(dict(column)) for name, column in data["columns"]}
+            lookups = {name: (column, groups) for name, (column, groups) in data.get("lookups", {}).items()}
+            return Schema(columns, tuple(data.get("never", ())), lookups)
         except (KeyError, TypeError, ValueError):
             raise AllowanceError("schema.unreadable") from None
 
 
 def _column(data: JsonObject) -> Column:
-    kind = data.pop("kind")
-    if kind == "number":
-        return Number(**data)
-    if kind == "date":
-        return Date(**data)
-    if kind == "category":
-        return Category(**data)
-    if kind == "items":
-        return ItemSet(**data)
-    raise AllowanceError("schema.unreadable")
+    kinds: dict[str, type[Column]] = {"number": Number, "date": Date, "category": Category, "items": ItemSet}
+    return kinds[data.pop("kind")](**data)

@@ -4,6 +4,7 @@ of it follows from public facts, the promise and what was released."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -17,10 +18,13 @@ from dpengine.mechanisms.card import ALL, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.mechanisms.promises import Goal, Promise
 from dpengine.mechanisms.telling import APART, FEW, alike, fills
 
+Runs = tuple[str, tuple[int, ...], tuple[float, ...], float]  # a column, where runs begin, counts, how far they are off
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answered(ABC):
     card: ClassVar[Card]
+    makes_rows: ClassVar[str] = ""  # a synthetic table: "drawn" as rows, or "fitted" to what was drawn
 
     facts: Facts
     by: Ref | None = None  # a Category or a column told in groups: one answer for each of its values
@@ -162,6 +166,10 @@ class Answered(ABC):
     def finding(self, value: Json, interval: Json) -> str:
         """What an answer says in a few words, where the question can tell it better than its kind of answer."""
         return ""
+
+    def spreads(self, value: Json) -> Iterator[Runs]:
+        """Columns of numbers or days of which the answer counts everybody by runs of codes, whatever else they meet."""
+        return iter(())
 
     def holds_none(self, interval: Json) -> bool:
         """Is 0 possible, in a count of something unwanted such as misfits?"""

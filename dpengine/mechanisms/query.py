@@ -96,7 +96,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     reads: ClassVar[tuple[int, ...]] = ()  # earlier versions of the same question, drawn in another way
 
     @classmethod
-    def asked_now(cls, given: JsonObject) -> JsonObject:
+    def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
         """What a person gave, with what is chosen for her where rows that earlier versions stored have nothing."""
         return given
 

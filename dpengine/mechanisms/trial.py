@@ -79,5 +79,13 @@ def model(
     return {"features": [columns[feature]], "target": columns[target], "bits": 24, "weights": list(weights)} | sides
 
 
+def shapes(
+    schema: Schema, target: str, feature: Json, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
+) -> JsonObject:
+    """The same of a model that was read off a first look."""
+    name = feature["column"] if isinstance(feature, dict) else feature
+    return model(schema, target, str(name), yes, no, *weights) | {"kind": "shapes", "cells": [feature]}
+
+
 HALF = 11_863_283  # a weight that adds ½ to the prediction of a model with one list
 ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; a coarse lattice, so that its law can be listed

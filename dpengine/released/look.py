@@ -71,6 +71,11 @@ class Look(dict[str, int]):
     def marginals(self) -> dict[Columns, Floats]:
         return self.query.marginals(self.raw)
 
+    @cached_property
+    def paired(self) -> bool:
+        """Were any columns counted together? Else nothing is known of two at once."""
+        return any(len(part) > 1 for part in self.marginals)
+
     # Measured
 
     def bars(self, column: str) -> list[Figure]:

@@ -8,8 +8,9 @@ Held back   of what was only fitted nothing is promised. How a fit does where th
             the measured pairs, chosen at random, are left out of another fit, smaller but else the same, and held
             against their cells. An average over these pairs, noise included; beside it what noise alone would come to,
             and what taking the two columns for independent would.
-Values      a cell of a list is its label; of a number or a day, one of its values on the declared grid, spread evenly
-            over the group. Rows without a value have none, and so have those that do not fit the declaration.
+Values      a cell of a list is its label; of a number or a day, one of its values on the declared grid: spread over the
+            group as another paid answer about the column says (`refined`), else evenly. Rows without a value have none,
+            and so have those that do not fit the declaration.
 Rules       no row meets a condition that somebody said cannot be. Combinations of cells of which every value would have
             no weight; where only some would, others are taken (`synthetic.rules`). Checked before they are written.
 """
@@ -20,7 +21,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -43,14 +44,14 @@ from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import called
 from dpengine.released.look import Look
 from dpengine.released.mixing import PublicMix
+from dpengine.released.refined import Curve, best, evenly
 from dpengine.released.table_fit import fitted, shares_of, whole_rows
 
-MOST_ROWS = 2_000_000
 MOST_MENDED = 400  # pairs that rows are mended by
 MOST_HELD = 2**22  # cells of these together
 HELD_BACK = 5  # pairs
 TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the fit that is tried
-_FACTS = b"synthetic table"
+_FACTS, _REFINED = b"synthetic table", b"refined"
 _MISFITS = ""  # the name of a column that only the file has
 
 
@@ -67,10 +68,19 @@ class Tried:
 class MadeTable:
     """One synthetic table: its question, what was released, and the file of its rows."""
 
-    def __init__(self, query: object, look: object, path: Path) -> None:
+    def __init__(
+        self,
+        query: object,
+        look: object,
+        path: Path,
+        curves: Callable[[], Sequence[Curve]] = tuple,
+        progress: Callable[[], tuple[int, int] | None] = lambda: None,
+    ) -> None:
+        """`curves`: what else was bought of its columns; `progress`: of a fit that is being made just now."""
         if not isinstance(query, SyntheticTable) or not isinstance(look, Look):
             raise AllowanceError("synthetic.unknown")
-        self.query, self.look, self.path = query, look, path
+        self.query, self.look, self.path, self.progress = query, look, path, progress
+        self._bought = curves
 
     # What was released
 
@@ -85,8 +95,7 @@ class MadeTable:
 
     @cached_property
     def rows(self) -> int:
-        """As many as there are, where that is public, else about as many."""
-        return min(max(round(self.look.rows), 1), MOST_ROWS)
+        return self.query.rows_made(self.look.marginals[(0,)].tolist())
 
     @cached_property
     def seed(self) -> int:
@@ -106,7 +115,9 @@ class MadeTable:
             return
         points = fitted(self.sizes, self.targets, float(self.rows), self.seed, progress, possible=self.possible)
         codes = whole_rows(points, self.sizes, self.rows, self._mended_by, self.seed, self.possible)
-        told = self.arrow(codes).replace_schema_metadata({_FACTS: json.dumps(self._tried()).encode()})
+        by_curve = {name: curve.source for name, curve in self._curves.items()}
+        facts = {_FACTS: json.dumps(self._tried()).encode(), _REFINED: json.dumps(by_curve).encode()}
+        told = self.arrow(codes).replace_schema_metadata(facts)
         part = self.path.with_suffix(
             f".part{os.getpid()}-{uuid4().hex[:8]}"
         )  # of the same stem, so that nobody sweeps it
@@ -162,6 +173,26 @@ class MadeTable:
         told = json.loads(facts)
         return None if told is None else Tried(**told)
 
+    # Values inside the groups
+
+    @cached_property
+    def _curves(self) -> dict[str, Curve]:
+        """For each column of numbers or days the curve that its values follow inside a group, where there is one."""
+        refs = [ref for place, ref in enumerate(self.query.columns) if self._spread(place) and isinstance(ref, Grouped)]
+        found = {base(ref): best(self._bought(), base(ref), ref.starts) for ref in refs} if refs else {}
+        return {name: curve for name, curve in found.items() if curve is not None}
+
+    @cached_property
+    def refined(self) -> dict[str, str]:
+        """Which columns of the file follow a curve inside their groups, and the request that bought it."""
+        told: dict[str, str] = json.loads((pq.read_schema(self.path).metadata or {}).get(_REFINED, b"{}"))
+        return told
+
+    @property
+    def grouped(self) -> list[str]:
+        """The columns that were measured in groups and are told by values."""
+        return [base(ref) for place, ref in enumerate(self.query.columns) if self._spread(place)]
+
     # Rules
 
     def possible(self, codes: Sequence[Integers]) -> Mask | None:
@@ -201,11 +232,11 @@ class MadeTable:
             return cells
         assert isinstance(axis.ref, Grouped)
         ends = [*axis.ref.starts[1:], self.query.facts.schema[base(axis.ref)].size]
-        codes = np.full(len(cells), -1, dtype=np.int64)
+        codes, curve = np.full(len(cells), -1, dtype=np.int64), self._curves.get(base(axis.ref))
         for cell, (start, end) in enumerate(zip(axis.ref.starts, ends, strict=True)):
             held = np.flatnonzero(cells == cell)
-            spread = start + (np.arange(len(held)) * (end - start)) // max(len(held), 1)
-            codes[held[rng.order(len(held))]] = spread
+            spread = curve.spread(start, end, len(held)) if curve is not None else None
+            codes[held[rng.order(len(held))]] = evenly(start, end, len(held)) if spread is None else spread
         return codes
 
     def _spread(self, place: int) -> bool:
@@ -219,12 +250,11 @@ class MadeTable:
             labels = pa.array([str(label) for label in self.query.cell_labels[place]])  # as they are stored
             none = codes >= axis.listed
             return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=none), labels)
-        values = [column.value(code) for code in range(column.size)] if column.size <= MOST_ROWS else None
-        if values is None:
-            return pa.array([None if code < 0 else column.value(code) for code in codes.tolist()])
+        met, places = np.unique(codes, return_inverse=True)
+        values = [None if code < 0 else column.value(code) for code in met.tolist()]
         whole = isinstance(column, Number) and column.step.denominator == column.lower.denominator == 1
         kind = pa.int64() if whole else pa.float64() if isinstance(column, Number) else pa.string()
-        return pa.array(values, kind).take(pa.array(codes, mask=codes < 0))
+        return pa.array(values, kind).take(pa.array(places.ravel()))
 
     # What is read off it
 
@@ -261,18 +291,17 @@ class MadeTable:
         told = column.combine_chunks().dictionary_encode() if not pa.types.is_dictionary(column.type) else None
         encoded = told if told is not None else column.unify_dictionaries().combine_chunks()
         places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        known = self._known(place)
-        cells = np.array([known[value] for value in encoded.dictionary.to_pylist()], dtype=np.int64)
+        met = encoded.dictionary.to_pylist()
+        if self._spread(place):
+            declared, ref = self.query.facts.schema.ordered(base(axis.ref)), axis.ref
+            assert isinstance(ref, Grouped)
+            found = [ref.of(declared.code(value)) for value in met]
+        else:
+            known = {str(label): cell for cell, label in enumerate(self.query.cell_labels[place])}
+            found = [known[value] for value in met]
+        cells = np.array(found, dtype=np.int64)
         none = axis.listed if axis.absent or axis.misfit else 0
         return np.where(places < 0, none, cells[places] if len(cells) else none)
-
-    def _known(self, place: int) -> dict[object, int]:
-        axis = self.query.axes[place]
-        if not self._spread(place):
-            return {str(label): cell for cell, label in enumerate(self.query.cell_labels[place])}
-        column, ref = self.query.facts.schema[base(axis.ref)], axis.ref
-        assert isinstance(ref, Grouped)
-        return {column.value(code): ref.of(code) for code in range(column.size)}
 
     def counts(self, *names: str) -> Floats:
         """How many of its rows are in each combination of cells of these columns; an axis for each."""

@@ -28,6 +28,10 @@ from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.released.figure import Figure
 from dpengine.released.look import Look
 from dpengine.released.shapes_fit import CrossMoments, ShapesFit, held_back, in_all, standing_out
+from dpengine.statistics.cell_features import layout_of
+from dpengine.statistics.features import WEIGHT_BITS, Model
+
+FARTHEST = 1_000.0  # an effect on a scale from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -241,6 +245,26 @@ class Shapes:
         return column.code(counted_as)
 
     # How good it is
+
+    def checkable(self) -> Model | None:
+        """The same in whole numbers, so that it can be scored on the table at a price of its own; None where the target
+        was told with values put together."""
+        schema, look = self.look.query.facts.schema, self.look
+        middle, half = 0.0, 1.0
+        yes: tuple[int, ...] = ()
+        no: tuple[int, ...] = ()
+        if self.listed:
+            if isinstance(look.query.columns[self._goal], Grouped):
+                return None
+            goal = schema.category(self.target)
+            yes = tuple(goal.code(label) for label in self.yes)
+            no = tuple(code for code in range(goal.size) if code not in yes)
+        else:
+            number = schema.number(self.target)
+            middle, half = float(number.lower + number.upper) / 2, float(number.diameter) / 2
+        layout = layout_of(schema, [look.query.columns[place] for place in self.places], self.target, yes, no)
+        told = [(self.average - middle) / half, *(effect / half for effect in self.fit.effects.tolist())]
+        return Model(layout, tuple(round(min(max(one, -FARTHEST), FARTHEST) * 2**WEIGHT_BITS) for one in told))
 
     def always(self) -> Figure:
         """How often the more frequent side is right if it is always guessed: measured, with its range."""

@@ -13,7 +13,7 @@ from operator import add, and_, or_
 import pyarrow as pa
 
 from dpengine.core.json_types import JsonObject
-from dpengine.declared.schema import Category
+from dpengine.statistics.cell_features import CellsLayout
 from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier
 from dpengine.statistics.view import Expression, View, integer, signed
 
@@ -21,11 +21,11 @@ WEIGHTS = "weights"
 
 
 def weights_table(layout: Layout, weights: tuple[int, ...]) -> pa.Table:
-    """One row: the constant's weight, a number's, and a list of those of a category's labels."""
+    """One row: the constant's weight, a number's, and a list of those of a category's labels, or of cells."""
     cells: JsonObject = {"w": pa.array([weights[0]], pa.int64())}
-    for place, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
-        if isinstance(column, Category):
-            cells[f"w{place}"] = pa.array([list(weights[start : start + column.size])], pa.list_(pa.int64()))
+    for place, start in enumerate(layout.starts):
+        if many := layout.weights_at(place):
+            cells[f"w{place}"] = pa.array([list(weights[start : start + many])], pa.list_(pa.int64()))
         else:
             cells[f"w{place}"] = pa.array([weights[start]], pa.int64())
     return pa.table(cells)
@@ -36,15 +36,15 @@ def beside_weights(rows: Expression, layout: Layout) -> Expression:
     import ibis
 
     kinds = {"w": "int64"}
-    for place, column in enumerate(layout.columns):
-        kinds[f"w{place}"] = "array<int64>" if isinstance(column, Category) else "int64"
+    for place in range(len(layout.columns)):
+        kinds[f"w{place}"] = "array<int64>" if layout.weights_at(place) else "int64"
     return rows.cross_join(ibis.table(kinds, name=WEIGHTS))
 
 
 def counted(view: View, layout: Layout) -> View:
-    """Only rows that have every feature and the target."""
+    """Only rows that have every feature that is needed, and the target."""
     columns = zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True)
-    held = [view[name].between(0, column.size - 1) for name, column in columns]
+    held = [view[name].between(0, column.size - 1) for name, column in columns if name in layout.needed]
     if layout.listed:
         held.append(_among(view[layout.target], layout.yes + layout.no))
     return view.of(view.rows.filter(reduce(and_, held)))
@@ -63,9 +63,10 @@ def coordinate(view: View, layout: Layout, place: int) -> Expression:
 def margin(view: View, layout: Layout) -> Expression:
     """w·x of rows that have weights beside them, as `Layout.margin`."""
     parts = [view.rows.w * layout.most]
-    for place, (name, column) in enumerate(zip(layout.names, layout.columns, strict=True)):
-        if isinstance(column, Category):
-            parts.append(weight_of(view.rows, place, view[name]) * layout.most)
+    for place, name in enumerate(layout.names):
+        if layout.weights_at(place):
+            cell = layout.axes[place].expression(view) if isinstance(layout, CellsLayout) else view[name]
+            parts.append(weight_of(view.rows, place, cell) * layout.most)
         else:
             parts.append(view.rows[f"w{place}"] * coordinate(view, layout, place))
     return reduce(add, parts)

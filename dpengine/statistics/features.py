@@ -35,6 +35,7 @@ MARGIN_UNITS = 1 << (ROW_BITS + WEIGHT_BITS)
 MOST_WIDE = 200  # coordinates
 CONSTANT = "constant"
 LINEAR, LOGISTIC, HINGE = "linear", "logistic", "hinge"
+SHAPES = "shapes"  # `cell_features`
 
 Row = Mapping[str, Json]
 Weights = tuple[int, ...]
@@ -79,6 +80,21 @@ class Layout:
         """Is the target yes or no, rather than a number?"""
         return not isinstance(self.goal, Number)
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns without whose value a row is left out."""
+        return *self.names, self.target
+
+    def weights_at(self, place: int) -> int:
+        """How many weights a column has, one for each of its values; 0 where it has one, which is multiplied."""
+        column = self.columns[place]
+        return column.size if isinstance(column, Category) else 0
+
+    @property
+    def wide_most(self) -> int:
+        """The most coordinates that are read."""
+        return MOST_WIDE
+
     @cached_property
     def most(self) -> int:
         """K: no coordinate is larger."""
@@ -88,14 +104,14 @@ class Layout:
     def starts(self) -> tuple[int, ...]:
         """The first coordinate of every column; the constant is coordinate 0."""
         starts, place = [], 1
-        for column in self.columns:
+        for at in range(len(self.columns)):
             starts.append(place)
-            place += wide(column)
+            place += self.weights_at(at) or 1
         return tuple(starts)
 
     @cached_property
     def width(self) -> int:
-        return 1 + sum(wide(column) for column in self.columns)
+        return 1 + sum(self.weights_at(at) or 1 for at in range(len(self.columns)))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from dpengine.core.arrays import Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of
-from dpengine.declared.schema import MISSING
+from dpengine.declared.schema import MISSING, Category, Schema
 from dpengine.statistics.counts import Counts, flag_name
 from dpengine.statistics.need import Found, Streamed
 from dpengine.statistics.view import Expression, View
@@ -80,6 +80,13 @@ class CellAxis:
         starts = np.array(self.ref.starts, dtype=np.int64)
         runs = np.repeat(np.array(self.ref.places, dtype=np.int64), np.diff(starts, append=starts[-1] + 1))
         return np.concatenate([np.array([self.listed], dtype=np.int64), runs])
+
+
+def axis_in(ref: Ref, schema: Schema) -> CellAxis:
+    """The cells of a declared column, or of its groups."""
+    column, listed = schema[base(ref)], schema.category(ref).size
+    ranged = isinstance(ref, Grouped) and not isinstance(column, Category)
+    return CellAxis(ref, listed, absent=ranged and not getattr(column, "complete", False), misfit=ranged)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ The model is public, so its prediction for a row is a function of this row's cod
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.statistics import feature_expressions as features
+from dpengine.statistics.cell_features import CellsLayout
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout
 from dpengine.statistics.need import Aggregate, Found, placed
 from dpengine.statistics.view import Expression, View, integer, signed, total
@@ -43,6 +44,10 @@ class ModelNeed(Aggregate[tuple[int, ...]]):
 
     def tables(self) -> dict[str, pa.Table]:
         return {features.WEIGHTS: features.weights_table(self.layout, self.weights)}
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        axes = self.layout.axes if isinstance(self.layout, CellsLayout) else ()
+        return {name: "int64" for axis in axes for name in axis.stored(names)[1:]}
 
     def binned(self, view: View) -> Expression:
         """Rows that count, each with its margin, its target and its bin: how many edges lie at the margin or below."""

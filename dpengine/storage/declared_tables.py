@@ -21,6 +21,7 @@ from pathlib import Path
 from dpengine.accountant.budget import Budget
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import refuse_full
+from dpengine.declared import public_rules
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
@@ -175,6 +176,8 @@ class DeclaredTables:
             raise AllowanceError("table.practice")
         self.ledger.refuse_other(record.budget, name, actor)
         schema.check_signs()
+        schema = public_rules.carried(self.schema_of(record), schema)
+        public_rules.check(schema)
         if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)
         if not isinstance(self.coded(record), Path):

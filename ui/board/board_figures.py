@@ -193,15 +193,15 @@ def _at_most(low: float, high: float, times: int) -> str:
 
 
 def note_of(look: Look, column: str, picked: Picked) -> str:
-    """What there is to say of a picture; where nothing was bought of any two columns together, an estimate would be
-    everyone's figures again."""
+    """What there is to say of a picture; where nothing was bought of any two of these columns together, nor of both
+    with a third, an estimate would be everyone's figures again."""
     if column in look.query.items:
         return "sets_group" if picked.by else "sets"
     groups = picked.of(column)
     part = tuple(sorted(look.place(name) for name in (column, *groups)))
     if part in look.marginals:
         return ""
-    if not look.query.against and not look.query.every:
+    if not look.query.against and not look.fit.together(part):
         return "untold"
     return "estimated" if look.fits(part) else "large"
 

@@ -1,4 +1,5 @@
-"""What goes together where all pairs were bought: every two columns in a matrix, and the clearest pairs in words."""
+"""What goes together where all pairs were bought, or some that a question chose: every two columns in a matrix, and the
+clearest pairs in words."""
 
 from __future__ import annotations
 
@@ -20,10 +21,12 @@ _SIGNS = {look_groups.CLEAR: "●", look_groups.PERHAPS: "◐", look_groups.UNKN
 
 
 def show(table: dp.Table, found: dp.Answer, look: Look) -> None:
-    if not look.query.every or len(look.cells) < 2:
+    if look.query.against or not look.paired:
         return
     told = _all(found.receipt["charge"]["hash"], look)
     legend = " ".join(f"{sign} {say(f'board_page.state.{state}')}" for state, sign in _SIGNS.items())
+    told_pairs = sum(len(part) == 2 for part in look.marginals)
+    some = say("board_page.together_some", pairs=told_pairs, all=len(told)) if told_pairs < len(told) else ""
     names = look.cells
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names[1:])
     rows = ""
@@ -37,7 +40,8 @@ def show(table: dp.Table, found: dp.Answer, look: Look) -> None:
         words += f"<li><b>{escape(one)} · {escape(other)}</b> {shown}</li>"
     st.html(
         f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
-        f'<p class="muted">{escape(legend)}</p>'
+        + (f'<p class="muted">{escape(some)}</p>' if some else "")
+        + f'<p class="muted">{escape(legend)}</p>'
         f'<div class="scroll" tabindex="0"><table class="plain matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
         + (f"<ul>{words}</ul>" if words else "")
     )
@@ -55,6 +59,8 @@ def _gap(told: Apart) -> float:
 
 
 def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, told: Apart) -> str:
+    if told.state == look_groups.ESTIMATED:
+        return "<td></td>"
     words = f"{name}, {other}: {say(f'board_page.state.{told.state}')}"
     sign = f'<span class="state {told.state}" title="{escape(words)}">{_SIGNS.get(told.state, "")}</span>'
     if told.most is None:

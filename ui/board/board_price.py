@@ -43,6 +43,14 @@ def show(table: dp.Table, look: Look, by: str) -> None:
     _pairs(table, look, by)
 
 
+def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
+    """Where the group is known in some columns only: the others have no picture."""
+    st.html(
+        f'<p role="status">{escape(say("board_page.some_bought", column=by, group=called, others=list(known)))}</p>'
+    )
+    _pairs(table, look, by)
+
+
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
     """Where nothing is known of the group in the `others`: one message, then single questions, then all pairs."""
     told = say("board_page.nothing_bought", column=picked.by, group=called)

@@ -6,7 +6,7 @@ stands in the address.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -23,14 +23,14 @@ from ui.board import (
     board_full,
     board_matrix,
     board_pairs,
-    board_picture,
     board_price,
     board_take,
     board_words,
 )
-from ui.board.board_figures import Card, Picked
+from ui.board.board_figures import Bar, Card, Picked
 from ui.parts import answer as answers
 from ui.parts import fitting
+from ui.pictures import named_bars
 from ui.shell import nav, steer
 from ui.shell.state import workspace
 from ui.words import prices
@@ -98,7 +98,7 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
     """Whom to show, and in what; the address keeps it."""
     by, group = _group(look, "by", "group", look.cells)
     others = [name for name in look.cells if name != by]
-    also, second = _group(look, "also", "second", others) if by and _pairs(look) else ("", "")
+    also, second = _group(look, "also", "second", others) if by and look.paired else ("", "")
     shares = st.query_params.get("as") != "people"
     turn = st.session_state.get(_TURN, 0)  # new widgets after a click: a browser keeps showing the old ones
     with st.container(horizontal=True, vertical_alignment="bottom", key="board-controls"):
@@ -115,7 +115,7 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
         )
         if by:
             _pick_group(look, "group", by, group, turn)
-        if by and others and _pairs(look):
+        if by and others and look.paired:
             st.selectbox(
                 say("board_page.also"),
                 ["", *others],
@@ -141,11 +141,6 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
         )
         board_take.show(table, found, look)
     return Picked(by, group, shares, also, second)
-
-
-def _pairs(look: Look) -> bool:
-    """Were any columns bought together? Else nothing is known of two groups at once."""
-    return look.query.every or bool(look.query.against)
 
 
 def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
@@ -199,13 +194,17 @@ def _pick(column: str, now: Picked, label: str) -> None:
 def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: Sequence[Card]) -> None:
     """Whom the pictures show, and what of them is only estimated or not known."""
     notes = {card.note for card in made}
+    known = [card.column for card in made if card.note == "" and card.column != picked.by]
+    if "untold" in notes and known:
+        board_price.some(table, look, picked.by, _called(look, picked.by, picked.group), known)
+        return
     if "untold" in notes:
         everyone = board_figures.cards(found, look, Picked())  # what shows most first
         others = [card.column for card in everyone if card.column != picked.by][:OFFERED]
         board_price.alone(table, look, picked, _called(look, picked.by, picked.group), others)
         return
     if not picked.by:
-        told = say("board_page.showing_all" if _pairs(look) else "board_page.showing_alone", columns=len(made))
+        told = say("board_page.showing_all" if look.paired else "board_page.showing_alone", columns=len(made))
     else:
         told = say("board_page.showing", column=picked.by, group=_called(look, picked.by, picked.group))
         if picked.also:
@@ -247,9 +246,34 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
         key = f"board-bars-{place}-{turn}"
         pick: Any = None if card.note == "sets" else partial(_pick, card.column, picked)
         if card.shown:
-            board_picture.show(card.shown, alt(card), key, pick, own)
+            _bars(card, key, pick, own)
         if card.below:
             st.html(f'<p class="muted aside">{escape(card.below)}</p>')
+
+
+def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str) -> None:
+    """A click picks the group of a bar; `marked` is the one that is picked."""
+    shown = card.shown
+    ends = [bar.value if bar.high is None else bar.high for bar in shown]
+    drawn = [
+        named_bars.NamedBar(
+            bar.name, bar.value, bar.low, bar.high, bar.told, bar.range, _colour(bar, marked), bar.faint
+        )
+        for bar in shown
+    ]
+    estimated = all(bar.low is None for bar in shown)
+
+    def clicked(place: int) -> None:
+        if pick is not None:
+            pick(shown[place].label)
+
+    named_bars.show(drawn, (0.0, max(ends) or 1.0), alt(card), key, pick and clicked, estimated)
+
+
+def _colour(bar: Bar, marked: str) -> str:
+    if bar.label == marked:
+        return "spent"
+    return "take" if bar.extra else "muted" if bar.faint else "left"
 
 
 def alt(card: Card) -> str:

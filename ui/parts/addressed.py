@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from types import UnionType
 from typing import Any
 
 import streamlit as st
@@ -66,13 +65,13 @@ def read(text: str | None) -> Any:
 def became(
     table: dp.Table,
     request: str,
-    kind: type | UnionType,
+    mine: type | Callable[[Any], bool],
     unknown: str,
     wait: Callable[[str], None],
     show: Callable[[dp.Table, dp.Answer], None],
 ) -> bool:
-    """The answer of this kind that a request of this table became, or how far it has come; False where there is none,
-    and the page says why."""
+    """The answer to a question of this page (`mine`) that a request of this table became, or how far it has come; False
+    where there is none, and the page says why."""
     asked = workspace().job(request)
     if not asked.over:
         frame.show_price(table, None)
@@ -80,7 +79,8 @@ def became(
         return True
     job.renew(request)
     found = asked.answer
-    if found is None or not isinstance(found.query, kind) or found.receipt["table"] != table.name:
+    own = found is not None and (isinstance(found.query, mine) if isinstance(mine, type) else mine(found.query))
+    if found is None or not own or found.receipt["table"] != table.name:
         job.refused(str(asked.error or say(unknown)), request)
         return False
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame

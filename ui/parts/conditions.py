@@ -10,7 +10,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.date_column import Date
-from dpengine.declared.read_group import OF_DAYS, read_group
+from dpengine.declared.grouped import OF_DAYS
+from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.messages import called, say
 from ui.parts import grouping, pickers

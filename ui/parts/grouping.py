@@ -1,5 +1,5 @@
 """Columns told in groups, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or between
-edges. A picker's options are texts: a column's name, or the JSON of its groups."""
+edges, lists by a declared lookup. A picker's options are texts: a column's name, or the JSON of its groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import floor, read_number, text_of
-from dpengine.declared.read_group import OF_DAYS, read_group
+from dpengine.declared.grouped import OF_DAYS
+from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Number, Schema
 from dpengine.messages import say
 from ui.parts import number_field, pickers
@@ -23,6 +24,7 @@ _FIGURES = ("step", "edges")
 def options(schema: Schema, numbers: bool = True) -> list[str]:
     """What can be told in groups, each as a picker's option; of a number its step is asked for when it is picked."""
     found = [_text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in rules_of(schema, name)]
+    found += [_text({"column": column, "by": title}) for title, (column, _) in schema.lookups.items()]
     return found + ([_text({"column": name}) for name in schema.of_kind(Number)] if numbers else [])
 
 
@@ -43,7 +45,10 @@ def words(option: str) -> str:
     given = read(option)
     if not isinstance(given, dict):
         return option
-    return say(f"group.of.{given.get('by', 'number')}", column=given["column"], figures="")
+    rule = given.get("by", "number")
+    if rule not in (*OF_DAYS, "number"):
+        return say("group.of.lookup", title=str(rule), column=given["column"])
+    return say(f"group.of.{rule}", column=given["column"], figures="")
 
 
 def read(text: str) -> Any:
@@ -61,6 +66,8 @@ def option_of(given: Any) -> str:
     """The option that a question's own groups, or its column, belong to."""
     if not isinstance(given, dict):
         return str(given or "")
+    if "title" in given:
+        return _text({"column": given["column"], "by": given["title"]})
     return _text({name: part for name, part in given.items() if name not in _FIGURES})
 
 

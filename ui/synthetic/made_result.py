@@ -16,7 +16,7 @@ from dpengine.released.figure import Figure
 from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.made_table import MadeTable
 from ui.parts import answer as answers
-from ui.parts import counted, fitting
+from ui.parts import counted, fitting, history
 from ui.pictures import charts, many
 from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.shell import nav
@@ -37,15 +37,18 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     if made.ready:
         with st.container(key="card-synthetic-rows"):
             take_away(found, made.table, made.rows)
+            if made.grouped:
+                st.html(_inside(table, made))
             good_for()
         with st.container(key="card-synthetic-free"):
             _beside(made)
+    elif made.progress() is not None:
+        _fitting(made)
     else:
         st.html(f'<p class="warn" role="status">{escape(say("synthetic_page.making"))}</p>')
         st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(found,))
     where = {"table": table.name, "look": found.request_id}
-    board = "synthetic_page.board_columns" if made.query.plan == CHOSEN else "synthetic_page.board"
-    st.page_link(nav.page("board"), label=say(board), query_params=where)
+    st.page_link(nav.page("board"), label=say("synthetic_page.board"), query_params=where)
     answers.receipt(found, "synthetic")
     st.button(say("synthetic_page.another"), key="synthetic-another", on_click=_leave)
 
@@ -53,6 +56,28 @@ def show(table: dp.Table, found: dp.Answer) -> None:
 def _leave() -> None:
     for name in ("made", "of"):
         st.query_params.pop(name, None)
+
+
+@st.fragment(run_every=0.5)
+def _fitting(made: MadeTable) -> None:
+    """How far the fit has come; what was measured can be looked at meanwhile."""
+    now = made.progress()
+    if now is None or made.ready:
+        st.rerun()
+    st.html(f'<p class="muted" role="status">{escape(say("synthetic_page.fitting"))}</p>')
+    st.progress(min(now[0] / max(now[1], 1), 1.0))
+
+
+def _inside(table: dp.Table, made: MadeTable) -> str:
+    """How values lie inside the groups that were measured: as another answer says, or evenly."""
+    by_curve, even = made.refined, [name for name in made.grouped if name not in made.refined]
+    told = [say("synthetic_page.values_even", columns=even)] if even else []
+    links = ", ".join(
+        f'<a href="{history.answer_address(table.name, request)}" target="_self">{escape(name)}</a>'
+        for name, request in by_curve.items()
+    )
+    curve = f"{escape(say('synthetic_page.values_curve'))} {links}." if by_curve else ""
+    return f'<p class="muted">{escape(" ".join(told))} {curve}</p>'
 
 
 def _beside(made: MadeTable) -> None:

@@ -9,8 +9,10 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import percent_left
+from dpengine.declared import condition_words
+from dpengine.declared.conditions import read_predicate
+from dpengine.declared.public_rules import rules_on
 from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS
-from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
 from dpengine.messages import say
 from ui.board import board_words
@@ -29,7 +31,7 @@ _USUAL = 15  # columns that are chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and addressed.became(table, request, SyntheticTable | OfClass, "synthetic.unknown", job.wait, _result):
+    if request and addressed.became(table, request, _makes_rows, "synthetic.unknown", job.wait, _result):
         _earlier(table, request)
         return
     title, lead = say("synthetic_page.title"), say("synthetic_page.lead")
@@ -44,8 +46,12 @@ def show(table: dp.Table) -> None:
     _earlier(table)
 
 
+def _makes_rows(query: dp.Query) -> bool:
+    return bool(query.makes_rows)
+
+
 def _result(table: dp.Table, found: dp.Answer) -> None:
-    (made_result if isinstance(found.query, SyntheticTable) else synthetic_result).show(table, found)
+    (made_result if found.query.makes_rows == "fitted" else synthetic_result).show(table, found)
 
 
 def _offered(table: dp.Table) -> list[str]:
@@ -125,9 +131,13 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
     """Combinations that cannot be, on the chosen columns."""
     known = given.get("never")
     known = known if isinstance(known, list) else []
-    with st.expander(say("synthetic_page.rules"), expanded=bool(known)):
+    declared = rules_on(table.schema, columns)
+    known = [rule for rule in known if rule not in declared]
+    with st.expander(say("synthetic_page.rules"), expanded=bool(known or declared)):
+        if declared:
+            st.html(_declared(table, declared))
         st.html(f'<p class="muted">{escape(say("synthetic_page.rules_why"))}</p>')
-        if len(known) > MOST_DRAWN or not all(_drawable(rule) for rule in known):
+        if len(known) > MOST_DRAWN or not all(_drawable(rule, columns) for rule in known):
             st.html(f'<p class="muted">{escape(say("form.where_from_link"))}</p>')
             return known
         if not columns:
@@ -148,10 +158,17 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
     return [one for one in built if one]
 
 
-def _drawable(rule: Any) -> bool:
+def _declared(table: dp.Table, rules: list[Any]) -> str:
+    """The rules that were declared with the table, in words."""
+    told = [condition_words.conditions(read_predicate(rule, table.schema)) for rule in rules]
+    lines = "".join(f"<li>{escape(one)}</li>" for one in told)
+    return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"
+
+
+def _drawable(rule: Any, columns: list[str]) -> bool:
     """Whether the form can show it as it is: another condition in its place would exclude other people."""
     rows = rule if isinstance(rule, list) else [rule]
-    return all(isinstance(row, list) and len(row) == 3 and row[1] in _DRAWN for row in rows)
+    return all(isinstance(row, list) and len(row) == 3 and row[0] in columns and row[1] in _DRAWN for row in rows)
 
 
 def _count(counter: str, step: int) -> None:

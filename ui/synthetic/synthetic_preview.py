@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.printed import chance
-from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, SyntheticTable
+from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, MIXED, SyntheticTable
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 
@@ -18,6 +18,7 @@ MUCH = 0.15  # of the rows in other cells: then it is said
 def show(query: SyntheticTable) -> None:
     off = query.off_by_noise()
     told = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=local(f"{100 * off:.2g}"))
+    told += f" {say('synthetic_page.off_rows')}" if query.counts_rows else ""
     lines = [say("synthetic_page.fitted"), rows_words(query)]
     st.html(
         f"<h2>{escape(say('publish_page.worth'))}</h2><p><b>{escape(promised(query))}</b></p>"
@@ -30,9 +31,11 @@ def show(query: SyntheticTable) -> None:
 def promised(query: SyntheticTable) -> str:
     """What is measured, and within which ranges; the widest, and the widest of a single column."""
     singles = [query.reach((place,)) for place in range(len(query.axes))]
-    kept = "_keep" if query.keep and query.plan == CHOSEN else ""
+    all_chosen = query.plan == MIXED and query.turns == query.choices
+    kept = "_keep" if query.keep and query.plan == CHOSEN else "_all" if all_chosen else ""
     return say(
         f"synthetic_page.promised.{query.plan}{kept}",
+        of=say(f"synthetic_page.of_{query.counted}"),
         keep=query.keep,
         sets=len(query.sets),
         widest=math.ceil(max(query.reach(part) for part in query.sets)),
@@ -47,7 +50,8 @@ def promised(query: SyntheticTable) -> str:
 
 def rows_words(query: SyntheticTable) -> str:
     if query.layout.known:
-        return say("synthetic_page.rows_known", rows=query.facts.people)
+        rows = query.rows_made([])
+        return say("synthetic_page.rows_known" if rows == query.facts.people else "synthetic_page.rows_most", rows=rows)
     return say("synthetic_page.rows_noisy")
 
 

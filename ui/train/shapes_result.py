@@ -1,5 +1,6 @@
 """A model that was read off a first look: how good it is beside guessing, what each value adds as pictures with bands,
-what it would say of somebody, and its files. Nothing here reads the table, and nothing costs anything."""
+what it would say of somebody, a score at a price of its own, and its files. Nothing else here reads the table or costs
+anything."""
 
 from __future__ import annotations
 
@@ -23,9 +24,11 @@ from dpengine.released.shapes import Effect, Shapes, predictable, sources
 from ui.board import board_figures
 from ui.parts import addressed, pickers
 from ui.parts import answer as answers
+from ui.pictures import named_bars
+from ui.pictures.named_bars import NamedBar
 from ui.shell import nav
 from ui.shell.state import workspace
-from ui.train import shapes_picture, train_field, train_state
+from ui.train import train_check, train_field, train_state
 from ui.words import prices
 from ui.words.figures import bare, rounded_range
 from ui.words.markup import unmarked
@@ -34,7 +37,7 @@ ACROSS = 2
 ENDS = 0.05  # of the scale of a chance
 NAMED = 2  # values of a side that are told by name
 SAYS = 0.02  # a column whose strongest effect is a smaller part of the largest says little
-_LEAVE = ("shapes", "with", "target", "positive", "features")
+_LEAVE = ("shapes", "with", "target", "positive", "features", "checked")
 
 
 def show(table: dp.Table, found: dp.Answer) -> None:
@@ -52,6 +55,9 @@ def show(table: dp.Table, found: dp.Answer) -> None:
             _figures(found, model)
         with right, st.container(key="card-train-try"):
             _try(found, model)
+        if (whole := model.checkable()) is not None:
+            with st.container(key="card-train-check"):
+                train_check.show(table, found, whole)
         with st.container(key="card-train-take"):
             _take(found, model)
     where = {"table": table.name, "look": found.request_id}
@@ -166,7 +172,7 @@ def _pictures(found: dp.Answer, model: Shapes) -> None:
     ends = [abs(end) for bars in shown.values() for bar in bars for end in (bar.low, bar.high, bar.value) if end]
     widest = min(max(ends, default=1.0), 1.6 * largest)
     telling = [
-        name for name, bars in shown.items() if any(bar.clear for bar in bars) or not model.measured_pairs
+        name for name, bars in shown.items() if any(not bar.faint for bar in bars) or not model.measured_pairs
     ] or list(shown)[:2]
     _grid(model, {name: shown[name] for name in telling if sizes[name] > SAYS * largest}, widest)
     rest = {name: bars for name, bars in shown.items() if name not in telling or sizes[name] <= SAYS * largest}
@@ -175,7 +181,7 @@ def _pictures(found: dp.Answer, model: Shapes) -> None:
             _grid(model, rest, widest)
 
 
-def _grid(model: Shapes, shown: dict[str, list[shapes_picture.Bar]], widest: float) -> None:
+def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> None:
     names = list(shown)
     for start in range(0, len(names), ACROSS):
         for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
@@ -183,10 +189,10 @@ def _grid(model: Shapes, shown: dict[str, list[shapes_picture.Bar]], widest: flo
                 st.html(f"<h2>{escape(name)}</h2>")
                 told = "; ".join(f"{bar.name} {bar.told}" for bar in shown[name])
                 alt = say("shapes_page.alt", column=name, told=told)
-                shapes_picture.show(shown[name], widest, alt, f"shape-{model.look.place(name)}")
+                named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")
 
 
-def bars_of(model: Shapes, column: str) -> list[shapes_picture.Bar]:
+def bars_of(model: Shapes, column: str) -> list[NamedBar]:
     """In the reader's words; groups that hardly anybody is in are left out of the picture."""
     names = model.look.query.cell_names(model.look.place(column))
     found = [_bar(model, name, effect) for name, effect in zip(names, model.effects(column), strict=True)]
@@ -198,11 +204,12 @@ def _worth(model: Shapes, effect: Effect) -> bool:
     return effect.clear or effect.rows * 1000 >= model.look.rows
 
 
-def _bar(model: Shapes, name: str, effect: Effect) -> shapes_picture.Bar:
+def _bar(model: Shapes, name: str, effect: Effect) -> NamedBar:
     times = 100.0 if model.listed else 1.0
     low, high = (None if end is None else times * end for end in (effect.low, effect.high))
     band = "" if low is None or high is None else " – ".join(rounded_range(low, high))
-    return shapes_picture.Bar(name, times * effect.value, low, high, signed(times * effect.value), band, effect.clear)
+    colour, unclear = "left" if effect.value >= 0 else "take", low is not None and not effect.clear
+    return NamedBar(name, times * effect.value, low, high, signed(times * effect.value), band, colour, unclear)
 
 
 def signed(value: float) -> str:

@@ -15,7 +15,7 @@ Cost        one scan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -27,9 +27,10 @@ from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
-from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
+from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
@@ -191,6 +192,14 @@ class Histogram(OfCounts):
         if "bins" not in given:  # a list is as long as it is declared
             return []
         return [(self.card.key, given | {"bins": bins}) for bins in FEWER_BINS if bins < len(self.starts)]
+
+    def spreads(self, value: Json) -> Iterator[Runs]:
+        group, name = self.column, base(self.column)
+        ordered = isinstance(self.facts.schema[name], Ordered)
+        runs = not isinstance(group, Grouped) or len(group.starts) == group.size
+        if ordered and runs and self.where.everyone:
+            starts = group.starts if isinstance(group, Grouped) else self.starts
+            yield name, starts, tuple(float(value[label]) for label in self.labels()), float(self.promise().amount)
 
     def told(self, answers: list[Ends]) -> Released:
         return self.by_label(answers)

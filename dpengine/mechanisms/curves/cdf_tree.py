@@ -22,15 +22,18 @@ Cost        one grouped scan; one draw for each node.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil, floor, sqrt
 from typing import ClassVar
 
 from dpengine.core.json_types import Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree, prefix_root, tree_fit
@@ -239,6 +242,13 @@ class CdfTree(OfCounts):
             )
         ]
         return self.by_label(told)
+
+    def spreads(self, value: Json) -> Iterator[Runs]:
+        """A cell has what lies below its end and not below its beginning: twice as far off."""
+        if self.where.everyone:
+            below = [0.0, *(float(value[label]) for label in self.labels())]
+            counts = tuple(after - before for before, after in pairwise(below))
+            yield self.column, self.starts, counts, 2 * float(self.reach())
 
     def better(self, raw: Figures) -> Released:
         return self.finish(raw)

@@ -37,7 +37,8 @@ from dpengine.core.json_types import Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
-from dpengine.declared.schema import Category, ItemSet, extra_labels
+from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
+from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals.items import Held, held_of, need_of, set_of, split
@@ -112,7 +113,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     spread: str = ""  # how noise is spread over the marginals: LEVEL, or as in rows that earlier versions stored
 
     @classmethod
-    def asked_now(cls, given: JsonObject) -> JsonObject:
+    def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
         return {"spread": LEVEL} | given
 
     @classmethod
@@ -162,12 +163,9 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def layout(self) -> ResidualLayout:
         """One row is one person, and their number public, only under replace-one without an id column."""
         rows = self.facts.unit.id_column is None
-        weight = dict(self.weights)
-        names = [base(ref) for ref in self.columns]
-        wanted = tuple(
-            (part, math.prod((weight.get(names[place], Fraction(1)) for place in part), start=Fraction(1)))
-            for part in self.sets
-        )
+        weight, names = dict(self.weights), self.names
+        each = [weight.get(names[place], Fraction(1)) for place in range(len(self.columns))]
+        wanted = tuple((part, math.prod((each[place] for place in part), start=Fraction(1))) for part in self.sets)
         replaced = self.facts.relation == "replace"
         sizes = tuple(axis.size for axis in self.axes)
         level = self.spread == LEVEL
@@ -176,7 +174,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     @cached_property
     def sets(self) -> tuple[Columns, ...]:
         """All wanted marginals: columns by themselves, then pairs, then triples."""
-        return wanted_sets([base(ref) for ref in self.columns], self.against, self.three, self.every)
+        return wanted_sets(self.names[: len(self.columns)], self.against, self.three, self.every)
 
     @cached_property
     def largest(self) -> tuple[Columns, ...]:
@@ -365,6 +363,14 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             reach = math.ceil(self.reach_of_held(one))
             pairs += [(bar, (bar - reach, bar + reach)) for bar in people[one.column]]
         return self.by_label(pairs)
+
+    def spreads(self, value: Json) -> Iterator[Runs]:
+        first, labels = 0, self.labels()
+        for place, ref in enumerate(self.columns):
+            own, first = labels[first : first + self.axes[place].listed], first + self.axes[place].size
+            ordered = isinstance(self.facts.schema[base(ref)], Ordered)
+            if isinstance(ref, Grouped) and ordered and len(ref.starts) == ref.size:
+                yield base(ref), ref.starts, tuple(float(value[label]) for label in own), self.reach((place,))
 
     def stored(self, raw: tuple[int, ...]) -> JsonObject:
         """The draw itself was paid for by the charge, so it may be stored too: everything is read off it."""

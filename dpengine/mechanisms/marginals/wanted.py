@@ -12,15 +12,14 @@ from dpengine.core.exact import read_number
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.grouped import Grouped, Ref, base
+from dpengine.declared.grouped import Ref, base
 from dpengine.declared.read_group import MOST_GROUPS, read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.marginals.items import countable, set_of
-from dpengine.mechanisms.marginals.merging import read_merged
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.query import Fields
-from dpengine.statistics.marginals import CellAxis
+from dpengine.statistics.marginals import CellAxis, axis_in
 
 MOST_COLUMNS = 60
 MOST_CELLS = 10_000  # of one marginal
@@ -37,7 +36,7 @@ def read_wanted(facts: Facts, given: JsonObject) -> Fields:
     names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
     if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
         raise AllowanceError("overview.columns", most=MOST_COLUMNS)
-    told = [read_merged(name, facts.schema) or read_ref(name, facts.schema) for name in names]
+    told = [read_ref(name, facts.schema) for name in names]
     sets = {ref for ref in told if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
     items = tuple(ref for ref in told if isinstance(ref, str) and ref in sets)
     refs = tuple(readable(ref, facts.schema) for ref in told if ref not in sets)
@@ -77,11 +76,7 @@ def wanted_sets(
 
 
 def axis_of(ref: Ref, facts: Facts) -> CellAxis:
-    column = facts.schema[base(ref)]
-    listed = facts.schema.category(ref).size
-    if isinstance(ref, Grouped) and not isinstance(column, Category):
-        return CellAxis(ref, listed, absent=not getattr(column, "complete", False), misfit=True)
-    return CellAxis(ref, listed, absent=False, misfit=False)
+    return axis_in(ref, facts.schema)
 
 
 def labels_of(axis: CellAxis, facts: Facts) -> list[str]:

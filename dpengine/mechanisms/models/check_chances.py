@@ -4,10 +4,10 @@ Guarantee   ε-DP under replace-one and under add/remove; ρ-zCDP with Gaussian 
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
             Kamath, Steinke 2020, Thm 14.
 Statistic   k public bins of the predicted chance, each a bin of the exact margin: chance ≥ i/k where the margin is at
-            least ln(i/(k−i)), rounded up to the lattice. A model that gives a score and no chance (hinge loss) has k
-            bins of the score, equal between −1 and 1, and the first and the last reach beyond. Of each bin, how many
-            rows are yes and how many are no. One row is in one cell: L1 change 1 under add/remove, 2 under replace-one;
-            m times for at most m rows a person.
+            least ln(i/(k−i)), rounded up to the lattice; of a model read off a first look the margin is the chance. A
+            model that gives a score and no chance (hinge loss) has k bins of the score, equal between −1 and 1, and the
+            first and the last reach beyond. Of each bin, how many rows are yes and how many are no. One row is in one
+            cell: L1 change 1 under add/remove, 2 under replace-one; m times for at most m rows a person.
 Draw        every cell + noise: `of_counts`.
 Answer      *right*: rows on the side the model finds likelier, yes in the upper half of the bins and no in the lower.
             With n public, (C + n − W)/2 for the right cells C and the wrong ones W, in which the noise of all 2k cells
@@ -42,6 +42,7 @@ from dpengine.mechanisms.query import Fields, Released
 from dpengine.messages import called, say
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
 from dpengine.noise.tails import gaussian_mean_reach, total_reach
+from dpengine.statistics.features import SHAPES
 from dpengine.statistics.model_checks import ONE, HitsByMargin
 
 ALL = Fraction(100)
@@ -87,6 +88,8 @@ class CheckChances(OfModel, OfCounts):
         """The least margin of each bin but the first."""
         if not self.calibrated:
             return tuple((2 * place - self.parts) * ONE // self.parts for place in range(1, self.parts))
+        if self.model.kind == SHAPES:
+            return tuple(-(-place * ONE // self.parts) for place in range(1, self.parts))
         odds = [Fraction(place, self.parts - place) for place in range(1, self.parts)]
         return tuple(0 if odd == 1 else ceiling(ln_above(odd) * ONE) for odd in odds)
 

@@ -10,8 +10,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.mechanisms.models.of_models import OfModel, read_model
-from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model
-from dpengine.statistics.features import LINEAR
+from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, shapes
 
 
 class CheckModel(OfModel):
@@ -29,6 +28,16 @@ class CheckModel(OfModel):
                 "model": model(WORLD, "d", "z", (0,), (1,), 0, HALF),
                 "noise": "gaussian",
             },
+            "of yes and no, by cells": {"parts": 2, "model": shapes(WORLD, "c", "d", (0,), (1,), 0, 2**24, 2**22)},
+            "of yes and no, by groups": {
+                "parts": 2,
+                "model": shapes(WORLD, "c", {"column": "x", "step": 2}, (0,), (1,), 2**22, 2**23, 0, -(2**22), 2**23),
+            },
+            "of a number, by cells": {
+                "parts": 2,
+                "error_steps": 2,
+                "model": shapes(WORLD, "z", "d", (), (), 0, -(2**23), 2**23),
+            },
             "of a number": {"parts": 2, "error_steps": 2, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)},
         },
         example=Example({"parts": 2, "model": model(CLUB, "member", "visits", (0,), (1,), 0, 2**24)}),
@@ -39,5 +48,5 @@ class CheckModel(OfModel):
 
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:
-        kind = CheckErrors if read_model(parameters.get("model"), facts).kind == LINEAR else CheckChances
+        kind = CheckChances if read_model(parameters.get("model"), facts).layout.listed else CheckErrors
         return cast(Self, kind.build(facts, parameters))

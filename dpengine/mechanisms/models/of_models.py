@@ -30,11 +30,12 @@ from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.tails import sum_reach, total_reach
-from dpengine.statistics.features import MOST_WIDE, Model, model_from_json
+from dpengine.statistics import cell_features
+from dpengine.statistics.features import LINEAR, LOGISTIC, SHAPES, Model, model_from_json
 
 USUAL_PARTS = 10
 MOST_PARTS = 20
-MOST_WEIGHT = 2**40  # with at most MOST_WIDE coordinates a margin stays below 2^61
+MOST_WEIGHT = 2**40  # a margin stays below 2^63, with as many columns as a model may have
 EXACT_DRAWS = 20  # sums of more draws are bounded by Chernoff
 
 
@@ -71,7 +72,8 @@ class OfModel(Averaged[tuple[int, ...]]):
     def sentence(self) -> str:
         layout, rows = self.model.layout, self.facts.unit.id_column is not None
         words = {"target": layout.target, "columns": list(layout.names), "who": who(self.where, rows=rows)}
-        return say(f"sentence.check_model.{self.model.kind}", **words)
+        kind = self.model.kind if self.model.kind != SHAPES else LOGISTIC if layout.listed else LINEAR
+        return say(f"sentence.check_model.{kind}", **words)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,7 +90,13 @@ class OfModel(Averaged[tuple[int, ...]]):
         goal, sides = self.model.layout.goal, {*self.model.layout.yes, *self.model.layout.no}
         if isinstance(goal, Category) and len(sides) < goal.size:
             return None
-        return self.facts.countable(self.where, *self.columns)
+        return self.facts.countable(self.where, *self.model.layout.needed)
+
+    def valued(self) -> set[str]:
+        """Of a model of cells, numbers and days outside their range are in cells of their own."""
+        layout = self.model.layout
+        lists = zip(layout.names, layout.columns, strict=True)
+        return {*layout.needed, *(name for name, column in lists if isinstance(column, Category))}
 
     def state(self, value: Json, interval: Json) -> str:
         """Decided by its first figure, the one that is promised."""
@@ -149,7 +157,7 @@ def read_model(given: Json, facts: Facts) -> Model:
     if not all(type(weight) is int and abs(weight) <= MOST_WEIGHT for weight in weights):
         raise AllowanceError("check_model.weights")
     try:
-        model = model_from_json(given)
+        model = cell_features.from_json(given) if given.get("kind") == SHAPES else model_from_json(given)
     except (AllowanceError, AttributeError):
         raise AllowanceError("check_model.model") from None
     _fits(model, given, facts)
@@ -159,7 +167,7 @@ def read_model(given: Json, facts: Facts) -> Model:
 def _fits(model: Model, given: Mapping[str, Json], facts: Facts) -> None:
     layout = model.layout
     declared = dict(zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True))
-    if not 0 < len(layout.names) < len(declared) or layout.width > MOST_WIDE or given.get("kind") != model.kind:
+    if not 0 < len(layout.names) < len(declared) or layout.width > layout.wide_most or given.get("kind") != model.kind:
         raise AllowanceError("check_model.model")
     for name, column in declared.items():
         if facts.schema.columns.get(name) != column:

@@ -68,6 +68,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     """A synthetic table that answers all queries of a class at once."""
 
     takes_long: ClassVar[bool] = True
+    makes_rows: ClassVar[str] = "drawn"
 
     columns: tuple[str, ...]
     queries: tuple[Predicate, ...] = ()  # none: all one-way and two-way marginals

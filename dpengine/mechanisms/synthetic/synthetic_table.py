@@ -49,9 +49,10 @@ from dpengine.accountant.loss import Exponential, Gaussian, Loss, Repeated, Toge
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base, ref_json
+from dpengine.declared.public_rules import among, rules_on
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
@@ -82,7 +83,7 @@ FIRST = {MIXED: Fraction(3, 5), CHOSEN: Fraction(1, 8)}  # of ρ, for what is me
 _ONE = Decimal(1)
 STEPS: Json = {"column": "x", "step": 2}
 FOR_KEPT = Fraction(1, 2)  # the same where all pairs with a column are among it
-MOST_RULES = 20
+MOST_ROWS = 2_000_000  # made up
 MOST_IN_THREES = 24  # columns of which triples may be chosen
 MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
 KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
@@ -120,6 +121,7 @@ class SyntheticTable(Overview):
         covered="test_every_measured_range_covers",
     )
     takes_long: ClassVar[bool] = True
+    makes_rows: ClassVar[str] = "fitted"
 
     plan: str = ""
     keep: str = ""  # a column whose pairs are measured more exactly
@@ -128,8 +130,12 @@ class SyntheticTable(Overview):
     # Reading
 
     @classmethod
-    def asked_now(cls, given: JsonObject) -> JsonObject:
-        return given
+    def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
+        """With the rules that were declared with the table, of the columns that it has."""
+        names, said = given.get("columns") or list(facts.schema.columns), given.get("never") or []
+        plain = [str(one.get("column") if isinstance(one, dict) else one) for one in names]
+        own = rules_on(facts.schema, plain) if facts.schema.never and isinstance(said, list) else []
+        return given | {"never": [*own, *(rule for rule in said if rule not in own)]} if own else given
 
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:
@@ -153,7 +159,7 @@ class SyntheticTable(Overview):
             raise AllowanceError("synthetic_table.plan", plans=list(PLANS))
         if keep and keep not in plain:
             raise AllowanceError("synthetic_table.keep", column=keep[:60])
-        made |= {"plan": plan, "keep": keep, "never": _rules(facts, plain, given.get("never")), "spread": ""}
+        made |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": ""}
         made |= {"every": plan in EVERY, "three": plan == TRIPLES}
         refuse_large(facts, made | {"against": (keep,) if keep else ()})
         return made
@@ -345,10 +351,14 @@ class SyntheticTable(Overview):
 
     def finding(self, value: Json, interval: Json) -> str:
         """How many made-up rows there are, in place of a headline: as many as the first column has by its bars."""
-        bars = [value[f"{self.columns[0]}: {label}"] for label in self.cell_labels[0]] if value else []
-        rows = self.facts.people if self.layout.known else max(sum(bars), 1)
-        told = say("answer.synthetic_table", rows=rows, columns=len(self.columns))
+        bars = [value[label] for label in self.labels()[: self.axes[0].size]] if value else []
+        told = say("answer.synthetic_table", rows=self.rows_made(bars), columns=len(self.columns))
         return say("answer.noise", what=told) if self.state(value, interval) else told
+
+    def rows_made(self, bars: Sequence[float]) -> int:
+        """As many as the table has, where that is public, else as the bars of the first column add up to."""
+        rows = self.facts.people if self.layout.known else None
+        return min(max(rows or sum(map(round, bars)), 1), MOST_ROWS)
 
     def marginals(self, raw: Sequence[int | Fraction]) -> dict[Columns, Floats]:
         """Every measured marginal, from what was drawn so far."""
@@ -379,17 +389,3 @@ class SyntheticTable(Overview):
 def can_be_part(column: object) -> bool:
     """Whether a column can be one of a synthetic table: its rows are in cells."""
     return tellable(column) and not isinstance(column, ItemSet)
-
-
-def _rules(facts: Facts, names: list[str], given: Json) -> tuple[Predicate, ...]:
-    if given in (None, "", [], ()):
-        return ()
-    if not isinstance(given, (list, tuple)) or len(given) > MOST_RULES:
-        raise AllowanceError("synthetic_table.never", most=MOST_RULES)
-    rules = tuple(read_predicate(one, facts.schema) for one in given)
-    for rule in rules:
-        if rule.everyone:
-            raise AllowanceError("synthetic_table.never", most=MOST_RULES)
-        if strange := sorted(rule.columns() - set(names)):
-            raise AllowanceError("synthetic.condition", column=strange[0])
-    return rules

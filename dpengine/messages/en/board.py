@@ -60,6 +60,8 @@ SENTENCES: dict[str, str] = {
     "board_page.rest_most": "{rest} more, each at most {most}: see “One column in full”.",
     "board_page.rest_none": "{rest} more cannot be told from none, each at most {most}.",
     "board_page.nothing_bought": "You picked “{group}” of {column}. This first look tells each column by itself, so it does not say what they are like in the others. One question about them would; or click the bar again for everyone.",
+    "board_page.some_bought": "You picked “{group}” of {column}. Of its pairs those with {others} were counted, and the pictures show these; of the other columns it is not known.",
+    "board_page.together_some": "Counted together were {pairs} of {all} pairs of columns, those that were chosen; of the others nothing stands here.",
     "board_page.ask_one": "{question}: takes {share}",
     "board_page.untold": "Not known: this pair of columns was not bought",
     "board_page.estimated": "Estimated, no promise",

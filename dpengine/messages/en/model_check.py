@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "card.check_model.plain": "Compares what a trained model predicts for each row with what is true, and gives the sums with noise. It is paid for separately.",
     "card.check_model.theorem": "Discrete Laplace mechanism on counts and sums of errors cut at a public bound (Dwork, McSherry, Nissim, Smith 2006, Prop. 1)",
     "card.check_model.caveat.same": "A model looks better on the rows it learned from than on other people. Ranges are about this table; by how much a privately trained model can look too good, on average, is shown beside the model.",
-    "card.check_model.caveat.rows": "Rows in which a column of the model has no value, or what it predicts is on neither side, are not counted.",
+    "card.check_model.caveat.rows": "Rows of which the model says nothing, because a column has no value, and rows in which what it predicts is on neither side, are not counted.",
     "card.check_model.caveat.first": "What is promised beforehand is about the first figure. How many people are in each part is not known beforehand, so the ranges of the parts come with the answer.",
     "card.check_model.caveat.cut": "Predictions are kept within the declared range, and an error beyond the bound counts as the bound.",
     "param.model.label": "Model",

@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "card.synthetic_table.plain": "Made-up rows in which every column, and columns by two or three, look nearly as in your table. Nobody in them is a real person.",
     "card.synthetic_table.theorem": "Discrete Gaussian mechanism on the residuals of the counts (Canonne, Kamath, Steinke 2020, Theorem 14; Xiao, He, Zhang, Kifer 2023); where some are chosen, the exponential mechanism (McSherry and Talwar 2007, Theorem 6)",
     "card.synthetic_table.caveat.fitted": "What more columns show together than were measured is fitted, and nothing is promised about it.",
-    "card.synthetic_table.caveat.bins": "Numbers and dates are measured in groups that follow from their declared range; inside a group values are spread evenly.",
+    "card.synthetic_table.caveat.bins": "Numbers and dates are measured in groups that follow from their declared range; inside a group values are spread evenly, or as another answer about the column says that was bought.",
     "card.synthetic_table.caveat.rare": "What only few people have is lost in the noise: do not look for rare cases in it.",
     "param.keep.label": "What to keep best",
     "param.keep.help": "A column whose counts with every other column are measured more exactly, the rest a little less.",

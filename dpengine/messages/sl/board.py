@@ -60,6 +60,8 @@ SENTENCES: dict[str, str] = {
     "board_page.rest_most": "Še {rest} {rest|vrednost|vrednosti|vrednosti|vrednosti}, vsaka največ {most}: glejte »En stolpec v celoti«.",
     "board_page.rest_none": "Še {rest} {rest|vrednosti|vrednosti|vrednosti|vrednosti} ni mogoče ločiti od nič; vsaka ima največ {most}.",
     "board_page.nothing_bought": "Izbrali ste »{group}« v stolpcu {column}. Ta prvi pogled pove vsak stolpec zase, zato ne pove, kakšni so ti v drugih stolpcih. To bi povedalo eno vprašanje o njih; za vse kliknite stolpič še enkrat.",
+    "board_page.some_bought": "Izbrali ste »{group}« v stolpcu {column}. Od njegovih parov so bili prešteti tisti s stolpci {others} in slike kažejo te; za druge stolpce to ni znano.",
+    "board_page.together_some": "Skupaj {pairs|je bil preštet|sta bila prešteta|so bili prešteti|je bilo preštetih} {pairs} od {all} parov stolpcev, namreč izbrani; o drugih tu ni nič.",
     "board_page.ask_one": "{question}: porabi {share}",
     "board_page.untold": "Ni znano: ta par stolpcev ni bil kupljen",
     "board_page.estimated": "Ocenjeno, brez obljube",

@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "card.check_model.plain": "Kar naučeni model pove o vsaki vrstici, primerja s tem, kar vrstica je, in pove vsote s šumom. Plača se posebej.",
     "card.check_model.theorem": "Diskretni Laplaceov mehanizem na številih in na vsotah napak, odrezanih pri javni meji (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "card.check_model.caveat.same": "Na vrsticah, iz katerih se je učil, je model videti boljši kot pri drugih ljudeh. Razponi govorijo o tej tabeli; koliko si zasebno učenje v povprečju lahko polaska, je povedano ob modelu.",
-    "card.check_model.caveat.rows": "Vrstice, v katerih kak stolpec modela nima vrednosti ali napovedovano ni na nobeni strani, ne štejejo.",
+    "card.check_model.caveat.rows": "Vrstice, o katerih model ne pove nič, ker v stolpcu ni vrednosti, in vrstice, v katerih napovedovano ni na nobeni strani, ne štejejo.",
     "card.check_model.caveat.first": "Kar je obljubljeno vnaprej, velja za prvo številko. Koliko ljudi je v katerem delu, vnaprej ni znano, zato so razponi delov povedani z odgovorom.",
     "card.check_model.caveat.cut": "Napovedi ostanejo v prijavljenem razponu, napaka čez mejo pa šteje kot meja.",
     "param.model.label": "Model",

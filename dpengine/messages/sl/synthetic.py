@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "card.synthetic_table.plain": "Izmišljene vrstice, v katerih so vsak stolpec in stolpci po dva ali trije skupaj skoraj taki kot v vaši tabeli. Nihče v njih ni resnična oseba.",
     "card.synthetic_table.theorem": "Diskretni Gaussov mehanizem na ostankih števil (Canonne, Kamath, Steinke 2020, izrek 14; Xiao, He, Zhang, Kifer 2023); kjer se izbira, eksponentni mehanizem (McSherry in Talwar 2007, izrek 6)",
     "card.synthetic_table.caveat.fitted": "Kar kaže skupaj več stolpcev, kot jih je bilo izmerjenih, je le prilagojeno in o tem ni obljubljeno nič.",
-    "card.synthetic_table.caveat.bins": "Števila in datumi so izmerjeni v skupinah, ki sledijo iz opisanega razpona; znotraj skupine so vrednosti razporejene enakomerno.",
+    "card.synthetic_table.caveat.bins": "Števila in datumi so izmerjeni v skupinah, ki sledijo iz opisanega razpona; znotraj skupine so vrednosti razporejene enakomerno ali tako, kot pravi drug kupljen odgovor o stolpcu.",
     "card.synthetic_table.caveat.rare": "Kar ima le malo ljudi, se izgubi v šumu: redkih primerov v njej ne iščite.",
     "param.keep.label": "Kaj ohraniti najbolje",
     "param.keep.help": "Stolpec, katerega števila z vsemi drugimi stolpci so izmerjena natančneje, preostalo pa malo manj.",

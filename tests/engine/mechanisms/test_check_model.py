@@ -18,6 +18,7 @@ import dpengine as dp
 from dpengine.accountant.loss import Approximate, Gaussian, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
+from dpengine.declared.read_group import read_ref
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
@@ -26,6 +27,8 @@ from dpengine.messages import say
 from dpengine.noise.coins import SystemCoins
 from dpengine.population.validity import flattery
 from dpengine.statistics import view
+from dpengine.statistics.cell_features import layout_of
+from dpengine.statistics.counts import flag_name
 from dpengine.statistics.features import Layout, Model
 from dpengine.workspace import Workspace
 
@@ -126,6 +129,23 @@ def test_the_engine_counts_as_the_reference_does(table: dp.Table, target: str, w
     rows, need = coded(table), query.need()
     found = table._workspace.engine.read(need, next(table._workspace.folder.glob("tables/*/coded-1.parquet")), COLUMNS)
     assert found == need.of(rows) and sum(found) and found != (0,) * len(found)
+
+
+@pytest.mark.parametrize("target", ["owns", "pay"])
+def test_the_engine_counts_a_model_of_cells_as_the_reference_does(table: dp.Table, target: str) -> None:
+    """Rows without an age, and those that do not fit, are in cells of their own."""
+    import pyarrow.parquet as pq
+
+    refs = [read_ref({"column": "age", "step": 10}, COLUMNS), "town"]
+    sides: tuple[tuple[int, ...], ...] = ((0,), (1,)) if target == "owns" else ((), ())
+    layout = layout_of(COLUMNS, refs, target, *sides)
+    weights = np.random.default_rng(3).integers(-(2**24), 2**24, layout.width).tolist()
+    query = table.query("check_model", model=Model(layout, tuple(weights)).as_json(), parts=6, epsilon="1")
+    path = next(table._workspace.folder.glob("tables/*/coded-1.parquet"))
+    flags = pq.read_table(path)[flag_name(f"c{list(COLUMNS.columns).index('age')}")].to_pylist()
+    rows = [row | {"fault age": flag} for row, flag in zip(coded(table), flags, strict=True)]
+    found = table._workspace.engine.read(query.need(), path, COLUMNS)
+    assert found == query.need().of(rows) and sum(flags) and sum(found) and any(row["age"] < 0 for row in rows)
 
 
 def test_a_condition_with_a_long_list_finds_both_its_list_and_the_weights(

@@ -9,7 +9,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.marginals.merging import read_merged
+from dpengine.declared.merging import read_merged
 from dpengine.mechanisms.marginals.overview import Overview
 
 SCHEMA = dp.Schema({"town": dp.Category(["a", "b", "c", "d"]), "n": dp.Number(0, 9), "sex": dp.Category(["f", "m"])})

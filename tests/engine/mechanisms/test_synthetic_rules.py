@@ -132,7 +132,7 @@ def test_rows_are_read_back_as_they_were_written_in_every_language(tmp_path: Pat
 def test_a_file_that_is_being_written_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     query = asked(["t", "y"], [])
     made, seen = of(query, tmp_path / "made.parquet"), []
-    made.targets = []
+    made.targets, made.rows = [], 100
     monkeypatch.setattr("dpengine.released.made_table.fitted", lambda *given, **more: None)
     monkeypatch.setattr("dpengine.released.made_table.whole_rows", lambda *given, **more: any_rows(query))
     monkeypatch.setattr(MadeTable, "_tried", lambda self: None)

@@ -7,6 +7,8 @@ False alarms: ranges are allowed to fail so often that a right one does with pro
 from __future__ import annotations
 
 import math
+import threading
+import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
@@ -330,6 +332,35 @@ def test_rows_are_made_of_what_was_released_alone(workspace: dp.Workspace) -> No
     assert kept is not None and made_of(table, kept).table().equals(first)
 
 
+def fitted_at_last(made: MadeTable) -> None:
+    deadline = time.monotonic() + 60
+    while made.progress() is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_what_was_paid_for_is_seen_before_the_rows_are_fitted(
+    workspace: dp.Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold = threading.Event()
+    monkeypatch.setattr(MadeTable, "make", lambda self, progress: hold.wait(60))
+    table = people(workspace, many=200)
+    request = table.submit(table.query("synthetic_table", columns=["age", "town"], epsilon="1")).request_id
+    try:
+        assert workspace.jobs.wait(request, 30).state == "done"
+        answer = workspace.job(request).answer
+        assert answer is not None and made_of(table, answer).progress() == (0, 1) and not made_of(table, answer).ready
+    finally:
+        hold.set()
+
+
+def test_a_table_of_very_many_is_told_to_have_as_many_rows_as_are_made() -> None:
+    query = question((2, 3), 3_000_000, plan=PAIRS)
+    assert query.rows_made([]) == 2_000_000 and "2,000,000 made-up rows" in query.finding({}, None)
+    secret = question((2, 3), 100, "add_remove", plan=PAIRS)
+    assert secret.rows_made([10.4, 10.4]) == 20, "as the bars that are shown add up"
+
+
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_it_is_made_in_the_background_and_again_where_it_is_gone(workspace: dp.Workspace, relation: str) -> None:
     table = people(workspace, relation, 500)
@@ -339,8 +370,14 @@ def test_it_is_made_in_the_background_and_again_where_it_is_gone(workspace: dp.W
     answer = workspace.job(request).answer
     assert answer is not None
     made, spent = made_of(table, answer), table.meter().used
-    assert made.ready and (made.rows == 500) == (relation == "replace" or made.table().num_rows == 500)
+    fitted_at_last(made)
+    assert (
+        made.ready
+        and str(made.rows) in answer.query.finding(answer.value, answer.interval)
+        and (made.rows == 500) == (relation == "replace" or made.table().num_rows == 500)
+    )
     made.path.unlink()
     table.make_rows(answer)
+    fitted_at_last(made)
     assert workspace.jobs.wait(request, 60).state == "done" and made.ready
     assert table.meter().used == spent and len(table.syntheses()) == 1

@@ -15,18 +15,45 @@ from helpers_shapes import COLUMNS, PEOPLE, SCHEMA, TARGET, asked, counted, look
 
 import dpengine as dp
 from dpengine.mechanisms.marginals.residuals import residual
+from dpengine.mechanisms.models.check_chances import CheckChances
+from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.noise.coins import SystemCoins
 from dpengine.planning import look_for_model
 from dpengine.released import shapes_script
 from dpengine.released.look import Look
 from dpengine.released.shapes import Shapes, predictable, sources
 from dpengine.released.shapes_fit import in_all, standing_out
+from dpengine.statistics.model_checks import ONE
 
 DRAWS = 40
 
 
 def row(age: int, sex: str, town: str) -> dict[str, Any]:
     return {"age": age, "sex": sex, "town": town}
+
+
+def test_its_score_is_counted_of_what_it_says_itself() -> None:
+    """In whole numbers, row by row; a row that does not fit is in a cell of its own, and none is left out."""
+    look = looked(asked(), people())
+    model, schema = look.model(TARGET, ["yes"]), look.query.facts.schema
+    whole = model.checkable()
+    assert whole is not None
+    for age, sex, town in ((45, "f", "a"), (5, "m", "c"), (0, "f", "b")):
+        code = {"age": age, "sex": schema["sex"].code(sex), "town": schema["town"].code(town), "fault age": 0}
+        said = whole.layout.margin(code, whole.weights)
+        assert said is not None and abs(model.kept(said / ONE) - model.predict(row(age, sex, town))) < 1e-5
+    query = dp.catalogue["check_model"].build(look.query.facts, {"model": whole.as_json(), "epsilon": "1"})
+    assert isinstance(query, CheckChances) and query.model == whole and query.known == PEOPLE
+    codes = people()
+    rows = [{name: int(codes[name][at]) for name in codes} | {"fault age": at % 7 == 0} for at in range(300)]
+    assert sum(query.need().of(rows)) == 300
+    number = look.model("age", columns=["sex", "town"]).checkable()
+    assert number is not None and not number.layout.listed
+    off = dp.catalogue["check_model"].build(look.query.facts, {"model": number.as_json(), "epsilon": "1"})
+    assert isinstance(off, CheckErrors)
+    said = number.layout.margin({"sex": 0, "town": 1}, number.weights)
+    told = look.model("age", columns=["sex", "town"]).predict({"sex": "f", "town": "b"})
+    assert said is not None and abs(29.5 + 29.5 * said / ONE - told) < 1e-3
 
 
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])

@@ -1,4 +1,5 @@
-"""Listed values that somebody put together in a first look, so that there are fewer bars and each is more exact.
+"""Listed values that somebody put together, in a first look or by a declared lookup: there are fewer bars, each more
+exact.
 
 Which values belong together is decided by a person from the declared list, so a group is a public function of a row's
 code like any other, and every row is in exactly one.
@@ -16,11 +17,13 @@ MOST_MERGED = 3_000  # values of a list whose values can be put together
 
 
 def read_merged(given: Json, schema: Schema) -> Grouped | None:
-    """{"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}; None where it is something else."""
+    """{"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}, and “title” where the groups have a name
+    together; None where it is something else."""
     if not isinstance(given, dict) or MERGED not in given:
         return None
-    name, groups = given.get("column"), given[MERGED]
-    if not isinstance(name, str) or set(given) != {"column", MERGED} or not isinstance(groups, (list, tuple)):
+    name, groups, title = given.get("column"), given[MERGED], given.get("title", "")
+    known = set(given) <= {"column", MERGED, "title"} and isinstance(title, str) and len(title) <= LONGEST_VALUE
+    if not isinstance(name, str) or not known or not isinstance(groups, (list, tuple)):
         raise AllowanceError("group.unreadable")
     column = schema[name]
     if not isinstance(column, Category) or column.size > MOST_MERGED:
@@ -48,7 +51,7 @@ def read_merged(given: Json, schema: Schema) -> Grouped | None:
         raise AllowanceError("merged.name", column=name, most=LONGEST_VALUE)
     starts = [code for code in range(column.size) if not code or places[code] != places[code - 1]]
     rule = (MERGED, tuple(canonical([called, values]) for called, values in told))
-    return Grouped(name, rule, tuple(labels), tuple(starts), tuple(places[code] for code in starts))
+    return Grouped(name, rule, tuple(labels), tuple(starts), tuple(places[code] for code in starts), title=title)
 
 
 def _read(group: Json, column: Category, name: str) -> tuple[str, list[str]]:

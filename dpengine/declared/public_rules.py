@@ -1,0 +1,78 @@
+"""What everybody knows of a table, declared with its columns: combinations that cannot be (“a child has no income”),
+and lookups (districts and their regions). Public: nobody compares them with the rows, and no row is changed for
+them.
+
+Rules       each a condition as questions have it (`conditions`), which no row is meant to meet. A synthetic table made
+            of these columns has no such row.
+Lookups     a name, a column with a list of values, and the groups that its values are put into (`merging`). Whatever
+            counts by a list counts by the groups too: {"column": "district", "by": "region"}. A question holds the
+            groups themselves, so what was asked means the same once the lookup is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json
+from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.grouped import OF_DAYS
+from dpengine.declared.read_group import read_group
+from dpengine.declared.schema import Schema
+
+MOST_RULES = 20
+MOST_LOOKUPS = 20
+
+
+def read_rules(given: Json, schema: Schema) -> tuple[Predicate, ...]:
+    if not isinstance(given, (list, tuple)) or not 1 <= len(given) <= MOST_RULES:
+        raise AllowanceError("synthetic_table.never", most=MOST_RULES)
+    rules = tuple(read_predicate(one, schema) for one in given)
+    if any(rule.everyone for rule in rules):
+        raise AllowanceError("synthetic_table.never", most=MOST_RULES)
+    return rules
+
+
+def among(schema: Schema, names: Sequence[str], given: Json) -> tuple[Predicate, ...]:
+    """Rules of a question, if there are any; all are about its own columns."""
+    rules = () if given in (None, "", [], ()) else read_rules(given, schema)
+    for rule in rules:
+        if strange := sorted(rule.columns() - set(names)):
+            raise AllowanceError("synthetic.condition", column=strange[0])
+    return rules
+
+
+def check(schema: Schema) -> None:
+    """Of a new declaration: can its rules and lookups be read?"""
+    if schema.never:
+        read_rules(schema.never, schema)
+    if len(schema.lookups) > MOST_LOOKUPS:
+        raise AllowanceError("schema.lookups", most=MOST_LOOKUPS)
+    for name, (column, _) in schema.lookups.items():
+        if name in (*OF_DAYS, *schema.columns) or not name.strip():
+            raise AllowanceError("schema.lookup_name", name=name[:60])
+        read_group({"column": column, "by": name}, schema)
+
+
+def rules_on(schema: Schema, names: Sequence[str]) -> list[Json]:
+    """The declared rules that are about these columns alone, as JSON."""
+    rules = read_rules(schema.never, schema) if schema.never else ()
+    return [rule.as_json() for rule in rules if rule.columns() <= set(names)]
+
+
+def carried(old: Schema, new: Schema) -> Schema:
+    """A declaration made anew by somebody who said nothing of them keeps the rules and lookups that still fit."""
+    never = new.never or tuple(rule for rule in old.never if _fits(replace(new, never=(rule,))))
+    lookups = new.lookups or {
+        name: one for name, one in old.lookups.items() if _fits(replace(new, lookups={name: one}))
+    }
+    return replace(new, never=never, lookups=lookups)
+
+
+def _fits(schema: Schema) -> bool:
+    try:
+        check(schema)
+    except AllowanceError:
+        return False
+    return True

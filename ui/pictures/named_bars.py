@@ -1,0 +1,134 @@
+"""A bar for each name, lying, with its figure at the end of the line and its range as a whisker; bars may go to both
+sides of nothing. Clicking one picks it, where somebody listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from ui.pictures.sketch import Sketch
+from ui.shell.style import palette
+
+_LINE, _THIN, _TOP = 24, 16, 9
+_MANY = 14  # bars, above which they are thin
+_LONGEST = 18
+_CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
+
+
+@dataclass(frozen=True)
+class NamedBar:
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    told: str
+    band: str  # its range, in words
+    colour: str  # of the palette
+    faint: bool = False  # it cannot be told from nothing
+
+
+def show(
+    bars: Sequence[NamedBar],
+    ends: tuple[float, float],
+    alt: str,
+    key: str,
+    pick: Callable[[int], None] | None = None,
+    estimated: bool = False,
+) -> None:
+    """`ends` of the scale; `pick` is told the place of a bar that was clicked; what is only `estimated` is hatched."""
+    figure = sketch(bars, ends, estimated)
+
+    def clicked() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        if points and pick is not None:
+            pick(int(points[0]["point_index"]))
+
+    shared: dict[str, Any] = {"config": _CONFIG, "theme": None, "alt": alt, "key": key}
+    if pick is None:
+        st.plotly_chart(figure.figure(), **shared)
+    else:
+        st.plotly_chart(figure.figure(), on_select=clicked, selection_mode="points", **shared)
+
+
+def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool = False) -> Sketch:
+    colours, places = palette(), list(range(len(bars)))
+    line, size = (_THIN, 11) if len(bars) > _MANY else (_LINE, 13)
+    figure = Sketch(2 * _TOP + line * len(bars))
+    figure.add_trace(
+        {
+            "type": "bar",
+            "y": places,
+            "x": [bar.value for bar in bars],
+            "orientation": "h",
+            "marker": {
+                "color": [getattr(colours, bar.colour) for bar in bars],
+                "opacity": [0.4 if bar.faint or estimated else 0.9 for bar in bars],
+                "line": {"width": 0},
+                "pattern": {"shape": "/" if estimated else "", "fillmode": "overlay", "size": 10, "solidity": 0.2},
+            },
+            "unselected": {"marker": {"opacity": 0.9}},
+            "hovertext": [
+                f"{escape(bar.name, quote=False)}: {bar.told}{f' ({bar.band})' if bar.band else ''}" for bar in bars
+            ],
+            "hoverinfo": "text",
+        }
+        | _whiskers(bars, colours.ink)
+    )
+    figure.update_layout(
+        margin={"l": 4, "r": 58, "t": 2, "b": 2},
+        hovermode="closest",
+        autotypenumbers="strict",
+        annotations=[
+            {
+                "x": 1,
+                "xref": "paper",
+                "xanchor": "left",
+                "xshift": 4,
+                "y": place,
+                "text": bar.told,
+                "showarrow": False,
+                "font": {"size": size, "color": colours.muted if bar.faint else colours.ink},
+            }
+            for place, bar in enumerate(bars)
+        ],
+    )
+    low, high = ends
+    figure.update_xaxes(visible=False, range=[low * 1.02, high * 1.02])
+    if low < 0:
+        figure.add_shape(type="line", x0=0, x1=0, y0=0, y1=1, yref="paper", line={"color": colours.muted, "width": 1})
+    figure.update_yaxes(
+        autorange="reversed",
+        showline=False,
+        ticks="outside",
+        ticklen=5,
+        tickcolor="rgba(0,0,0,0)",
+        tickmode="array",
+        tickvals=places,
+        ticktext=[escape(_short(bar.name), quote=False) for bar in bars],
+        tickfont={"size": size, "color": colours.ink},
+    )
+    return figure
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+
+
+def _whiskers(bars: Sequence[NamedBar], ink: str) -> dict[str, Any]:
+    if all(bar.low is None for bar in bars):
+        return {}
+    return {
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [0 if bar.high is None else bar.high - bar.value for bar in bars],
+            "arrayminus": [0 if bar.low is None else bar.value - bar.low for bar in bars],
+            "color": ink,
+            "thickness": 1.4,
+            "width": 3,
+        }
+    }

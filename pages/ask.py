@@ -95,7 +95,7 @@ with left, st.container(key="card-spend"):
             job.elsewhere(running)
         again = bool(paid or running or just_answered or (request is None and found))
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
-        with st.container(horizontal=True, vertical_alignment="center", key="in-view"):
+        with st.container(horizontal=True, vertical_alignment="center", key=folded.bar(just_answered)):
             asking = say("ask.just", sentence=query.sentence()) if just_answered else query.sentence()
             st.html(f'<p class="asked">{escape(asking)}</p>')
             kind = job.PRIMARY if price.useful else job.SECONDARY  # what helps comes first

@@ -112,6 +112,18 @@ class Predicate:
         return names
 
 
+def excludes_nothing(clause: Clause, schema: Schema) -> bool:
+    """Does every row meet it that holds a value? It is told from the declaration alone."""
+    if isinstance(clause, AnyOf):
+        return any(excludes_nothing(part, schema) for part in clause.parts)
+    if isinstance(clause, InGroup):
+        return len(clause.places) == clause.group.size
+    column = schema[clause.column]
+    if isinstance(clause, Range):
+        return isinstance(column, (Number, Date)) and (clause.low, clause.high) == (0, column.size - 1)
+    return isinstance(clause, OneOf) and len(clause.codes) == column.size
+
+
 EVERYONE = Predicate()
 
 

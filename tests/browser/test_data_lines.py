@@ -136,7 +136,7 @@ def test_visits_of_a_clinic_answer_within_fifteen_clicks_on_a_phone(open_page: C
     clicking = Clicking(phone, "sl", "obiski").read().bring(visits(5_000), "cp1250").read().press("data.names.next")
     clicking.on("data.unit.title").pick("data.unit.more_label")
     clicking.click(phone.locator(".st-key-declare-who-likely").get_by_role("radio", name="pacient_id"))
-    clicking.click(phone.locator(".st-key-declare-each-usual").get_by_role("radio", name="2", exact=True))
+    clicking.click(phone.locator(".st-key-declare-each-usual label").filter(has_text="3").first)
     clicking.pick("data.relation.add_remove_label")
     phone.locator(".st-key-declare-about input").fill("5000")
     phone.keyboard.press("Tab")

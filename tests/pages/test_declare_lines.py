@@ -200,7 +200,7 @@ def test_rows_are_called_rows_and_one_button_is_coloured() -> None:
 
     assert coloured() == [ALL_RIGHT]
     page.press(ALL_RIGHT).click("declare-back-care")
-    assert coloured() == ["Go on"] and "each bar ±220 rows" in page.text and "Male, male, M, moški …" in page.text
+    assert coloured() == ["Go on"] and "each bar ±220 rows" in page.text and "M, F, Male, moški …" in page.text
     page.click("declare-1-open")
     assert coloured() == ["This is right"]
 

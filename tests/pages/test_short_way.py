@@ -315,4 +315,4 @@ def test_what_cannot_be_taken_back_is_said_above_the_choices_and_a_guess_is_a_ce
     assert page.text.index(say("data.unit.lead")) < page.text.index(say("data.relation.title"))
     asked = page.to("cards").text.split('<div class="line guess asks">')[1:]
     told = [re.sub("<[^>]*>", " ", one.partition("</div>")[0]) for one in asked]
-    assert len(told) == 14 and sum(len(one.split()) for one in told) <= 95
+    assert len(told) == 14 and sum(len(one.split()) for one in told) <= 150

@@ -1,4 +1,5 @@
-"""All answers of a table as cards, newest first, a page at a time. It reads the ledger alone, and costs nothing."""
+"""All answers of a table, newest first: at a glance, and as cards, a page at a time. It reads the ledger alone, and
+costs nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui.answers import cards, picked, take_away
+from ui.answers import cards, glance, picked, take_away
 from ui.parts import first_look
 from ui.shell import frame, nav
 from ui.shell.state import workspace
@@ -35,6 +36,8 @@ def show(table: dp.Table) -> None:
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
     with slot:
+        if page == 1:
+            glance.show(table)
         for start in range(0, len(entries), COLUMNS):
             for column, entry in zip(st.columns(COLUMNS), entries[start : start + COLUMNS], strict=False):
                 with column:

@@ -199,6 +199,17 @@ def schema(draft: Draft) -> dp.Schema:
     return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in known})
 
 
+def likely(draft: Draft) -> dp.Schema | None:
+    """What is said of the columns so far, or suggested by their names; None where nothing is."""
+    found = {}
+    for name in draft.offered:
+        try:
+            found[name] = column_of(draft.card(name), draft.dialect)
+        except AllowanceError:
+            continue
+    return dp.Schema(found) if found else None
+
+
 def budget(draft: Draft) -> dp.Budget:
     epsilon = draft.epsilon.strip() or CARE.get(draft.care or "", "")
     if not epsilon:

@@ -15,11 +15,13 @@ import streamlit as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Column, Number
 from dpengine.declared.unit import read_relation
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
 from ui.data import declare_kinds as kinds
 from ui.data import declare_price as price
+from ui.data import presets
 from ui.data.declare import kept, problem
 from ui.data.declare_column import KEPT, KINDS, OUT, UNKNOWN, Card, column_of
 from ui.data.declare_draft import Draft
@@ -132,7 +134,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
             column = column_of(card, draft.dialect)
             words = price.short_words(column)
             if not asks:
-                off = price.short(column, drafts.unit(draft), read_relation(draft.relation), draft.sizes)
+                off = _off(draft, card, column)
         except AllowanceError:
             pass
     shown = escape(words)
@@ -140,7 +142,13 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
         column = column_of(card, draft.dialect)
         spelled = price.also(column)  # so that whoever finds another spelling in the file need not open the column
         like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:SHOWN])
-        shown = f"<b>{escape(like)}</b> · {escape(price.briefly(column))}"
+        off = _off(draft, card, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
+        said = [
+            f"<b>{escape(like)}</b>",
+            escape(price.briefly(column)),
+            f'<span class="off">{off}</span>' if off else "",
+        ]
+        shown = " · ".join(filter(None, said))
     elif asks and card.kind == "date":
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:
@@ -150,9 +158,16 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
     kind = say(f"data.kind.{card.kind}") if state in ("settled", "guess", "waits") else ""
     parts = f'<b>{escape(name)}</b><span class="what">{escape(kind)}</span><span class="says">{shown}</span>'
     tag = escape(say(f"data.state.{state}"))
-    return (
-        f'<div class="line {state}">{parts}<span class="off">{escape(off)}</span><span class="tag">{tag}</span></div>'
-    )
+    return f'<div class="line {state}">{parts}<span class="off">{off}</span><span class="tag">{tag}</span></div>'
+
+
+def _off(draft: Draft, card: Card, column: Column) -> str:
+    """How far off the first answer will be; with a warning where that is more than a usual value."""
+    facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes
+    usual = presets.RANGES.get(card.usual or "")
+    wide = price.too_wide(column, usual.like, *facts) if usual is not None else ""
+    warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""
+    return escape(price.short(column, *facts)) + warned
 
 
 def _dated(card: Card) -> Card:

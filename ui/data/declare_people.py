@@ -8,16 +8,19 @@ from typing import Any
 
 import streamlit as st
 
+import dpengine as dp
+from dpengine.accountant.budget import usual_delta
 from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
+from ui.data import declare_price as price
 from ui.data import presets
 from ui.data.declare import complain, heading, kept, onwards, reconsider
-from ui.data.declare_draft import Draft
+from ui.data.declare_draft import CARE, Draft
 from ui.words.markup import unmarked
 
 MOST_PEOPLE = 10**10
-USUAL_EACH = [1, 2, 3, 5, 10]  # rows of one person, each one click away
+USUAL_EACH = [1, 3, 5, 10]  # rows of one person, each one click away
 
 
 def rows(draft: Draft) -> None:
@@ -60,7 +63,6 @@ def rows(draft: Draft) -> None:
                 width=420,
             )
             draft.each = None if given is None else int(given)
-            st.html(f'<p class="muted">{escape(say("data.unit.each_means"))}</p>')
             if draft.each is not None:
                 st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
     secret(draft)
@@ -79,7 +81,33 @@ def _likely(draft: Draft) -> None:
 
 
 def _usual_each(draft: Draft) -> None:
-    _one_click("each", "usual", USUAL_EACH, draft.each, plain)
+    """Some numbers of rows, each one click away and with what it buys and what it loses; none is chosen before."""
+    key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
+    st.radio(
+        say("data.unit.each"),
+        USUAL_EACH,
+        index=None,
+        key=key,
+        format_func=plain,
+        captions=[" ".join(_worth(draft, each)) for each in USUAL_EACH],
+        on_change=_takes,
+        args=(key, "declare-each"),
+        help=say("data.unit.each_help"),
+    )
+
+
+def _worth(draft: Draft, each: int) -> list[str]:
+    """How rough answers are if so many rows of a person count, how many good ones there are, and what is not counted.
+    How many there are needs a number of people, and what the columns' names suggest."""
+    told = [say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)]
+    relation = st.session_state.get("declare-relation", draft.relation)  # both fields stand below
+    people = st.session_state.get("declare-about", draft.about)
+    if relation == "add_remove" and people and (columns := drafts.likely(draft)):
+        unit = dp.Unit.column(draft.who or draft.names[0], each)
+        asked = price.typical(columns, "add_remove", people, unit)
+        many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
+        told.append(say("data.unit.each_many", many=min(many, price.MOST_TOLD)))
+    return told
 
 
 def _one_click(field: str, which: str, options: list[Any], now: Any, words: Callable[[Any], str]) -> None:

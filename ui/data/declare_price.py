@@ -10,7 +10,7 @@ from functools import lru_cache
 import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits
-from dpengine.core.exact import up
+from dpengine.core.exact import read_number, up
 from dpengine.core.printed import measured, percent, two_figures
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MOST_STEPS, Category, Column, ItemSet, Number
@@ -20,7 +20,7 @@ from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
 from dpengine.planning.suggestions import worth_asking
-from ui.data.preset_lists import LISTS
+from ui.data.preset_lists import LISTS, YES_NO
 
 USUAL_SPEND = "0.1"
 MOST_SPEND = Fraction(50)
@@ -228,6 +228,18 @@ def short(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int
     return say(f"data.short.{question}_at", each=", ".join(told), unit=counted)
 
 
+def too_wide(column: Column, like: str, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
+    """That an average would be off by more than a usual value, one `like` this, and what helps; where that depends on
+    the number of people and nobody said it, of how many."""
+    if not isinstance(column, Number):
+        return ""
+    usual = abs(read_number(like, "like"))
+    over = [people for people in sizes if _off("mean", column, relation, people, unit)[0] > usual]
+    if not over:
+        return ""
+    return say("data.short.wide") if over == [*sizes] else say("data.short.wide_at", people=over[-1])
+
+
 def _size(column: Column, amount: Fraction) -> str:
     if isinstance(column, Number):
         return measured(two_figures(amount), column.measure)
@@ -248,10 +260,16 @@ def short_words(column: Column) -> str:
 
 
 def briefly(column: Column) -> str:
-    """The same beside cells that look like its own: of a long list only how many values it has."""
+    """The same beside cells that look like its own: of a long list only how many values it has, and nothing where the
+    cells are its values."""
     if isinstance(column, Category):
+        if {*map(plain, column.values)} <= {*also(column)}:
+            return ""
         few = len(column.values) <= FEW_SHOWN
         return plain(column.values) if few else say("data.short.many", many=len(column.values))
+    if isinstance(column, Number):  # without how it is rounded
+        lower, upper = _ends(column)
+        return measured(say("data.short.range", lower=lower, upper=upper), column.measure)
     return short_words(column)
 
 
@@ -262,7 +280,7 @@ def _list_words(column: Category) -> str:
         told = say("data.short.values", labels=named, many=len(column.values))
     else:
         told = plain(column.values)
-    like = also(column)
+    like = [one for one in also(column) if one not in map(plain, column.values)]
     return say("data.short.spelled", labels=told, like=like) if like else told
 
 
@@ -270,4 +288,5 @@ def also(column: Column) -> tuple[str, ...]:
     """Some of the spellings that count, of a usual list."""
     if not isinstance(column, Category):
         return ()
-    return next((one.also for one in LISTS.values() if one.table == column.spellings), ())
+    usual = next((one for one in (*LISTS.values(), YES_NO) if one.table == column.spellings), None)
+    return () if usual is None else usual.spelled

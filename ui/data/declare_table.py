@@ -59,6 +59,8 @@ def _first(table: dp.Table) -> None:
     look: Any = first_look.usual(table)
     price = None if look is None else table.preview(look)
     with st.container(key="card-first"):
+        if may("ask", table.name):
+            fit.first(table)
         if look is not None and price is not None and price.useful and price.admissible:
             told = say(
                 "data.done.look_means",

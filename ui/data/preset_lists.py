@@ -28,7 +28,12 @@ class UsualList:
     @property
     def samples(self) -> tuple[str, ...]:
         """Cells a person may recognise, the short ones of the reader's language first."""
-        return *self.short.get(current(), ()), *self.like
+        return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.like)))
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """Some spellings that count, those of the reader's language first; none where nobody would look for another."""
+        return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.also)))
 
     @property
     def text(self) -> str:
@@ -40,7 +45,7 @@ LISTS: dict[str, UsualList] = {
         "sex-1",
         ("Male", "moški"),
         2,
-        ("Male", "male", "M", "moški"),
+        ("Male", "moški"),
         {"en": ("M", "F"), "sl": ("m", "ž"), "he": ("M", "F")},
     ),
     "countries": UsualList("countries-1", ("Slovenia", "Slovenija", "SVN"), None, ("United-States", "USA", "ZDA")),
@@ -61,4 +66,5 @@ LISTS: dict[str, UsualList] = {
     "agreement": UsualList("agreement-1", ("agree", "strinjam se", "4")),
     "sizes": UsualList("sizes-1", ("M", "XL")),
 }
-YES_NO = UsualList("yes_no-1", ("yes", "da", "1"))
+_YES_NO = ("yes", "no", "da", "ne", "1", "0")
+YES_NO = UsualList("yes_no-1", _YES_NO, also=_YES_NO, short={"sl": ("da", "ne")})

@@ -282,7 +282,7 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.kind == "date":
         return tuple(Candidate("date", idea.preset, (like,), order) for order, like in WRITTEN.items())
     if idea.kind == "yes_no":
-        return (Candidate("yes_no", None, YES_NO.like),)
+        return (Candidate("yes_no", None, YES_NO.samples),)
     if idea.preset is None:
         return ()
     readings = OTHERWISE.get(idea.preset, (idea.preset,))

@@ -95,7 +95,8 @@ def _charted(answer: dp.Answer, key: str) -> None:
     else:
         alt = f"{headline(answer)}. {range_words(answer)}"
         value, interval = cut(answer.query, answer.value, answer.interval)
-        charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query))
+        ends = None if answer.interval is None else printed_range(answer.query, *answer.interval)
+        charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query), ends)
 
 
 def strips_html(answer: dp.Answer) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.declared.conditions import excludes_nothing, read_predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import OF_DAYS
 from dpengine.declared.read_group import read_group
@@ -52,7 +54,23 @@ def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]
             if count > least:
                 st.button(say("form.remove"), key=f"ask-less-{kind}", on_click=_more, args=(counter, -1))
         alternatives = _either(table, drawn, kind, other)
-    return built + ([["any", alternatives]] if alternatives else [])
+        rows = built + ([["any", alternatives]] if alternatives else [])
+        _idle(table.schema, rows)
+    return rows
+
+
+def _idle(schema: dp.Schema, rows: list[Any]) -> None:
+    """Conditions that exclude nobody are said to be such, before anything is paid."""
+    for row in rows:
+        try:
+            read = read_predicate([row], schema)
+        except dp.AllowanceError:  # told where the question is priced
+            continue
+        if any(excludes_nothing(clause, schema) for clause in read.clauses):
+            names = sorted(read.columns())
+            listed = all(isinstance(schema[name], Category) for name in names)
+            told = say("form.where_all_listed" if listed else "form.where_all", column=names)
+            st.html(f'<p class="warn" role="status">{escape(told)}</p>')
 
 
 def _simple(row: Any) -> bool:

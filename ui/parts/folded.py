@@ -67,6 +67,11 @@ def just_answered(
     return near and same_question(answer.query, asked) and not composing(answer, form)
 
 
+def bar(answered: bool) -> str:
+    """The key of the row that holds the button: always in view, unless it would hide what was just answered."""
+    return "just-answered" if answered else "in-view"
+
+
 def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
     """The latest answer that was paid for to what the form asks, however exact it was to be."""
     try:

@@ -78,18 +78,26 @@ def point(
     alt: str,
     key: str,
     limits: tuple[float, float] | None = None,
+    ends: tuple[str, str] | None = None,
 ) -> None:
-    """One answer on its axis, its range as a soft band; the axis does not run far beyond what is possible."""
+    """One answer on its axis, its range as a soft band with its `ends` written on it. The axis is as long as the range
+    asks for, so that nobody takes a range for certainty, and does not run far beyond what is possible."""
     colours = palette()
     low, high = interval or (value, value)
-    pad = max((high - low) * 4, abs(value) * 0.1, 1e-9)
+    wide = high - low
+    pad = wide or max(abs(value) * 0.1, 1e-9)
     least, most = limits or (low - pad, high + pad)
-    room = (high - low) * 0.2
+    room = wide * 0.2
     span = [min(low - room, max(low - pad, least)), max(high + room, min(high + pad, most))]
-    figure = Sketch(150, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
+    figure = Sketch(160, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
     if interval:
-        figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
-    figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
+        edge = {"color": colours.left, "width": 1}
+        figure.add_shape(type="rect", x0=low, x1=high, y0=0.15, y1=0.62, fillcolor=colours.left_soft, line=edge)
+    figure.add_shape(type="line", x0=value, x1=value, y0=0.05, y1=0.72, line={"color": colours.left, "width": 3})
+    if wide and ends:
+        look = {"y": 0.74, "yanchor": "bottom", "showarrow": False, "font": {"color": colours.ink}}
+        told = zip((low, high), ends, strict=True)
+        figure.update_layout(annotations=[look | {"x": at, "text": _text(words)} for at, words in told])
     words = {"text": _text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     show(figure, alt, key)

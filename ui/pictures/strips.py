@@ -46,7 +46,7 @@ def _row(one: Strip) -> str:
 
 def _drawn(one: Strip) -> str:
     low, at, high = (min(max(100 * place, 0.0), 100.0) for place in one.places)
-    bar = f"<i class='reach' style='left:{low:.2f}%;width:{max(high - low, 0.6):.2f}%'></i>"
+    bar = f"<i class='reach' style='left:{min(low, 99):.2f}%;width:{max(high - low, 0.6):.2f}%'></i>"
     mark = "" if one.mute else f"<i class='mark' style='left:{at:.2f}%'></i>"
     return f"<div class='line'>{bar}{mark}</div>"
 
@@ -54,7 +54,7 @@ def _drawn(one: Strip) -> str:
 _STYLE = """<style>table.strips th[scope=row]{text-align:left;font-weight:400}
 table.strips tr:has(+ tr td.strip) > *{border-bottom:0;padding-bottom:0}
 table.strips .line{position:relative;height:14px;background:var(--line);border-radius:3px}
-table.strips .reach{position:absolute;top:0;height:14px;background:var(--left-soft);border-radius:3px;
+table.strips .reach{position:absolute;top:0;height:14px;min-width:9px;background:var(--left-soft);border-radius:3px;
 border:1px solid var(--left);box-sizing:border-box}
 table.strips .mark{position:absolute;top:-3px;width:3px;margin-left:-1px;height:20px;background:var(--left)}
 table.strips small{display:flex;justify-content:space-between;color:var(--muted)}</style>"""

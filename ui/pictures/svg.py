@@ -27,7 +27,8 @@ def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[fl
     """One answer on its axis, its range as a soft band; the axis does not run beyond what is possible."""
     low, high = interval or (value, value)
     days = isinstance(value, str)
-    pad = max((_number(high) - _number(low)) * 0.75, 3 if days else abs(_number(value)) * 0.05, 1e-9)
+    wide = (_number(high) - _number(low)) * 0.75
+    pad = wide if wide and not days else max(wide, 3 if days else abs(_number(value)) * 0.05, 1e-9)
     least, most = limits or (-math.inf, math.inf)
     start, end = max(_number(low) - pad, min(least, _number(low))), min(_number(high) + pad, max(most, _number(high)))
     axis = Axis(start, end, _SIDE, WIDTH - _SIDE, days)

@@ -8,7 +8,7 @@ from hashlib import sha256
 BRING = """(() => {
     const arrived = document.querySelector(".arrived");
     if (!arrived) return;
-    arrived.scrollIntoView({block: "center"});
+    arrived.scrollIntoView({block: "start"});
     arrived.focus({preventScroll: true});
 })()"""
 

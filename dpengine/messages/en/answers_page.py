@@ -6,6 +6,8 @@ SENTENCES: dict[str, str] = {
     "answers.title": "Answers about “{table}”",
     "answers.lead": "Everything that was paid for, free to look at, to compare and to take away.",
     "answers.rows": "Answers {first} to {last} of {charges}, newest first",
+    "answers.glance": "The last {many} at a glance",
+    "answers.glance_took": "took {share}",
     "answers.took": "took {share}, {at} UTC",
     "answers.copy": "Copy as a sentence",
     "answers.copied": "{question}: {finding}. {range}",

@@ -40,6 +40,8 @@ SENTENCES: dict[str, str] = {
     "data.short.histogram": "each bar ±{within} {unit}",
     "data.short.top_item": "most common ±{within} {unit}",
     "data.short.median": "middle day ±{within} of {unit}",
+    "data.short.wide": "More than a usual value: narrow the range.",
+    "data.short.wide_at": "Too wide for {people} people: narrow the range.",
     "data.short.range": "{lower} to {upper}",
     "data.short.range_step": "{lower} to {upper}, rounded to {step}",
     "data.short.values": "{labels} ({many} values)",

@@ -35,6 +35,7 @@ SENTENCES: dict[str, str] = {
     "fit.slip.number": "Another decimal sign, a unit in the cell, or a range in other units?",
     "data.fit.all_title": "Do the cells fit what you declared?",
     "data.fit.all_lead": "Nobody sees the rows, so a slip stays hidden: a range too narrow, a list in another language, numbers written differently. The answers would be wrong and look right. One small purchase checks all columns together.",
+    "data.fit.first": "First: does the file hold what you said?",
     "data.fit.all_button": "Check {columns} {columns|column|columns} — takes {share}",
     "data.fit.all_worth": "Tells for each column how many cells do not fit, within ±{alpha}, for all of them at once {chance} times in 100.",
     "data.fit.unchecked": "Not checked yet: {columns}.",

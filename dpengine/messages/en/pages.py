@@ -183,6 +183,8 @@ SENTENCES: dict[str, str] = {
     "form.either_start": "Add “at least one of these”",
     "form.either_add": "Add an “or”",
     "form.typed_values": "Values, separated by semicolons",
+    "form.where_all": "This leaves out nobody whose {column} is known: it covers everything that was declared.",
+    "form.where_all_listed": "This leaves nobody out: every value of {column} is chosen.",
     "form.where_from_link": "This link carries its own condition; it stays as it is.",
     "form.where_column": "Column",
     "form.where_op": "Condition",

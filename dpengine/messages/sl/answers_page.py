@@ -6,6 +6,8 @@ SENTENCES: dict[str, str] = {
     "answers.title": "Odgovori o tabeli »{table}«",
     "answers.lead": "Vse, kar je bilo plačano. Ogled, primerjava in prenos so brezplačni.",
     "answers.rows": "Odgovori od {first} do {last} od skupno {charges}, najnovejši najprej",
+    "answers.glance": "{many|Zadnji|Zadnja|Zadnji|Zadnjih} {many} na kratko",
+    "answers.glance_took": "poraba {share}",
     "answers.took": "poraba {share}, {at} UTC",
     "answers.copy": "Kopiraj kot poved",
     "answers.copied": "{question}: {finding}. {range}",

@@ -35,6 +35,7 @@ SENTENCES: dict[str, str] = {
     "fit.slip.number": "Drug decimalni znak, enota v celici ali razpon v drugih enotah?",
     "data.fit.all_title": "Se celice ujemajo z opisom?",
     "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaj ostane skrit: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, videti pa pravilni. En majhen nakup preveri vse stolpce skupaj.",
+    "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",
     "data.fit.all_button": "Preveri {columns} {columns|stolpec|stolpca|stolpce|stolpcev} – porabi {share}",
     "data.fit.all_worth": "Za vsak stolpec pove, koliko celic se ne ujema, na ±{alpha} natančno, za vse hkrati v {chance} od 100 primerov.",
     "data.fit.unchecked": "Še ni preverjeno: {columns}.",

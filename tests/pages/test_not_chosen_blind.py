@@ -1,0 +1,201 @@
+"""What a clerk sees before saying yes or paying: what a guessed range costs, what a number of rows loses, whether the
+columns fit, a condition that leaves nobody out. And afterwards: a range that can be seen, answers at a glance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from helpers_declare import Page
+from helpers_page import html_of, open_page, plain
+
+import dpengine as dp
+from dpengine.declared.conditions import excludes_nothing, read_predicate
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+from ui.data import declare_price as price
+from ui.data.presets import RANGES
+from ui.pictures import charts
+
+VISITS = "patient_id,amount_eur,age,smoker\na,33,20,no\na,34,15,no\nb,44,30,yes\n"
+
+
+def at_unit() -> Page:
+    page = Page().upload(VISITS, "visits.csv").to("unit").set("declare-unit", "more")
+    return page.set("declare-who-likely", "patient_id")
+
+
+def line_of(page: Page, name: str) -> str:
+    return next(plain(part.proto.body) for part in page.app.get("html") if f"<b>{name}</b>" in part.proto.body)
+
+
+# --- a guessed range
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_guessed_range_says_what_error_it_buys_and_when_that_is_more_than_a_usual_value() -> None:
+    page = at_unit().set("declare-each-usual", 5).set("declare-relation", "add_remove").set("declare-about", 5_000)
+    page.press("Go on")
+    assert page.draft.state("amount_eur") == "guess"
+    assert "average ±" in line_of(page, "age") and "narrow the range" not in line_of(page, "age")
+    told = line_of(page, "amount_eur")
+    assert "average ±" in told and say("data.short.wide") in told
+    page.set("declare-1-upper", "300").press("This is right")
+    assert page.draft.state("amount_eur") == "settled" and "narrow the range" not in page.text
+
+
+def test_where_nobody_said_how_many_people_a_range_may_be_too_wide_for_some_numbers_of_them_only() -> None:
+    usual, rows = RANGES["gain"], dp.Unit.rows()
+    column = dp.Number(usual.lower, usual.upper, usual.step)
+    told = price.too_wide(column, usual.like, rows, "replace", (1_000, 10_000))
+    assert told == "Too wide for 1,000 people: narrow the range."
+    assert not price.too_wide(column, usual.like, rows, "replace", (10_000,))
+    with speaking("sl"):
+        assert "zožite razpon" in price.too_wide(column, usual.like, rows, "replace", (1_000,))
+
+
+@pytest.mark.parametrize(("lang", "told"), [("en", "yes, no, da, ne, 1, 0"), ("sl", "da, ne, yes, no, 1, 0")])
+@pytest.mark.usefixtures("shared")
+def test_yes_and_no_are_told_once(lang: str, told: str) -> None:
+    from ui.data.declare_column import Card, column_of
+    from ui.data.declare_draft import Draft
+
+    with speaking(lang):
+        column = column_of(Card.for_name("smoker"), Draft().dialect)
+        assert plain_list(price.also(column)) == told and price.briefly(column) == ""
+        assert price.short_words(column).count("da") == 1
+
+
+def plain_list(values: Any) -> str:
+    return ", ".join(values)
+
+
+# --- how many rows of a person
+
+
+@pytest.mark.usefixtures("shared")
+def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_chosen() -> None:
+    page = at_unit()
+
+    def captions() -> list[str]:
+        (radio,) = [one for one in page.app.radio if one.key == "declare-each-usual"]
+        assert "hardly anybody exceeds" in radio.label
+        return list(radio.proto.captions)
+
+    assert page.draft.each is None and "not counted" in captions()[0]
+    assert captions()[1:3] == [say("data.unit.each_rough", each=each) for each in (3, 5)]
+    page.set("declare-relation", "add_remove").set("declare-about", 5_000)
+    many = [int(one.split("about ")[1].split()[0]) for one in captions()]
+    assert many == sorted(many, reverse=True) and many[0] > many[-1]
+
+
+# --- does it fit, before the first question
+
+
+@pytest.mark.usefixtures("shared")
+def test_right_after_a_table_was_added_its_columns_can_be_checked_with_one_click() -> None:
+    page = Page().upload("age,sex\n" + "33,m\n44,f\n" * 2_000)
+    table = page.finish("to be checked")
+    (button,) = [one for one in page.app.button if str(one.key).startswith("done-fit-")]
+    assert button.label.startswith("Check 2 columns") and "%" in button.label
+    assert say("data.fit.first") in page.text
+    assert not table.meter().charges, "nothing is bought without a click"
+
+
+def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"wait": [10, 400] * 500})
+    schema = dp.Schema({"wait": dp.Number(0, 240, measure="min")})
+    table = home.add_table("cut", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    asked = table.ask(table.query("mean", column="wait", epsilon="2"))
+    told = plain(html_of(open_page("ask", table="cut", answer=asked.request_id)))
+    assert "Nobody has checked" in told and "wait above 240 counts as 240" in told
+    table.ask(table.query("fit_checks", columns=["wait"], epsilon="5"))
+    told = plain(html_of(open_page("ask", table="cut", answer=asked.request_id)))
+    assert "Nobody has checked" not in told and "did not fit the declaration" in told
+
+
+# --- a range that can be seen
+
+
+@pytest.mark.parametrize(
+    ("value", "ends", "limits"),
+    [(38.98, (38.9, 39.06), (0, 120)), (1_340.0, (740.0, 1_940.0), (0, 100_000)), (0.4, (0.0, 0.9), (0, 100))],
+)
+def test_the_range_of_an_answer_is_a_good_part_of_its_axis_and_bears_its_numbers(
+    monkeypatch: pytest.MonkeyPatch, value: float, ends: tuple[float, float], limits: tuple[float, float]
+) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(charts, "show", lambda figure, *_: drawn.append(figure.layout))
+    charts.point(value, ends, "wait", "", "key", limits, ("lo", "hi"))
+    (layout,) = drawn
+    first, last = layout["xaxis"]["range"]
+    assert (ends[1] - ends[0]) / (last - first) >= 0.3 and first <= ends[0] < ends[1] <= last
+    assert [(one["x"], one["text"]) for one in layout["annotations"]] == [(ends[0], "lo"), (ends[1], "hi")]
+
+
+# --- answers at a glance
+
+
+def test_three_answers_stand_in_a_list_with_their_figures_ranges_and_what_they_took(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"wait": [10, 40] * 500})
+    schema = dp.Schema({"wait": dp.Number(0, 60)})
+    table = home.add_table("ours", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    for key in ("mean", "median"):
+        table.ask(table.query(key, column="wait", epsilon="1"))
+    assert "glance" not in html_of(open_page("answers", table="ours"))
+    last = table.ask(table.query("proportion", of=[["wait", ">=", 30]], epsilon="1"))
+    told = html_of(open_page("answers", table="ours"))
+    assert told.split('class="glance"')[1].split("</ul>")[0].count("<li>") == 3 and last.sentence in plain(told)
+    assert told.index('class="glance"') < told.index('class="headline"'), "above the cards"
+    with speaking("sl"):
+        assert say("answers.glance", many=10) == "Zadnjih 10 na kratko" and "Zadnji 3" in say("answers.glance", many=3)
+
+
+# --- a condition that leaves nobody out
+
+SCHEMA = dp.Schema(
+    {"age": dp.Number(0, 100), "sex": dp.Category(["f", "m"]), "day": dp.Date("2026-01-01", "2026-12-31", "ymd")}
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "idle"),
+    [
+        (["age", "between", [0, 100]], True),
+        (["age", "between", [1, 100]], False),
+        (["age", ">=", 0], True),
+        (["age", "<=", 99], False),
+        (["day", "between", ["2026-01-01", "2026-12-31"]], True),
+        (["day", ">=", "2026-01-02"], False),
+        (["sex", "in", ["f", "m", "other", "no answer"]], True),
+        (["sex", "in", ["f", "m"]], False),  # those without an answer are left out
+        (["any", [["sex", "in", ["f"]], ["age", ">=", 0]]], True),
+    ],
+)
+def test_a_condition_is_known_to_exclude_nothing_from_the_declaration_alone(row: list[Any], idle: bool) -> None:
+    (clause,) = read_predicate([row], SCHEMA).clauses
+    assert excludes_nothing(clause, SCHEMA) == idle
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_ask_says_so_before_it_is_paid(shared: dp.Workspace, lang: str) -> None:
+    ends = shared.table("town").schema["age"]
+    assert isinstance(ends, dp.Number)
+    whole = f'[["age","between",[{ends.lower},{ends.upper}]]]'
+    some = f'[["age","between",[{ends.lower + 1},{ends.upper}]]]'
+    with speaking(lang):
+        told = say("form.where_all", column="age")
+        assert told in plain(html_of(open_page("ask", table="town", q="count", where=whole, lang=lang)))
+        assert told not in plain(html_of(open_page("ask", table="town", q="count", where=some, lang=lang)))
+
+
+# --- Slovene
+
+
+def test_how_many_columns_wait_is_told_in_the_right_form() -> None:
+    with speaking("sl"):
+        told = [say("data.cards.next", waits=waits) for waits in (1, 2, 3, 5, 6)]
+        assert told == [f"Naprej ({one})" for one in ("1 čaka", "2 čakata", "3 čakajo", "5 jih čaka", "6 jih čaka")]
+        lever = say("lever.groups", now="±5, če so skupine enako velike", then="±3", question="")
+        assert "velike; potem ±3" in lever

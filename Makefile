@@ -86,7 +86,7 @@ bench: $(TEST_STAMP) browser ## speed and error beside other tools, written to b
 		rm -rf $(PEERS_VENV); echo "They did not install (build/bench-peers.log): the tables will say so."; }; }
 	@$(PY) -m bench $(BENCH_ARGS)
 
-bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates on DuckDB, Postgres and Spark (BENCH_ARGS="--sizes 1000000")
+bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates on DuckDB, Postgres and Spark (BENCH_ARGS="--rows 1000000")
 	@$(ENGINES_VENV)/bin/python -m bench.engines $(BENCH_ARGS)
 
 lock: ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)

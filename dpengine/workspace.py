@@ -166,7 +166,7 @@ class Workspace(DeclaredTables):
         rule = self.ledger.budget(record.budget).rule
         return self.add_table(
             newer,
-            source,
+            source.newest(),
             schema=self.schema_of(record),
             unit=Unit.from_json(record.unit),
             relation=record.relation,

@@ -39,7 +39,8 @@ def test_images_are_named_with_their_version_and_all_else_is_built_here() -> Non
 def test_volumes_are_declared_and_shared_by_whoever_reads_the_codes() -> None:
     text = "\n".join(FILES.values())
     used = set(re.findall(r"[\s\"]([a-z]+):/[a-z]", text))
-    declared = set(re.findall(r"(?m)^  ([a-z]+):(?: #.*)?$", "\n".join(one.split("\nvolumes:\n")[-1] for one in FILES.values())))
+    last = "\n".join(one.split("\nvolumes:\n")[-1] for one in FILES.values())
+    declared = set(re.findall(r"(?m)^  ([a-z]+):(?: #.*)?$", last))
     assert used == {"data", "authority", "ledger"} and used <= declared
     assert '"data:/data"' in FILES["compose.spark.yaml"] and '"./lake:/lake:ro"' in FILES["compose.spark.yaml"]
 

@@ -19,6 +19,7 @@ SCHEMES = ("postgresql", "postgres")
 USUAL_PORT = 5432
 ENCRYPTED = ("disable", "prefer", "require", "verify-full")  # libpq's words for how a connection is encrypted
 LONGEST = 500
+_SPARK = r"(?:spark|sc)://[0-9A-Za-z._-]+(?::[0-9]{1,5})?"
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
@@ -29,7 +30,9 @@ class Source:
     schema before it: `care.visits`. `in_place`: its rows may not leave the database.
 
     `Source("spark", path="/data/visits/*.parquet")`: Parquet that Spark reads, codes and is asked, on this machine;
-    `spark://host:port` or `sc://host:port` (Spark Connect) in place of `spark` is a Spark elsewhere."""
+    `spark://host:port` or `sc://host:port` (Spark Connect) in place of `spark` is a Spark elsewhere. In place of the
+    path, `table="visits"` is a table of its catalogue; `snapshot` is a state of it by its number or name, where the
+    table's format keeps states (Delta Lake, Iceberg)."""
 
     host: str
     port: int
@@ -40,38 +43,52 @@ class Source:
     table: str
     in_place: bool = False
     path: str = ""
-    spark: str = ""  # the Spark that reads the path, as Spark itself calls it
+    spark: str = ""  # the Spark that reads the path or table, as Spark itself calls it
+    snapshot: str = ""  # of a table of Spark's: the state that is read
     # The columns with their types when the table was described: if one has changed since, it is not read.
     seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __init__(
-        self, address: str, table: str = "", *, path: str = "", password: str = "", in_place: bool = False
+        self,
+        address: str,
+        table: str = "",
+        *,
+        path: str = "",
+        password: str = "",
+        in_place: bool = False,
+        snapshot: str = "",
     ) -> None:
-        if spark := _spark(address):
-            self._of_lake(spark, path, str(table) or password)
+        if spark := spark_of(address):
+            self._of_lake(spark, path, table, snapshot, password)
             return
-        parts = _read(address if not path else "")
+        parts = _read(address if not path and not snapshot else "")
         if password:
             parts["password"] = password
         name = str(table).strip()
         _named(name)
-        rest = {"table": name, "in_place": bool(in_place), "path": "", "spark": "", "seen": ()}
+        rest = {"table": name, "in_place": bool(in_place), "path": "", "spark": "", "snapshot": "", "seen": ()}
         for key, value in (parts | rest).items():
             object.__setattr__(self, key, value)
         if not all(_fit(str(part)) for part in (self.password or "-", *parts.values()) if part != ""):
             raise AllowanceError("source.address")
 
-    def _of_lake(self, spark: str, path: object, more: str) -> None:
+    def _of_lake(self, spark: str, path: object, table: object, snapshot: object, password: str) -> None:
         """Its rows are coded and asked where they are, always."""
-        if more or not isinstance(path, str) or not _fit(path.strip()):
+        texts = [str(one).strip() if isinstance(one, (str, int)) else "\0" for one in (path, table, snapshot)]
+        if password or bool(texts[0]) == bool(texts[1]) or not _fit(texts[0] or texts[1]):
             raise AllowanceError("source.path")
-        parts = dict.fromkeys(_KEPT, "") | {"port": 0, "table": path.strip(), "path": path.strip(), "spark": spark}
-        for key, value in (parts | {"in_place": True, "seen": ()}).items():
+        if texts[1]:
+            _named(texts[1], most=3)
+        if texts[2] and not (texts[1] and re.fullmatch(r"[0-9A-Za-z._:-]{1,100}", texts[2])):
+            raise AllowanceError("source.snapshot")
+        parts = dict.fromkeys(_KEPT, "") | {"port": 0, "table": texts[0] or texts[1], "path": texts[0], "spark": spark}
+        for key, value in (parts | {"in_place": True, "snapshot": texts[2], "seen": ()}).items():
             object.__setattr__(self, key, value)
 
     def __repr__(self) -> str:
         if self.spark:
-            return f"Source({self.spark!r}, path={self.path!r})"
+            named = f"path={self.path!r}" if self.path else f"table={self.table!r}"
+            return f"Source({self.spark!r}, {named}{f', snapshot={self.snapshot!r}' if self.snapshot else ''})"
         return f"Source({self.shown!r}, table={self.table!r})"
 
     @property
@@ -94,10 +111,19 @@ class Source:
     @property
     def names(self) -> tuple[str, ...]:
         """The table's name, with its schema before it where that was given."""
-        return _named(self.table)
+        return _named(self.table, most=3 if self.spark else 2)
+
+    def newest(self) -> Source:
+        """The same table as it is now, where a state of it was named."""
+        found = self.described(self.seen)
+        object.__setattr__(found, "snapshot", "")
+        return found
 
     def lake_place(self) -> tuple[str, ...]:
-        """What tells a path from every other: a local one in full."""
+        """What tells a path from every other, a local one in full, or a table: whichever Spark reads it, and whichever
+        state of it. Two catalogues may hold tables of one name; they then share an allowance, which is safe."""
+        if not self.path:
+            return "spark table", *(part.lower() for part in self.names)
         local = self.path if "://" in self.path else os.path.abspath(self.path)
         return "spark", local.removeprefix("file://")
 
@@ -129,14 +155,20 @@ class Source:
         return found
 
 
-_KEPT = ("host", "port", "database", "user", "password", "encrypted", "table", "path", "spark")
+_KEPT = ("host", "port", "database", "user", "password", "encrypted", "table", "path", "spark", "snapshot")
 
 
-def _spark(address: object) -> str:
+def split_lake(entry: str) -> tuple[str, str]:
+    """The address of a Spark in a list of what may be read, and a folder; nothing of any other entry."""
+    found = re.fullmatch(rf"({_SPARK})(/(?:[0-9A-Za-z_.=-]+/)+)?", entry.strip())
+    return (found[1], found[2] or "") if found else ("", "")
+
+
+def spark_of(address: object) -> str:
     """The Spark that an address names; "local[2]" is one on this machine. Empty for any other address."""
     if address == "spark":
         return "local[2]"
-    elsewhere = isinstance(address, str) and re.fullmatch(r"(spark|sc)://[0-9A-Za-z._-]+(:[0-9]{1,5})?", address)
+    elsewhere = isinstance(address, str) and re.fullmatch(_SPARK, address)
     return str(address) if elsewhere else ""
 
 
@@ -182,7 +214,7 @@ def _fit(text: str) -> bool:
     return 0 < len(text) <= LONGEST and text.isprintable()
 
 
-def _named(table: str) -> tuple[str, ...]:
+def _named(table: str, most: int = 2) -> tuple[str, ...]:
     """The parts of a table's name; a part in double quotes may hold dots."""
     parts: list[str] = []
     rest = table
@@ -196,6 +228,6 @@ def _named(table: str) -> tuple[str, ...]:
             rest = rest[1:]
         elif rest:
             break
-    if rest or not 1 <= len(parts) <= 2 or not all(parts):
+    if rest or not 1 <= len(parts) <= most or not all(parts):
         raise AllowanceError("source.table")
     return tuple(parts)

@@ -9,6 +9,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.unit import Unit
+from dpengine.intake.coding_sets import separators
 from dpengine.intake.encode import encode
 from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import Loaded, load
@@ -33,11 +34,8 @@ def load_raw(
     if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
-    sets = {
-        name: kind.separator for name, kind in schema.columns.items() if isinstance(kind, ItemSet) and kind.separator
-    }
     blank = rule == SPACES_ALONE
-    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, blank, sets)
+    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, blank, separators(schema))
     for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
         if name not in loaded.columns:
             raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))

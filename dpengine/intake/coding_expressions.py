@@ -19,7 +19,7 @@ from math import lcm
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.date_column import LONGEST_DATE, Date
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
+from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema, normal
 from dpengine.statistics.raw_cells import LONGEST_NUMBER
 from dpengine.statistics.view import Expression
 
@@ -55,6 +55,9 @@ def listed(schema: Schema) -> Iterator[Listed]:
             unknown = column.labels.index(column.unknown)
             for spelled in {*places, *fits}:
                 yield Listed(at, spelled, places.get(spelled, unknown), spelled in fits)
+        elif isinstance(column, ItemSet):
+            for place, item in enumerate(column.values):
+                yield Listed(at, normal(item), place, True)
 
 
 def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
@@ -63,8 +66,6 @@ def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
     if engine == "postgres" and len(schema.columns) > MOST_IN_PLACE:
         raise AllowanceError("source.in_place_wide", most=MOST_IN_PLACE)
     for name, column in schema.columns.items():
-        if isinstance(column, ItemSet):
-            raise AllowanceError("source.in_place_sets", column=name)
         if isinstance(column, Number):
             farthest = max(abs(column.lower), abs(column.upper), column.step)
             coarse = all((end * 10**places).denominator == 1 for end in (column.lower, column.step))
@@ -73,7 +74,8 @@ def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
 
 
 def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] = ()) -> str:
-    """A SELECT in the engine's dialect over `texts` and `lists`: c0, c1, …, f0, f1, …, fault, and the `kept` columns.
+    """A SELECT in the engine's dialect over `texts` and `lists`: c0, c1, …, f0, f1, …, fault, and the `kept` columns;
+    of a column of sets its text, which coding_sets.py codes.
 
     It goes in stages, each a query over the one before: as one expression, what is used twice would be written out
     twice, and so on again.
@@ -81,23 +83,26 @@ def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] 
     import ibis  # takes half a second, so it is imported only when it is needed
 
     columns = list(schema.columns.values())
-    coders = [_coder(at, column, dialect, engine) for at, column in enumerate(columns)]
+    coded = {at: column for at, column in enumerate(columns) if not isinstance(column, ItemSet)}
+    coders = {at: _coder(at, column, dialect, engine) for at, column in coded.items()}
     kinds = {f"t{at}": "string" for at, _ in enumerate(columns)} | dict.fromkeys(kept, "int64")
     rows, stages = ibis.table(kinds, name=TEXTS), list[str]()
-    for number in range(max(len(coder.stages) for coder in coders)):
-        made = [coder.stages[number](rows) for coder in coders if number < len(coder.stages)]
+    for number in range(max((len(coder.stages) for coder in coders.values()), default=0)):
+        made = [coder.stages[number](rows) for coder in coders.values() if number < len(coder.stages)]
         told = rows.mutate(**{name: value for one in made for name, value in one.items()})
-        for coder in coders:
+        for coder in coders.values():
             told = coder.looked_up(told, number)
         stages.append(str(ibis.to_sql(told, dialect=engine)))
         rows = ibis.table(told.schema(), name=f"stage{number}")
-    codes = {f"c{at}": coder.code(rows).cast("int64") for at, coder in enumerate(coders)}
-    faults = {f"f{at}": coder.misfit(rows).ifelse(1, 0).cast("int16") for at, coder in enumerate(coders)}
-    worst = ibis.greatest(*faults.values())
-    last = rows.select(**codes, **faults, fault=worst, **{name: rows[name] for name in kept})
+    codes = {f"c{at}": coder.code(rows).cast("int64") for at, coder in coders.items()}
+    faults = {f"f{at}": coder.misfit(rows).ifelse(1, 0).cast("int16") for at, coder in coders.items()}
+    each = [ibis.literal(0, "int16"), *faults.values()]
+    worst = ibis.greatest(*each) if faults else each[0]  # Spark takes no greatest of one
+    left = [*kept, *(f"t{at}" for at, _ in enumerate(columns) if at not in coded)]
+    last = rows.select(**codes, **faults, fault=worst, **{name: rows[name] for name in left})
     fence = " OFFSET 0" if engine == "postgres" else ""  # or Postgres would merge the stages into one again
     named = ", ".join(f"stage{number} AS ({sql}{fence})" for number, sql in enumerate(stages))
-    return f"WITH {named} {ibis.to_sql(last, dialect=engine)}"
+    return f"{f'WITH {named} ' if named else ''}{ibis.to_sql(last, dialect=engine)}"
 
 
 @dataclass(frozen=True)

@@ -19,17 +19,20 @@ from collections.abc import Callable
 from dpengine.core.errors import AllowanceError
 from dpengine.core.libpq import AS_MADE, Driver
 from dpengine.declared.dialect import Dialect, check_names
-from dpengine.declared.schema import Category, Schema
+from dpengine.declared.schema import Category, ItemSet, Schema
 from dpengine.declared.source import Source
 from dpengine.declared.spelling import SPACES
 from dpengine.declared.unit import Unit
-from dpengine.intake.coding_expressions import coding, listed, refuse_uncodable
+from dpengine.intake.coding_expressions import TEXTS, listed, refuse_uncodable
+from dpengine.intake.coding_sets import KEYS, POSTGRES, SET_TEXTS, coded_rows, cut_sizes, separators
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
 from dpengine.intake.postgres import Snapshot, connected, spoken
 from dpengine.intake.rows_per_person import PERSON
+from dpengine.statistics.counts import cut_name
 
 OURS = "allowance"
+EVERY = "_every"  # what the table of every row is called more (statistics.engines.every_row)
 _LETTERS = """
     SELECT collname FROM pg_catalog.pg_collation
     WHERE collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND collname IN ('und-x-icu', 'default')
@@ -65,7 +68,7 @@ def drop(source: Source, *names: str) -> None:
     """Delete coded tables, which a table that is forgotten leaves behind."""
 
     def gone(psycopg: Driver, connection: Driver) -> None:
-        for name in names:
+        for name in (*names, *(f"{one}{EVERY}" for one in names)):
             for kind in ("TABLE IF EXISTS {}", "FUNCTION IF EXISTS {}()"):
                 connection.execute(psycopg.sql.SQL(f"DROP {kind}").format(psycopg.sql.Identifier(OURS, name)))
 
@@ -95,24 +98,23 @@ def _bring(
     run("SET LOCAL standard_conforming_strings TO on")
     if not there:
         run(found.sql.SQL("CREATE SCHEMA {}").format(found.sql.Identifier(OURS)))
-    _texts(found, dialect)
+    _texts(found, schema, dialect)
     run("SET LOCAL search_path TO pg_temp, pg_catalog")
     told(0.3)
     _lists(found, schema, secret)
     count, *sums = run(_marks(found, letters)).fetchone()
     told(0.6)
-    target = found.sql.Identifier(OURS, name)
-    coded = found.sql.SQL(_coded(schema, unit, dialect, columns, letters))
-    made = run(found.sql.SQL("CREATE TABLE {} AS ").format(target) + coded)
-    rows = int(made.rowcount)
-    if rows != int(run(_wanted(unit, columns)).fetchone()[0]):  # cannot be, and a person with more would not be covered
-        raise AllowanceError("source.unreadable", table=found.table)
+    rows = _made(found, name, schema, unit, dialect, columns, letters)
     made_as = _closed(found, name, schema, unit)
+    if unit.id_column is not None and schema.of_kind(ItemSet):
+        _made(found, name + EVERY, schema, unit, dialect, columns, letters)
+        made_as += f" {_closed(found, name + EVERY, schema, unit)}"
     if unit.id_column is None and not rows:
         raise AllowanceError("source.no_rows")
     people = rows
     if unit.id_column is not None:
-        counted = found.sql.SQL("SELECT count(DISTINCT {}) FROM {}").format(found.sql.Identifier(PERSON), target)
+        counted = found.sql.SQL("SELECT count(DISTINCT {}) FROM {}")
+        counted = counted.format(found.sql.Identifier(PERSON), found.sql.Identifier(OURS, name))
         people = int(run(counted).fetchone()[0])
     told(0.95)
     marks = tuple(address_mark(place, secret) for place in found.described.places)
@@ -120,6 +122,20 @@ def _bring(
     return Loaded(
         rows, tuple(columns), fingerprint, addresses=marks, seen=found.described.seen, people=people, made=made_as
     )
+
+
+def _made(
+    found: Snapshot, name: str, schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str
+) -> int:
+    """Make a coded table, or that of every row, and return how many rows it has."""
+    every = name.endswith(EVERY)
+    coded = found.sql.SQL(_coded(schema, unit, dialect, columns, letters, every))
+    target = found.sql.Identifier(OURS, name)
+    made = found.connection.execute(found.sql.SQL("CREATE TABLE {} AS ").format(target) + coded)
+    wanted = found.connection.execute(_wanted(unit, columns, every)).fetchone()
+    if int(made.rowcount) != int(wanted[0]):  # cannot be, and a person with more would not be covered
+        raise AllowanceError("source.unreadable", table=found.table)
+    return int(made.rowcount)
 
 
 def _closed(found: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
@@ -131,9 +147,18 @@ def _closed(found: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
     flags = (*(f"f{at}" for at, _ in enumerate(schema.columns)), "fault")
     ranges = {f"c{at}": (-1, column.size - 1) for at, column in enumerate(schema.columns.values())}
     ranges |= dict.fromkeys(flags, (0, 1)) | ({} if unit.id_column is None else {PERSON: (0, 2**63 - 1)})
+    places = {f"c{at}": column.size for at, column in enumerate(schema.columns.values()) if isinstance(column, ItemSet)}
+    if unit.id_column is None or name.endswith(EVERY):
+        places |= {cut_name(column): places[column] for column in cut_sizes(schema)}
     limits = [
         f"ALTER COLUMN {column} SET NOT NULL, ADD CHECK ({column} BETWEEN {low} AND {high})"
         for column, (low, high) in ranges.items()
+        if column not in places
+    ]
+    limits += [
+        f"ALTER COLUMN {column} SET NOT NULL, ADD CHECK (0 <= ALL ({column}) AND {size} > ALL ({column})"
+        f" AND array_position({column}, NULL) IS NULL)"
+        for column, size in places.items()
     ]
     run(sql.SQL("ALTER TABLE {} ").format(target) + sql.SQL(", ".join(limits)))
     run(
@@ -154,11 +179,11 @@ def _closed(found: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
     return str(run(query).fetchone()[0])
 
 
-def _texts(found: Snapshot, dialect: Dialect) -> None:
+def _texts(found: Snapshot, schema: Schema, dialect: Dialect) -> None:
     """All cells as texts, without the rows that hold nothing: an array for each row, because Postgres keeps a long
     array elsewhere, and would have no room on a page for a long row of many short cells."""
     sql = found.sql
-    cells = found.cells(dialect, {})
+    cells = found.cells(dialect, separators(schema))
     some = sql.SQL("EXISTS (SELECT FROM unnest(cells) AS one(x) WHERE btrim(x, {}) <> '')").format(
         sql.Literal(" \t\"',")
     )
@@ -178,31 +203,36 @@ def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
     run = found.connection.execute
     kinds = 'list bigint, spelled text COLLATE "C", place bigint, fits bigint'
     run(f"CREATE TEMP TABLE lists ({kinds}) ON COMMIT DROP")
-    run("CREATE TEMP TABLE allowance_keys (rows text, marks text) ON COMMIT DROP")
+    run("CREATE TEMP TABLE allowance_keys (rows text, marks text, items text) ON COMMIT DROP")
     with found.connection.cursor() as cursor:
         with cursor.copy("COPY pg_temp.lists FROM STDIN") as copy:
             for one in listed(schema):
                 copy.write_row((one.column, one.spelled, one.place, int(one.fits)))
         with cursor.copy("COPY pg_temp.allowance_keys FROM STDIN") as copy:
-            of_rows = hmac.new(secret, b"allowance: which rows, in place", hashlib.sha256).hexdigest()
-            copy.write_row((of_rows, row_key(secret)))
+            copy.write_row((choosing_key("rows", secret), row_key(secret), choosing_key("items", secret)))
+
+
+def choosing_key(what: str, secret: bytes) -> str:
+    """The key by which rows or items are chosen where they are, and nothing else is."""
+    return hmac.new(secret, f"allowance: which {what}, in place".encode(), hashlib.sha256).hexdigest()
 
 
 def _who(unit: Unit, columns: list[str]) -> str:
     return f"btrim(normalize({_cell(columns, str(unit.id_column))}, NFC), '{SPACES}')"
 
 
-def _wanted(unit: Unit, columns: list[str]) -> str:
+def _wanted(unit: Unit, columns: list[str], every: bool) -> str:
     """How many coded rows there must be, counted another way than they are chosen."""
     if unit.id_column is None:
         return "SELECT count(*) FROM pg_temp.allowance_rows"
     who = _who(unit, columns)
     each = f"SELECT count(*) AS n FROM pg_temp.allowance_rows WHERE {who} <> '' GROUP BY {who}"
-    return f"SELECT coalesce(sum(least(n, {unit.at_most})), 0) FROM ({each}) AS each"
+    return f"SELECT coalesce(sum({'n' if every else f'least(n, {unit.at_most})'}), 0) FROM ({each}) AS each"
 
 
-def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str) -> str:
-    """The coded rows: all, or at most the declared number of each person by a keyed hash of their content."""
+def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str, every: bool = False) -> str:
+    """The coded rows: all, or at most the declared number of each person by a keyed hash of their content. With
+    `every`, all rows of each person."""
     told = [
         _SMALL.format(_cell(columns, name), letters) if isinstance(column, Category) else _cell(columns, name)
         for name, column in schema.columns.items()
@@ -223,15 +253,13 @@ def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], let
             f' row_number() OVER (PARTITION BY who COLLATE "C" ORDER BY mark) AS place'
             f" FROM ({marked}) AS marked WHERE who <> ''"
         )
-        rows = f"SELECT {texts}, {PERSON} FROM ({chosen}) AS chosen WHERE place <= {unit.at_most}"
-    narrow = [f"c{at}::{_narrow(column.size)} AS c{at}" for at, column in enumerate(schema.columns.values())]
-    flags = [f"{name}::smallint AS {name}" for name in (*(f"f{at}" for at, _ in enumerate(told)), "fault")]
-    inner = coding(schema, dialect, "postgres", kept).removeprefix("WITH ")
-    return f"WITH texts AS ({rows}), coded AS (WITH {inner}) SELECT {', '.join([*narrow, *flags, *kept])} FROM coded"
-
-
-def _narrow(size: int) -> str:
-    return "smallint" if size < 2**15 else "integer"
+        few = "" if every else f" WHERE place <= {unit.at_most}"
+        rows = f"SELECT {texts}, {PERSON} FROM ({chosen}) AS chosen{few}"
+    tables = {TEXTS: rows, SET_TEXTS: f"SELECT * FROM {TEXTS}", KEYS: "SELECT items FROM pg_temp.allowance_keys"}
+    small = _SMALL.format("{}", letters)
+    tables |= coded_rows(POSTGRES, schema, dialect, small, kept, cut=every or unit.id_column is None)
+    named = ", ".join(f"{name} AS ({query})" for name, query in tables.items())
+    return f"WITH {named} SELECT * FROM coded"
 
 
 def _letters(found: Snapshot) -> str:

@@ -1,4 +1,5 @@
-"""A table in a lake: Parquet that Spark reads, coded by Spark into Parquet in the table's own folder.
+"""A table in a lake: Parquet that Spark reads, or a table of its catalogue, coded by Spark into Parquet in the table's
+own folder.
 
 As in_place.py does it in a database: what leaves Spark is how many rows or people there are, and the sums of keyed
 hashes by which content is recognised. Their keys are read from a file beside the codes, which is deleted afterwards, so
@@ -12,8 +13,6 @@ again as those of a file. The folder must be one that Spark's machines reach.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,17 +25,18 @@ import pyarrow.parquet as pq
 from dpengine.core.errors import AllowanceError
 from dpengine.core.libpq import Driver
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names
-from dpengine.declared.schema import Schema
+from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.source import Source
 from dpengine.declared.spelling import SPACES
 from dpengine.declared.unit import Unit
-from dpengine.intake.coding_expressions import TEXTS, coding, listed, refuse_uncodable
-from dpengine.intake.in_place import NUMBER, SIGNS
+from dpengine.intake.coding_expressions import LISTS, TEXTS, listed, refuse_uncodable
+from dpengine.intake.coding_sets import KEYS, SET_TEXTS, SPARK, coded_rows, separators
+from dpengine.intake.in_place import NUMBER, SIGNS, choosing_key
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
-from dpengine.intake.postgres import Described, SourceColumn, refuse_changed
+from dpengine.intake.postgres import SET_SEPARATOR, Described, SourceColumn, refuse_changed
 from dpengine.intake.rows_per_person import PERSON
-from dpengine.statistics.engines import SparkRows
+from dpengine.statistics.engines import SparkRows, every_row
 
 _numbers = count()
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
@@ -72,17 +72,35 @@ def reading(source: Source, spill: Callable[[], Path] | None) -> Iterator[Lake]:
     """Whatever Spark says about a failure is dropped: it may quote a value. `spill`: where a Spark that this starts
     puts what does not fit into its memory."""
     try:
-        from dpengine.statistics.engines.spark import BROKEN, SparkEngine
+        from pyspark.errors import AnalysisException
+
+        from dpengine.statistics.engines.spark import BROKEN, CONNECT, SparkEngine
     except ImportError:
         raise AllowanceError("source.driver_spark") from None
-    failed = False
+    failed, engine = "", SparkEngine(spill)
     try:
-        session, view = SparkEngine(spill)._view(SparkRows(source.path, source.spark))
-        yield Lake(session, view, source)
-    except BROKEN:
-        failed = True
+        session = engine.session_apart(source.spark)  # where the coded rows of other tables have no name
+        yield Lake(session, _found(session, source), source)
+    except BROKEN as error:
+        failed = "source.no_state" if source.snapshot and isinstance(error, AnalysisException) else "source.lake"
+    finally:
+        if source.spark.startswith(CONNECT):  # it was opened for this one; another Spark is asked later
+            engine.stop()
     if failed:
-        raise AllowanceError("source.lake", path=source.path) from None
+        raise AllowanceError(failed, path=source.table, snapshot=source.snapshot) from None
+
+
+def _found(session: Driver, source: Source) -> str:
+    """The table under a name of ours; what it is made of is looked up once."""
+    if source.path:
+        rows = session.read.parquet(source.path)
+    else:
+        named = ".".join(f"`{part.replace('`', '``')}`" for part in source.names)
+        state = f" VERSION AS OF '{source.snapshot}'" if source.snapshot else ""
+        rows = session.sql(f"SELECT * FROM {named}{state}")
+    view = f"allowance_lake_{next(_numbers)}"
+    rows.createOrReplaceTempView(view)
+    return view
 
 
 def describe_lake(source: Source, spill: Callable[[], Path] | None = None) -> Described:
@@ -102,14 +120,17 @@ def bring(
 ) -> Loaded:
     """Code the table into the folder `target`. After a refusal nothing of it is there."""
     refuse_uncodable(schema, "pyspark")
-    beside = target.with_suffix(".beside")
+    beside, every = target.with_suffix(".beside"), Path(every_row(SparkRows(str(target))).path)
+    for left in (beside, target, every):  # by a program that was killed
+        shutil.rmtree(left, ignore_errors=True)
     beside.mkdir(mode=0o700)
     try:
         with reading(source, spill) as lake:
             return _bring(lake, target, beside, schema, unit, dialect, secret, tell or (lambda share: None))
     except BaseException as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
-        shutil.rmtree(target, ignore_errors=True)
+        for left in (target, every):
+            shutil.rmtree(left, ignore_errors=True)
         raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
@@ -131,16 +152,16 @@ def _bring(
         if name not in lake.names:
             raise AllowanceError("column.absent", column=name, columns=lake.names)
     refuse_changed(lake.source.seen, lake.described.seen)
-    texts = lake.session.sql(_texts(lake, dialect)).persist(StorageLevel.DISK_ONLY)
+    texts = lake.session.sql(_texts(lake, schema, dialect)).persist(StorageLevel.DISK_ONLY)
     try:
         rows = lake.table("rows", texts)
-        of_rows = hmac.new(secret, b"allowance: which rows, in place", hashlib.sha256).hexdigest()
-        pq.write_table(pa.table({"rows": [of_rows], "marks": [row_key(secret)]}), beside / "keys.parquet")
+        key_of = {what: [choosing_key(what, secret)] for what in ("rows", "items")} | {"marks": [row_key(secret)]}
+        pq.write_table(pa.table(key_of), beside / "keys.parquet")
         keys = lake.table("keys", lake.session.read.parquet(str(beside / "keys.parquet")))
         marks = _marks(rows, len(lake.names), f"(SELECT marks FROM {keys})")
         count, *sums = lake.session.sql(marks).toArrow().to_pylist()[0].values()
         tell(0.4)
-        people = _code(lake, rows, target, beside, schema, unit, dialect, f"(SELECT rows FROM {keys})")
+        people = _code(lake, rows, target, beside, schema, unit, dialect, keys)
     finally:
         texts.unpersist()
     tell(0.95)
@@ -154,13 +175,12 @@ def _bring(
 
 
 def _code(
-    lake: Lake, rows: str, target: Path, beside: Path, schema: Schema, unit: Unit, dialect: Dialect, key: str
+    lake: Lake, rows: str, target: Path, beside: Path, schema: Schema, unit: Unit, dialect: Dialect, keys: str
 ) -> int | None:
     """Write the coded rows; returns how many people there are, where that is not the number of rows."""
-    places = [lake.names.index(name) for name in schema.columns]
-    chosen, kept, people = rows, tuple[str, ...](), None
+    chosen, everyone, people, key = rows, "", None, f"(SELECT rows FROM {keys})"
     if unit.id_column is not None:
-        kept, own = (PERSON,), lake.names.index(unit.id_column)
+        own = lake.names.index(unit.id_column)
         who = f"trim(BOTH '{SPACES}' FROM replace(r{own}, chr(0), ''))"
         cells = ", ".join(f"coalesce(concat(octet_length(r{at}), ':', r{at}), '-')" for at, _ in enumerate(lake.names))
         hashes = f"sha2(concat({key}, {who}), 256) AS who, sha2(concat({key}, {cells}), 256) AS mark"
@@ -172,25 +192,28 @@ def _code(
         people = int(numbers.count())
         numbers_of = lake.table("people", numbers)
         ranked = f"SELECT *, row_number() OVER (PARTITION BY who ORDER BY mark) AS place FROM {known}"
-        picked = f"SELECT * FROM ({ranked}) JOIN {numbers_of} USING (who) WHERE place <= {unit.at_most}"
-        chosen = lake.table("chosen", lake.session.sql(picked))
-    texts = ", ".join([*(f"r{place} AS t{at}" for at, place in enumerate(places)), *kept])
+        everyone = f"SELECT * FROM ({ranked}) JOIN {numbers_of} USING (who)"
+        chosen = lake.table("chosen", lake.session.sql(f"{everyone} WHERE place <= {unit.at_most}"))
     kinds = pa.schema({"list": pa.int64(), "spelled": pa.string(), "place": pa.int64(), "fits": pa.int64()})
     spelled = [(one.column, one.spelled, one.place, int(one.fits)) for one in listed(schema)]
     rows_of = [dict(zip(kinds.names, row, strict=True)) for row in spelled]
     pq.write_table(pa.Table.from_pylist(rows_of, kinds), beside / "lists.parquet")
     lists = lake.table("lists", lake.session.read.parquet(str(beside / "lists.parquet")))
-    narrow = [f"CAST(c{at} AS {_narrow(column.size)}) AS c{at}" for at, column in enumerate(schema.columns.values())]
-    flags = [f"CAST({name} AS TINYINT) AS {name}" for name in (*(f"f{at}" for at, _ in enumerate(places)), "fault")]
-    inner = coding(schema, dialect, "pyspark", kept).removeprefix("WITH ")
-    before = f"WITH {TEXTS} AS (SELECT {texts} FROM {chosen}), lists AS (SELECT * FROM {lists}), {inner}"
-    wanted = ", ".join([*narrow, *flags, *kept])
-    lake.session.sql(f"SELECT {wanted} FROM ({before})").write.parquet(str(target))
+
+    def write(from_rows: str, to: str, cut: bool) -> None:
+        kept = (PERSON,) if unit.id_column is not None else ()
+        places = [lake.names.index(name) for name in schema.columns]
+        texts = ", ".join(f"r{place} AS t{at}" for at, place in enumerate(places))
+        tables = {TEXTS: f"SELECT {', '.join([texts, *kept])} FROM {from_rows}", LISTS: f"SELECT * FROM {lists}"}
+        tables |= {SET_TEXTS: f"SELECT {texts} FROM {rows}"}  # which is quicker than choosing rows once more
+        tables |= {KEYS: f"SELECT items FROM {keys}"} | coded_rows(SPARK, schema, dialect, "lower({})", kept, cut)
+        named = ", ".join(f"{name} AS ({query})" for name, query in tables.items())
+        lake.session.sql(f"WITH {named} SELECT * FROM coded").write.parquet(to)
+
+    write(chosen, str(target), cut=unit.id_column is None)
+    if everyone and schema.of_kind(ItemSet):
+        write(lake.table("everyone", lake.session.sql(everyone)), every_row(SparkRows(str(target))).path, cut=True)
     return people
-
-
-def _narrow(size: int) -> str:
-    return "TINYINT" if size <= 2**7 else "SMALLINT" if size <= 2**15 else "INT"
 
 
 def _category(kind: str) -> str:
@@ -201,18 +224,22 @@ def _category(kind: str) -> str:
     return "B" if kind == "boolean" else "D" if days else "N" if number else "S" if kind == "string" else ""
 
 
-def _texts(lake: Lake, dialect: Dialect) -> str:
+def _texts(lake: Lake, schema: Schema, dialect: Dialect) -> str:
     """All cells as texts r0, r1, …, without the rows that hold nothing."""
     width = len(lake.kinds)
     longest = LONGEST_RECORD // (2 * width) - 4
-    cells = [f"{_cell(name, kind, dialect)} AS r{at}" for at, (name, kind) in enumerate(lake.kinds)]
+    between = separators(schema)
+    cells = [
+        f"{_cell(name, kind, dialect, between.get(own, SET_SEPARATOR))} AS r{at}"
+        for at, (own, (name, kind)) in enumerate(zip(lake.names, lake.kinds, strict=True))
+    ]
     bounded = [f"CASE WHEN octet_length(r{at}) <= {longest} THEN r{at} END AS r{at}" for at in range(width)]
     some = " OR ".join(f"""trim(BOTH ' \t"'',' FROM coalesce(r{at}, '')) <> ''""" for at in range(width))
     where = f" WHERE {some}" if width > 1 else ""
     return f"SELECT {', '.join(bounded)} FROM (SELECT {', '.join(cells)} FROM {lake.view}){where}"
 
 
-def _cell(name: str, kind: str, dialect: Dialect) -> str:
+def _cell(name: str, kind: str, dialect: Dialect, between: str) -> str:
     own = "`" + name.replace("`", "``") + "`"
     text = f"CAST({own} AS STRING)"
     if kind in _AS_TEXT or kind == "string":
@@ -226,9 +253,8 @@ def _cell(name: str, kind: str, dialect: Dialect) -> str:
             f" WHEN {text} = '-Infinity' THEN '-inf' ELSE {signed} END"
         )
     if kind.startswith("array<") and kind[6:-1] in (*_AS_TEXT, "string", "float", "double"):
-        return (
-            f"array_join({own}, '|')" if kind == "array<string>" else f"array_join(CAST({own} AS ARRAY<STRING>), '|')"
-        )
+        items = own if kind == "array<string>" else f"CAST({own} AS ARRAY<STRING>)"
+        return f"array_join({items}, decode(unhex('{between.encode().hex()}'), 'UTF-8'))"
     return "CAST(NULL AS STRING)"
 
 

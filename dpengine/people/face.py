@@ -164,6 +164,11 @@ class Face(TokenFace):
         self._check("reads_databases")
         return self._at.house.reads_databases
 
+    @property
+    def reads_lakes(self) -> bool:
+        self._check("reads_lakes")
+        return self._at.house.reads_lakes
+
     def has_source(self, name: str) -> bool:
         self._check("has_source", name)
         return self._at.house.has_source(name)

@@ -33,7 +33,8 @@ def _all(who: tuple[str, ...], verbs: str) -> dict[str, frozenset[str]]:
 WORKSPACE = MappingProxyType(
     _all(
         (ANYONE,),
-        "person may tables names here closed job pending served samples_only reads_databases ledger jobs folder",
+        "person may tables names here closed job pending served samples_only reads_databases reads_lakes ledger jobs"
+        " folder",
     )
     | _all((ANYONE,), "tokens new_token revoke_token wishes myself")
     | _all(_ACCOUNT, "table answer_of meter grants limit")

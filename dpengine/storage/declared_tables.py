@@ -26,7 +26,7 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit
-from dpengine.intake import in_place, in_spark
+from dpengine.intake import in_spark
 from dpengine.intake.bring_in import code_rows, load_raw
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import address_mark
@@ -162,7 +162,12 @@ class DeclaredTables:
     @property
     def reads_databases(self) -> bool:
         """May a table come from a database at all? Where people sign in, from hosts that the operator named."""
-        return not self.samples_only and bool(self.databases or (self.databases is None and not self.ledger.served))
+        return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=False)
+
+    @property
+    def reads_lakes(self) -> bool:
+        """The same of a lake, and is Spark installed here?"""
+        return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=True)
 
     def has_source(self, name: str) -> bool:
         """Can newer rows of a table be brought from where it came?"""
@@ -180,18 +185,23 @@ class DeclaredTables:
         public_rules.check(schema)
         if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)
-        if not isinstance(self.coded(record), Path):
-            raise AllowanceError("source.in_place_revise", table=name)
         folder = self.folder / "tables" / record.folder
         unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
         refuse_full(self.folder)
+        source = sources.kept_there(folder)
+        if source is not None:
+            sources.refuse_elsewhere(source, self.databases, self.ledger.served)
+        header = redeclare.names_of(folder) if source is None else record.header
 
-        def code(header: Sequence[str], new: Record) -> None:
+        def code(new: Record) -> None:
+            if source is not None:
+                given = schema, unit, dialect, self._secret
+                return sources.code_anew(folder, source, new, given, self.engine.spill)
             loaded = Loaded(record.about, tuple(header))
             code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version, record.rule)
 
         with self.loading():
-            return redeclare.revise(self._registry, name, folder, schema, code)
+            return redeclare.revise(self._registry, name, folder, schema, header, code)
 
     def correct_people(self, name: str, people: int, actor: str = OWNER) -> Record:
         """Another declared number of people, where it is the owner's word: only promises are planned with it."""
@@ -222,7 +232,7 @@ class DeclaredTables:
             rule = RULE
             loaded = self._load(folder, source, new, bad_records, rule, progress)
             if isinstance(source, Source):
-                sources.keep(folder, source.described(loaded.seen), loaded.made)
+                sources.keep(folder, source.described(loaded.seen), {1: loaded.made})
             with self._registry.transaction() as rows:
                 known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
             others: list[str] = []  # of other owners, where people sign in
@@ -330,10 +340,8 @@ class DeclaredTables:
         progress: Callable[[float], None] | None = None,
     ) -> Loaded:
         if isinstance(source, Source) and source.in_place:
-            given = new.schema, new.unit, new.dialect, self._secret, progress
-            if source.spark:
-                return in_spark.bring(source, folder / "coded-1.parquet", *given, self.engine.spill)
-            return in_place.bring(source, sources.coded_name(folder), *given)
+            given = new.schema, new.unit, new.dialect, self._secret
+            return sources.code_there(folder, source, 1, given, self.engine.spill, progress)
         return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, rule, progress)
 
     def _sample(self, sample: Sample) -> Record:

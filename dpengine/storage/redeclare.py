@@ -52,23 +52,28 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
 
 
 def revise(
-    registry: Registry, name: str, folder: Path, schema: Schema, code: Callable[[Sequence[str], Record], None]
+    registry: Registry,
+    name: str,
+    folder: Path,
+    schema: Schema,
+    header: Sequence[str],
+    code: Callable[[Record], None],
 ) -> Record:
-    """Code the table under another schema and update the registry; after an error everything is as it was."""
+    """Code the table, which has the columns of `header`, under another schema and update the registry; after an error
+    everything is as it was."""
     with (folder / "revise.lock").open("a") as lock:
         os.chmod(lock.name, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel drops it on a kill
         old = registry.get(name)
         if old is None:
             raise AllowanceError("table.unknown", name=name)
-        header = names_of(folder)
         for column in schema.columns:
             if column not in header:
                 raise AllowanceError("column.absent", column=column, columns=list(header))
         new = replace(old, version=old.version + 1, schema=schema.as_json(), header=list(header))
-        code(header, new)
+        code(new)
         with registry.transaction() as rows:
             registry.update(rows, new)
         for file in folder.glob(f"coded-{old.version - 1}.*"):
-            file.unlink(missing_ok=True)
+            shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)  # a folder is what Spark wrote
         return new

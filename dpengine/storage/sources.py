@@ -9,22 +9,30 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.source import USUAL_PORT, Source
-from dpengine.intake import in_place
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Schema
+from dpengine.declared.source import USUAL_PORT, Source, split_lake
+from dpengine.declared.unit import Unit
+from dpengine.intake import in_place, in_spark
+from dpengine.intake.load import Loaded
 from dpengine.statistics.engines import PostgresRows, SparkRows
+from dpengine.storage.registry import Record
 
 CONNECTION = "connection.json"
 _MADE = "made"
 
 
-def keep(folder: Path, source: Source, made: str = "") -> None:
-    """Write the file, with what the coded table in a database was when it was `made`; one of an earlier reading is
-    replaced."""
+def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) -> None:
+    """Write the file, with what the coded tables in a database were when they were `made`, by version; one of an
+    earlier reading is replaced."""
     place = folder / CONNECTION
     fresh = place.with_suffix(".new")
     with suppress(FileNotFoundError):
@@ -32,7 +40,7 @@ def keep(folder: Path, source: Source, made: str = "") -> None:
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(source.kept() | {_MADE: made}, file)
+            json.dump(source.kept() | {_MADE: {str(version): one for version, one in (made or {}).items()}}, file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, place)
@@ -45,13 +53,23 @@ def kept(folder: Path) -> Source | None:
     return _read(folder)[0]
 
 
-def _read(folder: Path) -> tuple[Source | None, str]:
-    """The connection, and what the coded table was when it was made: nothing is known of those of earlier versions."""
+def _read(folder: Path) -> tuple[Source | None, dict[int, str]]:
+    """The connection, and what each version of the coded table was when it was made. Of those of earlier releases one
+    text is known, which is the first version's, or none."""
     try:
         told = json.loads((folder / CONNECTION).read_text(encoding="utf-8"))
-        return Source.from_kept(told), str(told.get(_MADE, ""))
+        made = told.get(_MADE, "")
+        if isinstance(made, str):
+            made = {1: made}
+        return Source.from_kept(told), {int(version): str(one) for version, one in made.items()}
     except (OSError, ValueError, KeyError, TypeError):
-        return None, ""
+        return None, {}
+
+
+def kept_there(folder: Path) -> Source | None:
+    """The connection of a table whose rows did not leave their database or lake; None of every other."""
+    source = kept(folder)
+    return source if source is not None and source.in_place else None
 
 
 def coded_name(folder: Path, version: int = 1) -> str:
@@ -66,14 +84,52 @@ def coded_there(folder: Path, version: int) -> PostgresRows | SparkRows | None:
         return None
     if source.spark:
         return SparkRows(str(folder / f"coded-{version}.parquet"), source.spark)
-    return PostgresRows(in_place.OURS, coded_name(folder, version), source.url, made)
+    return PostgresRows(in_place.OURS, coded_name(folder, version), source.url, made.get(version, ""))
 
 
 def drop_there(folder: Path) -> None:
     """Delete what a database holds of a table's coded rows, before its folder is deleted."""
-    source = kept(folder)
+    source, made = _read(folder)
     if source is not None and source.in_place and not source.spark:
-        in_place.drop(source, coded_name(folder))
+        last = max(made, default=1) + 1  # which a program that was killed may have left
+        in_place.drop(source, *(coded_name(folder, version) for version in {*made, 1, last}))
+
+
+Given = tuple[Schema, Unit, Dialect, bytes]  # how it is declared, and the workspace's secret
+
+
+def code_there(
+    folder: Path,
+    source: Source,
+    version: int,
+    given: Given,
+    spill: Callable[[], Path] | None,
+    progress: Callable[[float], None] | None = None,
+) -> Loaded:
+    """Code a table where its rows are."""
+    if source.spark:
+        return in_spark.bring(source, folder / f"coded-{version}.parquet", *given, progress, spill)
+    return in_place.bring(source, coded_name(folder, version), *given, progress)
+
+
+def code_anew(folder: Path, source: Source, new: Record, given: Given, spill: Callable[[], Path] | None) -> None:
+    """The same again under a new declaration. The version before it stays, because questions that run still read it;
+    one that is older goes. If the rows are no longer those that the table has, nothing is kept."""
+    names = {version: coded_name(folder, version) for version in (new.version, new.version - 2)}
+    if not source.spark:
+        in_place.drop(source, names[new.version])  # a program that was killed may have left it
+    loaded = code_there(folder, source, new.version, given, spill)
+    people = max(int(loaded.people or 0), 1)
+    if loaded.fingerprint != new.fingerprint or (new.relation == "replace" and people != new.about):
+        if not source.spark:
+            in_place.drop(source, names[new.version])
+        for left in folder.glob(f"coded-{new.version}.*"):
+            shutil.rmtree(left, ignore_errors=True)
+        raise AllowanceError("source.moved_on", table=new.name)
+    keep(folder, source, _read(folder)[1] | {new.version: loaded.made})
+    if not source.spark and new.version > 2:
+        with suppress(AllowanceError):  # it goes when the table is forgotten
+            in_place.drop(source, names[new.version - 2])
 
 
 def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool) -> None:
@@ -81,9 +137,29 @@ def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool
     hosts that its operator named are: `host` or `host:port`. On a laptop, whose user can reach them anyway, all are."""
     if allowed is None and not served:
         return
-    if source.spark:  # it reads any file that the server can
-        raise AllowanceError("source.not_allowed")
+    if source.spark:
+        if not any(_lake_allowed(source, one) for one in allowed or ()):
+            raise AllowanceError("source.not_allowed")
+        return
     hosts = {one.strip().lower() for one in allowed or ()}
     usual = {source.host, f"[{source.host}]"} if source.port == USUAL_PORT else set()
     if not hosts & {source.where, *usual}:
         raise AllowanceError("source.not_allowed")
+
+
+def may_read(allowed: Sequence[str] | None, served: bool, lakes: bool) -> bool:
+    """Can a table come from any database, or with `lakes` from any lake? A lake needs Spark, installed where this
+    runs."""
+    if lakes and find_spec("pyspark") is None:
+        return False
+    return any(bool(split_lake(one)[0]) == lakes for one in allowed or ()) or (allowed is None and not served)
+
+
+def _lake_allowed(source: Source, entry: str) -> bool:
+    """A Spark reads whatever it may, whoever asks. So its operator names it, and where paths are to be read, the folder
+    that they lie in (`spark://host:7077/lake/`); without a folder, tables of its catalogue are read and no path."""
+    spark, folder = split_lake(entry)
+    if spark != source.spark:
+        return False
+    plain = re.fullmatch(r"[0-9A-Za-z_./*=-]+", source.path) and ".." not in source.path  # no other way out of a folder
+    return bool(plain and source.path.startswith(folder)) if folder else not source.path

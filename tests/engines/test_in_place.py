@@ -16,6 +16,7 @@ import pytest
 from engine.intake.test_coding_expressions import ODD, cell
 from engine.intake.test_coding_expressions import SCHEMA as CODED
 from engines.postgres_server import PostgresServer
+from engines.sets import SETS, from_file, some_rows, tuples
 from engines.source_steps import CANARY, PASSWORD, PEOPLE, add, prepared, refused, run, source
 
 import dpengine as dp
@@ -70,6 +71,35 @@ def test_cells_are_coded_as_from_a_file(home: Workspace, address: str, tmp_path:
     assert table.facts.people == people and home.record("odd").fingerprint == loaded.fingerprint
     wanted = sorted(tuple(row) for row in here.to_numpy().tolist())
     assert codes(home, address, "odd") == wanted  # with three rows each, all of a person's count
+
+
+@pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("id", 2)], ids=["rows", "people"])
+def test_sets_are_coded_as_from_a_file(home: Workspace, address: str, tmp_path: Path, unit: dp.Unit) -> None:
+    """As texts, and the first column as an array."""
+    rows = some_rows(random.Random(), 300)
+    columns = "id text, tags text, n text, one text, odd text"
+    run(address, "DROP TABLE IF EXISTS sets CASCADE", f"CREATE TABLE sets ({columns})")
+    with psycopg.connect(address) as connection, connection.cursor() as cursor:
+        with cursor.copy("COPY public.sets FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+    arrays = "id, string_to_array(tags, '|', '') AS tags, n, one, string_to_array(odd, ' AND ') AS odd"
+    run(address, "DROP TABLE IF EXISTS arrays", f"CREATE TABLE arrays AS SELECT {arrays} FROM sets")
+    for name in ("sets", "arrays"):
+        table = add(home, staying(address, name), name, schema=SETS, unit=unit, budget=dp.Budget("9", "1e-6"))
+        here, every, people = from_file(source(address, name), unit, tmp_path / name, home._secret)
+        assert table.facts.people == people
+        there = f"allowance.{sources.coded_name(home.folder / 'tables' / home.record(name).folder)}"
+        with psycopg.connect(address) as connection:
+            found = tuples(connection.execute(f"SELECT * FROM {there}").fetchall())
+            assert len(found) == len(here) and (unit.id_column or found == here)
+            if unit.id_column:
+                assert tuples(connection.execute(f"SELECT * FROM {there}_every").fetchall()) == every
+                assert set(found) <= {row[:10] for row in every}
+        assert table.ask(table.query("histogram", column="tags", epsilon="1")).value is not None
+    if unit.id_column:  # what is asked of every row is watched too
+        run(address, f"ALTER TABLE {there}_every DISABLE TRIGGER ALL")
+        assert code_of(lambda: table.ask(table.query("count", epsilon="0.1"))) == "engine.changed"
 
 
 def test_at_most_so_many_rows_of_a_person_count_and_always_the_same(home: Workspace, address: str) -> None:
@@ -137,19 +167,46 @@ def test_what_goes_wrong_leaves_nothing_there(home: Workspace, address: str) -> 
     )
     refused(home, staying(address, "broken"), "source.unreadable")
     refused(home, staying(address, "missing"), "source.absent")
-    sets = dp.Schema({"town": dp.ItemSet(["Kranj", "Ptuj"])})
-    refused(home, staying(address), "source.in_place_sets", schema=sets)
+    far = dp.Schema({"age": dp.Number(10**16, 10**16 + 10)})
+    refused(home, staying(address), "source.in_place_fine", schema=far)
     add(home, staying(address, "notes"), "notes")
     assert code_of(lambda: add(home, staying(address, "notes"), "other terms", unit=dp.Unit.column("town", 1))) == (
         "budget.other_terms"
     )
     assert len(ours(address)) == len(before) + 1  # what was coded for the refused one is gone again
-    assert code_of(lambda: home.revise("notes", dp.Schema({"age": dp.Number(0, 9)}))) == "source.in_place_revise"
     home.forget("notes")
     assert ours(address) == before
     run(address, "REVOKE CREATE ON SCHEMA allowance FROM ana")
     refused(home, staying(address), "source.in_place_forbidden")
     run(address, "GRANT CREATE ON SCHEMA allowance TO ana")
+
+
+def test_it_is_described_anew_while_its_rows_are_the_same(home: Workspace, address: str) -> None:
+    run(address, "CREATE TABLE again AS SELECT * FROM visits")
+    before = ours(address)
+    first = add(home, staying(address, "again"), "again", budget=dp.Budget("20", "1e-6"))
+    first.ask(first.query("mean", column="age", epsilon="1"))
+    budget, spent = first.budget.id, first.meter().used
+    for top in (9, 50, 90):
+        table = first.revise(dp.Schema({"age": dp.Number(0, top), "id": dp.Number(0, 9)}))
+        assert table.budget.id == budget and table.meter().used == spent
+        assert max(row[0] for row in newest_codes(home, address, "again")) == min(top, 60)
+        assert len(ours(address)) == len(before) + 2  # the one before stays for questions that run
+    assert table.ask(table.query("mean", column="id", epsilon="1")).value is not None
+    run(address, "INSERT INTO again VALUES (999, 1, 'Ptuj')")
+    kept = ours(address)
+    assert code_of(lambda: table.revise(dp.Schema({"age": dp.Number(0, 7)}))) == "source.moved_on"
+    assert ours(address) == kept and home.record("again").version == 4
+    assert table.ask(table.query("mean", column="id", epsilon="1")).value is not None
+    home.forget("again")
+    assert ours(address) == before
+
+
+def newest_codes(home: Workspace, address: str, name: str) -> list[tuple[int, ...]]:
+    record = home.record(name)
+    there = sources.coded_name(home.folder / "tables" / record.folder, record.version)
+    with psycopg.connect(address) as connection:
+        return connection.execute(f"SELECT * FROM allowance.{there}").fetchall()
 
 
 def test_an_away_database_is_told_before_the_charge_and_forgotten_when_it_is_back(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from engine.intake.test_coding_expressions import ODD, cell
 from engine.intake.test_coding_expressions import SCHEMA as CODED
+from engines.sets import SETS, from_file, some_rows, tuples
 from pyspark.sql import SparkSession
 
 import dpengine as dp
@@ -23,6 +24,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.intake.bring_in import code_rows, load_raw
 from dpengine.intake.marks import row_key
 from dpengine.statistics.counts import RowCount
+from dpengine.statistics.engines import SparkRows, every_row
 from dpengine.statistics.engines.spark import SparkEngine
 from dpengine.workspace import Workspace
 
@@ -123,6 +125,94 @@ def test_typed_columns_faults_and_newer_files(home: Workspace, tmp_path: Path, s
         with pytest.raises(AllowanceError) as told:
             add(home, source, "refused", schema=schema)
         assert told.value.code == code and sorted(home.folder.rglob("*")) == before
+
+
+def test_one_column_and_a_new_description(home: Workspace, tmp_path: Path, spark: SparkEngine) -> None:
+    files = tmp_path / "one"
+    files.mkdir()
+    pq.write_table(pa.table({"n": [1, 2, 3, 40]}), files / "0.parquet")
+    table = add(home, lake(files), "one", schema=dp.Schema({"n": dp.Number(0, 9)}))
+    folder = home.folder / "tables" / home.record("one").folder
+    assert codes(folder / "coded-1.parquet") == [(1, 0, 0), (2, 0, 0), (3, 0, 0), (9, 1, 1)]
+    for top in (50, 60):
+        table = table.revise(dp.Schema({"n": dp.Number(0, top)}))
+    assert codes(folder / "coded-3.parquet") == [(1, 0, 0), (2, 0, 0), (3, 0, 0), (40, 0, 0)]
+    assert sorted(one.name for one in folder.glob("coded-*")) == ["coded-2.parquet", "coded-3.parquet"]
+    assert table.ask(table.query("mean", column="n", epsilon="1")).value is not None
+    pq.write_table(pa.table({"n": [5]}), files / "1.parquet")
+    with pytest.raises(AllowanceError) as told:
+        table.revise(dp.Schema({"n": dp.Number(0, 70)}))
+    assert told.value.code == "source.moved_on" and home.record("one").version == 3
+    assert sorted(one.name for one in folder.glob("coded-*")) == ["coded-2.parquet", "coded-3.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "arrays"),
+    [
+        pytest.param(dp.Unit.rows(), False, id="rows"),
+        pytest.param(dp.Unit.column("id", 2), True, id="people, arrays"),
+        pytest.param(dp.Unit.rows(), True, id="rows, arrays", marks=pytest.mark.long),
+        pytest.param(dp.Unit.column("id", 2), False, id="people", marks=pytest.mark.long),
+    ],
+)
+def test_sets_are_coded_as_from_a_file(
+    home: Workspace, tmp_path: Path, spark: SparkEngine, unit: dp.Unit, arrays: bool
+) -> None:
+    """As texts, or the first column as an array."""
+    rows = list(zip(*some_rows(random.Random(), 300), strict=True))
+    names = ["id", *SETS.columns]
+    plain = pa.table({name: pa.array(cells, pa.string()) for name, cells in zip(names, rows, strict=True)})
+    split = pa.array([None if cell is None else cell.split("|") for cell in rows[1]], pa.list_(pa.string()))
+    for folder, whole in (("here", plain), ("lake", plain.set_column(1, "tags", split) if arrays else plain)):
+        (tmp_path / folder).mkdir()
+        pq.write_table(whole, tmp_path / folder / "0.parquet")
+    here, every, people = from_file(tmp_path / "here", unit, tmp_path / "coded here", home._secret)
+    table = add(home, lake(tmp_path / "lake"), "lake", schema=SETS, unit=unit)
+    coded = SparkRows(str(home.folder / "tables" / home.record("lake").folder / "coded-1.parquet"))
+    found = tuples(row.values() for row in pq.read_table(coded.path).to_pylist())
+    assert table.facts.people == people and len(found) == len(here)
+    if unit.id_column is None:
+        assert found == here
+    else:  # people are numbered in another order
+        all_of_them = tuples(row.values() for row in pq.read_table(every_row(coded).path).to_pylist())
+        assert tuples(row[:9] + row[10:] for row in all_of_them) == tuples(row[:9] + row[10:] for row in every)
+        assert set(found) <= {row[:10] for row in all_of_them}
+    assert table.ask(table.query("histogram", column="tags", epsilon="1")).value is not None
+
+
+def test_a_table_of_the_catalogue_is_brought_and_no_path_or_view_under_its_name(
+    home: Workspace, tmp_path: Path, spark: SparkEngine
+) -> None:
+    session = spark.session("local[2]")
+    pq.write_table(pa.table({"n": [1, 2, 3]}), tmp_path / "rows.parquet")
+    rows = session.read.parquet(str(tmp_path / "rows.parquet"))
+    rows.write.option("path", str(tmp_path / "visits")).mode("overwrite").saveAsTable("visits")
+    rows.createOrReplaceTempView("coded_of_somebody")
+    schema = dp.Schema({"n": dp.Number(0, 9)})
+    table = add(home, dp.Source("spark", table="default.visits"), "care", schema=schema)
+    assert table.facts.people == 3
+    session.sql("INSERT INTO visits VALUES (7)")
+    newer = home.bring_newer("care", "newer")
+    assert newer.joined and newer.facts.people == 4
+    before = sorted(home.folder.rglob("*"))
+    for named, more, code in (
+        ("coded_of_somebody", {}, "source.lake"),
+        (f'parquet."{tmp_path}/rows.parquet"', {}, "source.lake"),
+        ("default.visits", {"snapshot": "3"}, "source.no_state"),  # Parquet keeps no states
+        ("nowhere", {}, "source.lake"),
+    ):
+        with pytest.raises(AllowanceError) as told:
+            add(home, dp.Source("spark", table=named, **more), "refused", schema=schema)
+        assert told.value.code == code and sorted(home.folder.rglob("*")) == before
+    session.sql("DROP TABLE visits")
+
+
+def test_a_process_has_one_spark(home: Workspace, tmp_path: Path, spark: SparkEngine) -> None:
+    """PySpark would answer from the one that runs, whichever was asked for."""
+    spark.session("local[2]")
+    with pytest.raises(AllowanceError) as told:
+        home.describe_source(dp.Source("spark://127.0.0.1:7077", path=str(tmp_path)))
+    assert told.value.code == "engine.other_spark"
 
 
 def test_a_lake_is_brought_with_its_keys_in_no_plan_and_its_spill_in_the_workspace(

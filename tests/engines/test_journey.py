@@ -41,7 +41,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     bringing.look("form")
     page.locator(".st-key-declare-source-go button").click()
     page.get_by_role("heading", name="Are these the columns?").wait_for()
-    page.get_by_text("Its rows stay in the database").wait_for()
+    page.get_by_text("Its rows stay where they are").wait_for()
     bringing.look("names")
     bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
     bringing.pick("one row each").pick("only what it says")

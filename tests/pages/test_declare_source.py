@@ -7,7 +7,7 @@ import pytest
 from helpers_declare import Page
 from helpers_source import ADDRESS, PASSWORD, pretend
 
-from dpengine.intake.postgres import SourceColumn
+from dpengine.intake.postgres import Described, SourceColumn
 from dpengine.workspace import Workspace
 from ui.shell import served
 
@@ -93,6 +93,34 @@ def test_an_earlier_state_is_named_and_newer_rows_come_with_one_click(
     shown.app.run()
     assert [one.name for one in home.tables()] == ["ward", "ward 2"]
     assert home.record("ward 2").budget == home.record("ward").budget
+
+
+def test_a_lake_is_offered_where_spark_is_and_described_by_its_schema(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "declare-lake-what" not in {one.key for one in Page().run().app.text_input} or home.reads_lakes
+    monkeypatch.setattr("dpengine.storage.sources.find_spec", lambda name: name)
+    asked: list[object] = []
+
+    def describe(source: object, spill: object) -> Described:
+        asked.append(source)
+        return Described((SourceColumn("age", "bigint", "N"),), (("spark table", "care", "visits"),))
+
+    monkeypatch.setattr("dpengine.intake.in_spark.describe_lake", describe)
+    page = Page()
+    page.run()
+    for what, spark, told in (
+        ("", "", "one of the two"),
+        ("/data/*.parquet", "yarn", "not the address of a Spark"),
+        ("care.visits", "", ""),
+    ):
+        page.app.text_input(key="declare-lake-what").set_value(what)
+        page.app.text_input(key="declare-lake-spark").set_value(spark)
+        page.app.button(key="declare-lake-go").click()
+        page.run()
+        assert len(page.refusals) == (1 if told else 0) and all(told in one for one in page.refusals)
+    assert page.draft.step == "names" and "bigint" in page.text
+    assert [(one.spark, one.table) for one in asked] == [("local[2]", "care.visits")]  # type: ignore[attr-defined]
 
 
 def test_a_served_app_names_its_databases(tmp_path: pytest.TempPathFactory) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.source import split_lake
 from ui.shell import gate, room
 
 SERVE = "ALLOWANCE_SERVE"
@@ -68,7 +69,7 @@ class Served:
     administrator: tuple[str, str]
     provider: Provider | None
     proxy: Proxy | None
-    databases: tuple[str, ...] = ()  # hosts that tables may come from
+    databases: tuple[str, ...] = ()  # hosts that tables may come from, and lakes
 
 
 _KNOWN = {
@@ -132,7 +133,7 @@ def _served(told: dict[str, Any]) -> Served:
     if proxy is not None:  # what a provider calls itself is compared at the start (ui/shell/provider.py)
         refuse_other_issuer(administrator[0], proxy.issuer)
     databases = _list(told, "databases", [])
-    if not all(_HOST.fullmatch(one) for one in databases):
+    if not all(_HOST.fullmatch(one) or split_lake(one)[0] for one in databases):
         raise AllowanceError("serve.databases")
     return Served(address, origin, secret, hours, administrator, provider, proxy, databases)
 

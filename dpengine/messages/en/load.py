@@ -61,6 +61,7 @@ SENTENCES: dict[str, str] = {
     "engine.unreadable": "The stored table cannot be read; load the file again.",
     "engine.absent": "This table is asked in {engine}, and what that needs is not installed here; whoever runs the program installs {file}. Nothing was spent.",
     "engine.away": "What holds this table did not answer, or no longer has the table; look whether it runs and the table is there, then ask again.",
+    "engine.other_spark": "This program works with the Spark at {master} already, and a process has one; ask this table from a program of its own, or through Spark Connect (sc://host:15002). Nothing was spent.",
     "engine.changed": "The coded table of this one in its database is no longer as it was made, so answers could be false. Nothing was spent; bring the table again, under another name: it joins the same allowance.",
     "engine.no_training": "This table is asked where it lies, and a training would read all of it for every step; to train on it, bring the table in as a source. Nothing was spent.",
     "engine.raw_stays": "This table is asked where it lies, by its declared columns alone; to buy what is not declared, bring the table in as a source. Nothing was spent.",

@@ -12,7 +12,7 @@ SENTENCES: dict[str, str] = {
     "serve.text": "“{key}” is missing in the configuration, or is not a text. See deploy/serve.example.toml.",
     "serve.list": '“{key}” in the configuration must be a list of texts: ["one", "another"].',
     "serve.origin": "“origin” in the configuration must be the address that people open, https and without a path, for instance https://data.example.org (http for localhost alone).",
-    "serve.databases": "Under “databases” belong hosts of databases, as db.example.org or db.example.org:5432.",
+    "serve.databases": "Under “databases” belong hosts of databases, as db.example.org or db.example.org:5432, and lakes, as spark://spark.example.org:7077/lake/.",
     "serve.hours": "“session_hours” in the configuration must be a whole number from 1 to {most}.",
     "serve.secret": "“cookie_secret” in the configuration must be {least} random signs or more. Make one with: openssl rand -hex 32",
     "serve.metadata": "“provider.metadata” in the configuration must be the https address of the provider's description, which ends in /.well-known/openid-configuration.",

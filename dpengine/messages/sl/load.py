@@ -45,6 +45,7 @@ SENTENCES: dict[str, str] = {
     "engine.unreadable": "Shranjene tabele ni mogoče prebrati; naložite datoteko znova.",
     "engine.absent": "Na vprašanja o tej tabeli odgovarja {engine}, kar pa za to potrebuje, tu ni nameščeno; kdor skrbi za program, naj namesti {file}. Nič ni bilo porabljeno.",
     "engine.away": "Zbirka, v kateri je ta tabela, ne odgovarja ali pa tabele v njej ni več; preverite, ali teče in ali je tabela tam, nato vprašajte znova.",
+    "engine.other_spark": "Ta program že dela s Sparkom na {master}, proces pa ima lahko enega; to tabelo sprašujte iz ločenega programa ali prek Spark Connecta (sc://strežnik:15002). Nič ni bilo porabljeno.",
     "engine.changed": "Kodirana tabela v bazi ni več taka, kakršna je nastala, zato bi bili odgovori lahko napačni. Nič ni bilo porabljeno; prinesite tabelo znova, pod drugim imenom: pridruži se istemu proračunu.",
     "engine.no_training": "Ta tabela odgovarja tam, kjer je, učenje pa bi jo za vsak korak prebralo vso; za učenje jo prinesite kot vir. Nič ni bilo porabljeno.",
     "engine.raw_stays": "Ta tabela odgovarja tam, kjer je, in samo po opisanih stolpcih; česar opis ne pove, lahko kupite, če tabelo prinesete kot vir. Nič ni bilo porabljeno.",

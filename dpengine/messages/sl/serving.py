@@ -10,7 +10,7 @@ SENTENCES: dict[str, str] = {
     "serve.text": "»{key}« v nastavitvah manjka ali ni besedilo. Glejte deploy/serve.example.toml.",
     "serve.list": '»{key}« mora biti v nastavitvah seznam besedil: ["eno", "drugo"].',
     "serve.origin": "»origin« mora biti v nastavitvah naslov, ki ga ljudje odprejo, https in brez poti, na primer https://data.example.org (http samo za localhost).",
-    "serve.databases": "Pod »databases« spadajo strežniki podatkovnih baz, na primer db.example.org ali db.example.org:5432.",
+    "serve.databases": "Pod »databases« spadajo strežniki podatkovnih baz, na primer db.example.org ali db.example.org:5432, in podatkovna jezera, na primer spark://spark.example.org:7077/lake/.",
     "serve.hours": "»session_hours« mora biti v nastavitvah celo število od 1 do {most}.",
     "serve.secret": "»cookie_secret« mora imeti v nastavitvah vsaj {least} naključnih znakov. Naredite ga z: openssl rand -hex 32",
     "serve.metadata": "»provider.metadata« mora biti v nastavitvah naslov https opisa ponudnika, ki se konča z /.well-known/openid-configuration.",

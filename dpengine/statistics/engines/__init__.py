@@ -30,7 +30,9 @@ class PostgresRows:
     schema: str
     table: str
     connection: str = field(repr=False)  # a libpq URL; it may hold a password, so nothing shows it
-    made: str = ""  # what it was when it was made (libpq.AS_MADE); empty where nobody noted that
+    # What it was when it was made (libpq.AS_MADE), and after a space the same of the table of every row, where there is
+    # one; empty where nobody noted that.
+    made: str = ""
 
 
 @dataclass(frozen=True)

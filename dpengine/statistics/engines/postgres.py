@@ -61,13 +61,13 @@ class PostgresEngine:
         """No row is looked at: only whether the table is there, may be read, and is still the one that was made."""
         with self._reading(coded) as cursor:
             cursor.execute(f"SET LOCAL lock_timeout TO '{PATIENCE}'")
-            cursor.execute(sql.SQL("SELECT FROM {} LIMIT 0").format(sql.Identifier(coded.schema, coded.table)))
-            if coded.made:
-                cursor.execute(
-                    sql.SQL(AS_MADE).format(schema=sql.Literal(coded.schema), table=sql.Literal(coded.table))
-                )
-                if cursor.fetchone() != (coded.made,):
-                    raise AllowanceError("engine.changed")
+            made = coded.made.split()
+            for table, as_made in zip((coded.table, every_row(coded).table), made or [""], strict=False):
+                cursor.execute(sql.SQL("SELECT FROM {} LIMIT 0").format(sql.Identifier(coded.schema, table)))
+                if as_made:
+                    cursor.execute(sql.SQL(AS_MADE).format(schema=sql.Literal(coded.schema), table=sql.Literal(table)))
+                    if cursor.fetchone() != (as_made,):
+                        raise AllowanceError("engine.changed")
 
     def read(self, need: Need[Statistic], coded: PostgresRows, schema: Schema) -> Statistic:
         """Exactly `need.of(rows)`. Only the way to the database can fail."""

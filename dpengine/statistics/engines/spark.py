@@ -36,14 +36,17 @@ from dpengine.statistics.raw_needs import RawNeed
 
 Statistic = TypeVar("Statistic")
 
+CONNECT = "sc://"
 BROKEN = (PySparkException, Py4JError, OSError)
 _numbers = count()
-logging.getLogger("SQLQueryContextLogger").disabled = True  # PySpark prints errors there, whose text may quote a value
+for _logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+    logging.getLogger(_logger).disabled = True  # PySpark prints errors there, whose text may quote a value
 
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.adaptive.enabled": "false",  # it would run one question as several jobs
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.runSQLOnFiles": "false",  # the name of a table is never a path
 }
 QUIET = {  # where this process is the driver; what is shuffled or spilled to a disk is encrypted
     "spark.ui.enabled": "false",
@@ -74,9 +77,10 @@ class SparkEngine:
                 raise AllowanceError("engine.rows_stay")
 
     def refuse_away(self, coded: SparkRows) -> None:
-        """The files' names and types are looked at, and no row."""
+        """The files' names and types are looked at, and no row; and whether Spark answers."""
         with self._trying(coded):
-            self._view(coded)
+            session, view = self.view(coded)
+            session.table(view).schema  # noqa: B018 - Spark is asked for it
 
     def read(self, need: Need[Statistic], coded: SparkRows, schema: Schema) -> Statistic:
         """Exactly `need.of(rows)`. Only the way to Spark, or to its files, can fail."""
@@ -106,37 +110,48 @@ class SparkEngine:
         """The one statement that computes a need, and the session that knows its tables."""
         coded = every_row(coded) if need.every_row else coded
         found = statement(need, schema, "pyspark")
-        session, view = self._view(coded)
+        session, view = self.view(coded)
         tables = {f"{CODED} AS": f"SELECT {found.wide} FROM {view}"}
         for name, values in (found.lists | need.tables()).items():
             tables[f"{name} AS"] = _looked_up(values)
         return session, found.over(tables)
 
-    def _view(self, coded: SparkRows) -> tuple[SparkSession, str]:
+    def view(self, coded: SparkRows) -> tuple[SparkSession, str]:
         """The table under a name in the session of its Spark. Its files are listed once, because they never change."""
+        session = self.session(coded.master)
         with self._lock:
-            session = self._sessions.get(coded.master) or self._start(coded.master)
-            self._sessions[coded.master] = session
             if coded not in self._views:
                 name = f"coded_{next(_numbers)}"
                 session.read.parquet(coded.path).createOrReplaceTempView(name)
                 self._views[coded] = name
             return session, self._views[coded]
 
+    def session(self, master: str) -> SparkSession:
+        """The way to a Spark, which is started where it is not there yet."""
+        with self._lock:
+            session = self._sessions.get(master) or self._start(master)
+            self._sessions[master] = session
+            return session
+
+    def session_apart(self, master: str) -> SparkSession:
+        """A session of its own, for one table that is brought: no name that others have is found in it, and none of its
+        names in others. Through Spark Connect, that of an engine of its own is."""
+        session = self.session(master)
+        return session if master.startswith(CONNECT) else _settled(session.newSession())
+
     def _start(self, master: str) -> SparkSession:
-        builder, settings = SparkSession.builder.appName("allowance"), dict(SETTINGS)
-        if master.startswith("sc://"):
-            builder = builder.remote(master)
-        else:
-            builder, settings = builder.master(master), settings | QUIET
+        if master.startswith(CONNECT):
+            return _settled(_connected(master))
+        running = SparkContext._active_spark_context
+        if running is not None and running.master != master:  # a process has one, and PySpark would hand that one out
+            raise AllowanceError("engine.other_spark", master=running.master)
+        settings = SETTINGS | QUIET
         if master.startswith("local"):
             settings |= HERE | ({} if self._spill is None else {"spark.local.dir": str(self._spill())})
+        builder = SparkSession.builder.appName("allowance").master(master)
         for name, value in settings.items():
             builder = builder.config(name, value)
-        session = builder.getOrCreate()
-        for name, value in SETTINGS.items():  # whatever a session that was there already had
-            session.conf.set(name, value)
-        return session
+        return _settled(builder.getOrCreate())
 
     @contextmanager
     def _trying(self, coded: SparkRows) -> Iterator[None]:
@@ -148,10 +163,27 @@ class SparkEngine:
             with self._lock:
                 for address in (coded, every_row(coded)):
                     self._views.pop(address, None)
-                if not isinstance(error, PySparkException) or _gone():
+                if not isinstance(error, PySparkException) or coded.master.startswith(CONNECT) or _gone():
                     self._views = {one: name for one, name in self._views.items() if one.master != coded.master}
                     _end(self._sessions.pop(coded.master, None))
             raise AllowanceError("engine.away") from None
+
+
+def _connected(master: str) -> SparkSession:
+    """Through Spark Connect, which may stand beside a Spark of this process. Who does not answer is away after some
+    seconds; PySpark itself would try for ten minutes."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession as Connected
+
+    session = Connected.builder.remote(master).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=6, max_backoff=4000)])
+    return cast(SparkSession, session)
+
+
+def _settled(session: SparkSession) -> SparkSession:
+    for name, value in SETTINGS.items():  # whatever it had before
+        session.conf.set(name, value)
+    return session
 
 
 def _gone() -> bool:

@@ -72,10 +72,22 @@ def test_a_lake_is_a_path_and_the_spark_that_reads_it() -> None:
         {"path": "a\nb"},
         {"path": "/data", "table": "visits"},
         {"path": "/d", "password": "x"},
+        {"table": "visits", "password": "x"},
     ):
         with pytest.raises(AllowanceError) as refused:
             dp.Source("spark", **given)  # type: ignore[arg-type]
         assert refused.value.code == "source.path"
+    table = dp.Source("spark", table="Lake.care.visits", snapshot=7)  # type: ignore[arg-type]
+    assert table.lake_place() == ("spark table", "lake", "care", "visits") == table.newest().lake_place()
+    assert dp.Source.from_kept(table.kept()) == table and "snapshot='7'" in repr(table) and not table.newest().snapshot
+    for given, code in (
+        ({"path": "/data", "snapshot": "7"}, "source.snapshot"),
+        ({"table": "visits", "snapshot": "7'; --"}, "source.snapshot"),
+        ({"table": "a.b.c.d"}, "source.table"),
+    ):
+        with pytest.raises(AllowanceError) as refused:
+            dp.Source("spark", **given)  # type: ignore[arg-type]
+        assert refused.value.code == code
     for address in ("spark://a,b:7077", "sc://host/;token=x", "local[*]", "yarn"):
         with pytest.raises(AllowanceError) as refused:
             dp.Source(address, path="/data")

@@ -106,6 +106,7 @@ WORKSPACE: dict[str, tuple[bool, Call]] = {
     "served": (False, of_face(lambda s, f: f.served)),
     "samples_only": (False, of_face(lambda s, f: f.samples_only)),
     "reads_databases": (False, of_face(lambda s, f: f.reads_databases)),
+    "reads_lakes": (False, of_face(lambda s, f: f.reads_lakes)),
     "folder": (False, of_face(lambda s, f: f.folder)),
     "ledger": (False, of_face(lambda s, f: f.ledger.head())),
     "jobs": (False, of_face(lambda s, f: f.jobs.state("x"))),

@@ -18,6 +18,7 @@ from dpengine.commands.backup import backup
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.source import without_password
 from dpengine.intake.postgres import SourceColumn
+from dpengine.storage import sources
 from dpengine.storage.sources import CONNECTION
 from dpengine.workspace import Workspace
 
@@ -117,6 +118,40 @@ def test_where_people_sign_in_only_named_hosts_are_reached(tmp_path: Path, datab
         assert add(other, "mine too").joined is False  # charged to the same allowance, and not told
         assert here.workspace.record("mine too").budget == here.workspace.record("ward").budget
         assert owner.bring_newer("ward", "apart", new_people=True).name == "apart" and here.workspace.verify_ledger().ok
+
+
+def test_where_people_sign_in_a_lake_is_read_from_named_folders_and_no_other_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A Spark reads whatever it may, the rows of other tables among it, whoever asks."""
+    spark, connect = "spark://s.example.org:7077", "sc://s.example.org"
+    named = (f"{spark}/lake/", connect, "db.example.org")
+    for address, given, allowed in (
+        (spark, {"path": "/lake/care/year=2024/*.parquet"}, True),
+        (spark, {"path": "/lake/../data/tables/x/raw.parquet"}, False),
+        (spark, {"path": "/lake/{a,b}"}, False),
+        (spark, {"path": "/lake/\\.\\./data"}, False),
+        (spark, {"path": "/lakeside/x"}, False),
+        (spark, {"path": "file:/lake/x"}, False),
+        (spark, {"table": "care.visits"}, False),
+        (connect, {"table": "care.visits"}, True),
+        (connect, {"path": "/lake/x"}, False),
+        ("spark", {"path": "/lake/x"}, False),
+        ("spark", {"table": "care.visits"}, False),
+    ):
+        source = dp.Source(address, **given)  # type: ignore[arg-type]
+        call = lambda source=source: sources.refuse_elsewhere(source, named, True)  # noqa: E731
+        if allowed:
+            call()
+        else:
+            assert code_of(call) == "source.not_allowed"
+        assert code_of(lambda source=source: sources.refuse_elsewhere(source, (), True)) == "source.not_allowed"
+        sources.refuse_elsewhere(source, None, False)
+    monkeypatch.setattr(sources, "find_spec", lambda name: None)
+    assert not sources.may_read(named, True, lakes=True) and sources.may_read(named, True, lakes=False)
+    monkeypatch.setattr(sources, "find_spec", lambda name: name)
+    assert sources.may_read(named, True, lakes=True) and sources.may_read(None, False, lakes=True)
+    assert not sources.may_read(named[2:], True, lakes=True) and not sources.may_read(named[:1], True, lakes=False)
 
 
 def test_a_workshop_reaches_no_database(tmp_path: Path, database: Pretended) -> None:

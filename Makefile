@@ -48,6 +48,7 @@ workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, w
 	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS)
 
 test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS= for pytest's options)
+	@$(PY) -m compileall -q -j 2 dpengine ui demos pages  # once, and not by each worker
 	@mkdir -p build; $(MAKE) lint >build/lint.log 2>&1 & lint=$$!; \
 	$(PY) -W error -m pytest -p no:playwright -n 3 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS); \
 	tests=$$?; wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests || linted))

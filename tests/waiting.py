@@ -1,6 +1,6 @@
 """Which cases of a test wait for `make audit`, because others of the same test run in `make test`.
 
-Every third case of the tests below runs in `make test`, all of them in `make audit`. They are the tests that took a
+Every fourth case of the tests below runs in `make test`, all of them in `make audit`. They are the tests that took a
 second or more of the processor together, with three cases or more, where a case more is another question, size, page
 or language. What stands for privacy is not among them: losses against laws, sensitivities by brute force, planted
 errors, leaks, faults, kept workspaces. Of those only single cases wait that take seconds each (SLOW).
@@ -8,7 +8,7 @@ errors, leaks, faults, kept workspaces. Of those only single cases wait that tak
 
 from __future__ import annotations
 
-EVERY = 3
+EVERY = 4
 THINNED: dict[str, tuple[str, ...]] = {
     "engine/accountant/test_filter_raised.py": ("test_no_chooser_gets_past_a_cap_that_is_raised_along_the_way",),
     "engine/asking/test_looks.py": ("test_what_the_ledger_holds_is_enough",),
@@ -30,6 +30,7 @@ THINNED: dict[str, tuple[str, ...]] = {
     "engine/mechanisms/test_gaussian_numbers.py": ("test_its_ranges_hold_the_truth",),
     "engine/mechanisms/test_item_bars.py": ("test_the_same_numbers_come_from_a_file",),
     "engine/mechanisms/test_joint_cuts.py": ("test_several_keep_their_promise_at_once_and_their_ranges_hold",),
+    "engine/mechanisms/test_percentiles_by_group.py": ("test_all_of_all_groups_hold_at_once",),
     "engine/mechanisms/test_promise_kept.py": ("test_a_promise_bought_at_its_least_price_is_kept",),
     "engine/mechanisms/test_promise_words.py": ("test_a_wish_is_read_in_the_unit_it_is_written_in",),
     "engine/mechanisms/test_residuals.py": ("test_the_loss_is_the_worst_of_every_pair_of_rows",),

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import overload
 
 from dpengine.core.errors import AllowanceError
@@ -180,11 +181,14 @@ class Category:
         spellings: str = "",
         complete: bool = False,
     ) -> None:
-        if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
+        if isinstance(values, str):
+            raise AllowanceError("schema.unreadable")
+        values = tuple(islice(values, MOST_VALUES + 1))
+        if len(values) > MOST_VALUES:
+            raise AllowanceError("category.many", most=MOST_VALUES)
+        if not all(isinstance(value, (str, int)) for value in values):
             raise AllowanceError("schema.unreadable")
         listed = tuple(str(value).strip() for value in values)
-        if len(listed) > MOST_VALUES:
-            raise AllowanceError("category.many", most=MOST_VALUES)
         seen: dict[str, str] = {}
         for value in listed:
             if not value:

@@ -59,12 +59,12 @@ def test_files_come_in_only_where_asked_for_and_go_with_their_visitor(
         page.on("websocket", lambda socket: socket.on("framereceived", listen))
         go(page, f"{server.url}/ask")
         before = memory(server.process)
-        known, told = page.evaluate(SEND, [sessions[-1], BIG, 5])
+        known, told = page.evaluate(SEND, [sessions[-1], BIG, 2])
         assert known and set(told) <= {403, "cut off"}, told
         assert not uploads(server.home) and memory(server.process) < before + BIG
         go(page, f"{server.url}/data")  # now there is an uploader; what it did not announce is still refused
         before = memory(server.process)
-        assert set(page.evaluate(SEND, [sessions[-1], BIG, 2])[1]) <= {403, "cut off"}
+        assert set(page.evaluate(SEND, [sessions[-1], BIG, 1])[1]) <= {403, "cut off"}
         page.locator('input[type="file"]').first.set_input_files(table)
         page.get_by_text("name", exact=True).first.wait_for()
         settled(page)

@@ -23,7 +23,7 @@ from dpengine.noise.coins import SystemCoins
 from tests.planted import recorded
 from tests.planted.recorded import check_the_recorder_finds_nothing
 
-PAIRS = 2
+PAIRS = 1
 SECONDS = 240  # of `make audit`
 LEAST = 20  # pairs that it plays whatever the time
 

@@ -65,7 +65,7 @@ class Office:
         options = ["--server.headless=true", f"--server.address={HERE}", f"--server.port={self.port}"]
         with (BUILD / "people-server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+                [sys.executable, "-m", "bench.people_server", str(self._blocks), *options],
                 cwd=ROOT,
                 env=os.environ | {"ALLOWANCE_HOME": self.home},
                 stdin=subprocess.DEVNULL,
@@ -79,11 +79,21 @@ class Office:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def memory(self) -> float:
-        """Megabytes that the server holds."""
+    @property
+    def _blocks(self) -> Path:
+        return BUILD / f"people-blocks-{self.port}"
+
+    def memory(self) -> str:
+        """What the server's process holds, and how much of Python's is in use."""
         assert self.process is not None
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        self._blocks.unlink(missing_ok=True)
+        self.process.send_signal(signal.SIGUSR1)
+        until = time.monotonic() + 30
+        while not self._blocks.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        blocks = int(self._blocks.read_text()) / 1e6
+        return f"{pages * os.sysconf('SC_PAGE_SIZE') / 2**20:.0f} MB ({blocks:.2f} million blocks in use)"
 
     def worked(self) -> float:
         assert self.process is not None
@@ -230,7 +240,7 @@ async def _round(office: Office, visitor: Visitor, table: str, think: float) -> 
 
 
 def _report(
-    office: Office, given: argparse.Namespace, memory: tuple[float, ...], worked: float, killed: int
+    office: Office, given: argparse.Namespace, memory: tuple[str, ...], worked: float, killed: int
 ) -> tuple[str, bool]:
     lines = ["| what | times | median | 95 of 100 within | slowest |", "|---|---|---|---|---|"]
     every = [one for step in STEPS if step != STEPS[4] for one in office.times[step]]
@@ -246,9 +256,10 @@ def _report(
     )
     if not killed:
         facts += (
-            f" The server worked {1000 * worked / len(every):.0f} ms for each rerun, and held {memory[0]:.0f} MB after "
-            f"the first visit, {memory[1]:.0f} MB at the end, {memory[2]:.0f} MB {given.leave:g} s after all left, "
-            f"{memory[3]:.0f} MB when they came for half as long, {memory[4]:.0f} MB when all had left again."
+            f" The server worked {1000 * worked / len(every):.0f} ms for each rerun, and held {memory[0]} after "
+            f"the first visit, {memory[1]} at the end, {memory[2]} {given.leave:g} s after all left, {memory[3]} when "
+            f"they came for half as long, {memory[4]} when all had left again. Blocks are what Python has in use; "
+            "pages that hold none any more stay with the process for the next visitors."
         )
     else:
         facts += f" The server was killed and started again {killed} times."

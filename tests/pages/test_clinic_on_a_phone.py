@@ -70,6 +70,16 @@ def test_what_was_just_answered_is_not_offered_as_if_it_were_new(visits: dp.Tabl
         assert say("ask.just", sentence="").strip() not in asked_line(app)
 
 
+def test_what_was_just_answered_for_less_with_another_noise_is_not_offered_as_new(visits: dp.Table) -> None:
+    """The noise that takes least may have a smaller ε and still promise as much."""
+    usual = visits.query("mean", column="wait", epsilon="0.2")
+    best = visits.cheapest(usual)
+    assert best.epsilon < usual.epsilon, "else this test would show nothing"
+    answer = visits.ask(best)
+    app = open_page("ask", **preview.link(visits, usual), answer=answer.request_id)
+    assert say("ask.just", sentence="").strip() in asked_line(app)
+
+
 def test_figures_that_say_nothing_do_not_push_the_ranges_out_of_a_phone() -> None:
     bars = {"ward 0": 4_000, "ward 1": 20}
     table = bars_table(answered("histogram", bars, {"ward 0": (3_900, 4_100), "ward 1": (0, 15_000)}, column="ward"))

@@ -48,7 +48,7 @@ def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
     page = at_care(6, 4_000).set("declare-care", "careful")
     told = warned(page)
     many = care._good(page.draft, care.drafts.budget(page.draft))
-    assert 0 < many < care.ENOUGH and f"Enough for about {many} averages or charts" in told
+    assert 0 < many < care.ENOUGH and say("data.care.scarce") in told
     assert "instead of 6" in told and "counts get too small and averages shift" in told
     assert say("data.care.usual_label") in told and say("data.care.loose_label") in told
     page.set("declare-care", "loose")
@@ -68,7 +68,7 @@ def test_without_a_number_of_people_it_says_for_how_many_it_was_worked_out() -> 
     assert say("data.care.usual_people") in page.text and not warned(page)
     assert len(captions(page)) == len(CARE) and page.draft.care == "usual"
     for told in captions(page):
-        assert "Averages or charts you can ask for: " in told  # what is counted
+        assert "Averages or charts: " in told  # what is counted
         assert " for 1,000 people, " in told and " for 10,000 people." in told
 
 

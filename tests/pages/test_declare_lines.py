@@ -148,6 +148,11 @@ def test_a_day_waits_for_how_it_is_written_and_for_nothing_else() -> None:
     assert draft.state("visit date") == "guess"
     card.take(card.candidates[0])
     assert draft.state("visit date") == "settled" and card.order == "dmy"
+    with speaking("sl"):  # nobody writes the month first: one reading, which still waits for its yes
+        draft = described("datum obiska")
+        card = draft.card("datum obiska")
+        assert [one.like for one in card.candidates] == [("31.12.1999", "1999-12-31")]
+        assert card.order == "dmy" and draft.state("datum obiska") == "guess"
 
 
 @pytest.mark.parametrize(
@@ -162,14 +167,19 @@ def test_a_day_waits_for_how_it_is_written_and_for_nothing_else() -> None:
 )
 def test_names_that_say_whose_a_row_is(names: list[str], found: list[str]) -> None:
     assert presets.whose(names) == found
+    sure = found[0] if found == ["pacient_id"] else None
+    assert presets.surely_whose(names) == sure, "no guess stands there where another column may be meant"
 
 
 # --- the page
 
 
-def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_never_chosen_before() -> None:
+def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_never_chosen_before() -> None:
     page = Page().upload("patient_id,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more")
-    assert page.draft.who is None and page.draft.each is None
+    assert page.draft.who == "patient_id", "the only one, as a guess to go on with"
+    assert page.draft.each is None
+    page.set("declare-who", None)
+    assert page.draft.who is None
     page.set("declare-who-likely", "patient_id").set("declare-each-usual", 3)
     assert (page.draft.who, page.draft.each) == ("patient_id", 3)
     page.set("declare-each", 4)

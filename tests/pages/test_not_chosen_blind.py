@@ -80,13 +80,13 @@ def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_c
 
     def captions() -> list[str]:
         (radio,) = [one for one in page.app.radio if one.key == "declare-each-usual"]
-        assert "hardly anybody exceeds" in radio.label
+        assert "hardly anybody exceeds: further rows are not counted" in radio.label
         return list(radio.proto.captions)
 
-    assert page.draft.each is None and "not counted" in captions()[0]
+    assert page.draft.each is None and captions()[0] == say("data.unit.each_best")
     assert captions()[1:3] == [say("data.unit.each_rough", each=each) for each in (3, 5)]
     page.set("declare-relation", "add_remove").set("declare-about", 5_000)
-    many = [int(one.split("about ")[1].split()[0]) for one in captions()]
+    many = [int(one.split("About ")[1].split()[0]) for one in captions()]
     assert many == sorted(many, reverse=True) and many[0] > many[-1]
 
 

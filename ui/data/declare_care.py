@@ -171,7 +171,7 @@ def _scarce(draft: Draft) -> None:
     st.html(f'<p class="price">{escape(say("data.care.usual_people"))}</p>')
     if draft.about is None or _good(draft, given) >= ENOUGH:
         return
-    told = [say("data.care.scarce", many=_many(given, draft))]
+    told = [say("data.care.scarce")]
     if (each := draft.each if draft.many == "more" else None) is not None:
         told += _fewer_rows(draft, given, each)
     for care, epsilon in CARE.items():

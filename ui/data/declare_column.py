@@ -74,7 +74,7 @@ class Card:
         card.measure = presets.measure(name, idea.preset)
         if card.candidates:
             card._filled(card.candidates[0])
-            card.order = None
+            card.order = card.order if len(card.candidates) == 1 else None
         elif idea.kind == "number":
             card.take_range(idea.preset)
         card.guess = card.said() if idea.kind else None

@@ -74,8 +74,10 @@ def rows(draft: Draft) -> None:
 
 
 def _likely(draft: Draft) -> None:
-    """Columns whose names say whose a row is, each one click away; none is chosen before."""
+    """Columns whose names say whose a row is, each one click away; the only one stands there already, as a guess."""
     found = presets.whose(draft.names)
+    if draft.who is None and "declare-who" not in st.session_state:
+        draft.who = presets.surely_whose(draft.names)
     if found:
         _one_click("who", "likely", found, draft.who, unmarked)
 

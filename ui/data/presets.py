@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 
+from dpengine.messages.language import current
 from ui.data.preset_lists import LISTS, YES_NO
 
 
@@ -84,6 +85,7 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
 # Lists of one and the same census: where a name stands that only it has, the other names are read as it writes them.
 EDITION = {"work_us": ("schooling_us", "marital_us", "bracket_us")}
 WRITTEN = {"dmy": "31.12.1999", "ymd": "1999-12-31", "mdy": "12/31/1999"}  # one day, in each order
+_DAY_FIRST = ("sl",)  # languages in which nobody writes the month first
 _CURRENCIES = {"eur": "€", "euro": "€", "euros": "€", "evro": "€", "evrov": "€", "usd": "$", "gbp": "£", "chf": "CHF"}
 _SIGNS = "€$£"
 
@@ -280,6 +282,8 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     `beside` are the names of the other columns, as public as this one."""
     idea = suggest(name)
     if idea.kind == "date":
+        if current() in _DAY_FIRST:  # where the year comes first, a day is read either way
+            return (Candidate("date", idea.preset, (WRITTEN["dmy"], WRITTEN["ymd"]), "dmy"),)
         return tuple(Candidate("date", idea.preset, (like,), order) for order, like in WRITTEN.items())
     if idea.kind == "yes_no":
         return (Candidate("yes_no", None, YES_NO.samples),)
@@ -322,3 +326,11 @@ def whose(names: Sequence[str]) -> list[str]:
     people.sort(key=lambda name: not _holds(words[name], f"{_NUMBERED} emso ssn"))
     numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
     return (people or numbered)[:MOST_WHO]
+
+
+def surely_whose(names: Sequence[str]) -> str | None:
+    """The one column that is named as a person's number, where no other may say who a row belongs to."""
+    found = whose(names)
+    return (
+        found[0] if len(found) == 1 and _holds(fold(found[0]), _PERSON) and _holds(fold(found[0]), _NUMBERED) else None
+    )

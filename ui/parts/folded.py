@@ -63,8 +63,10 @@ def just_answered(
         return answer is not None
     if owned:
         return not composing(answer, form)
-    near = asked.epsilon <= answer.query.epsilon <= MOST_EPSILON_MORE * asked.epsilon
-    return near and same_question(answer.query, asked) and not composing(answer, form)
+    if answer.query.epsilon > MOST_EPSILON_MORE * asked.epsilon or not same_question(answer.query, asked):
+        return False
+    as_exact = answer.query.epsilon >= asked.epsilon or answer.query.promise().amount <= asked.promise().amount
+    return as_exact and not composing(answer, form)
 
 
 def bar(answered: bool) -> str:

@@ -4,7 +4,6 @@ A cell becomes a *code*: a Number its index on the public grid, a Category its p
 the places of all its items.
 Cleaning is one public rule that covers every cell: numbers out of range are clamped, unknown values go to the declared
 label for unknowns, a missing Number has no code (the row is left out of questions about that column).
-
 A promised error is stated relative to the declared bounds. Declaring wider bounds makes the same error look smaller
 without improving anything, so a promise is only as good as the bounds.
 """
@@ -33,8 +32,7 @@ from dpengine.messages import AUTOMATIC, CATALOGUES, Automatic, hidden
 MISSING = -1  # the code of a missing Number
 MOST_STEPS = 10**7
 MOST_VALUES = 10**6
-LONGEST_NAME = 200
-LONGEST_MEASURE = 20
+LONGEST_NAME, LONGEST_MEASURE = 200, 20
 
 
 def visible(text: str) -> bool:

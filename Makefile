@@ -27,7 +27,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run serve serve-venv workshop test test-engines engines-venv engines audit shots lint lock clean samples \
+.PHONY: help venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots lint lock clean samples \
 	new-question browser bench bench-engines
 
 help: ## show this list
@@ -56,6 +56,9 @@ test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS=
 test-engines: $(ENGINES_STAMP) engines ## the same questions on Postgres and Spark, which it installs and starts (TEST_ARGS=)
 	@$(ENGINES_VENV)/bin/python -W error -m pytest -p no:playwright --timeout=600 --durations=10 -q -m "not long" \
 		tests/engines $(TEST_ARGS)
+
+test-clusters: $(ENGINES_STAMP) engines ## a lake on a Spark master with two workers, and through Spark Connect, all started here
+	@$(ENGINES_VENV)/bin/python -W error -m pytest -p no:playwright --timeout=600 -q tests/engines/test_spark_elsewhere.py
 
 engines-venv: $(ENGINES_STAMP) ## build build/engines-venv with what Postgres and Spark need on top
 

@@ -26,6 +26,13 @@ _IN_VIEW = """() => {
     const on = document.elementFromPoint(box.left + box.width / 2, box.bottom - 3);
     return box.bottom <= window.innerHeight && next.contains(on);
 }"""
+# The finding is in the window, and nothing lies over it.
+_SEEN = """() => {
+    const told = document.querySelector('.headline'), box = told.getBoundingClientRect();
+    const on = document.elementFromPoint(box.left + 20, box.top + box.height / 2);
+    return box.top >= 0 && box.bottom <= window.innerHeight / 2 && told.contains(on)
+        && !document.querySelector('.st-key-in-view');
+}"""
 _AT_TOP = """() => document.querySelector('[data-testid="stMain"]').scrollTop === 0"""
 
 
@@ -150,6 +157,8 @@ def test_visits_of_a_clinic_answer_within_twelve_clicks_on_a_phone(open_page: Ca
     phone.locator(".st-key-ask-go").wait_for()
     clicking.click(settled(phone).locator(".st-key-ask-go button"))
     phone.locator(".headline").wait_for()
+    settled(phone)
+    phone.wait_for_function(_SEEN)
     clicking.look("answer")
     assert clicking.clicks <= MOST_CLICKS
     (asked,) = dp.open_workspace(server.home).table("obiski").answers(1)

@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance
-from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN
+from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.released.figure import Figure

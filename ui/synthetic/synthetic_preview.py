@@ -8,7 +8,8 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.printed import chance
-from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, MIXED, SyntheticTable
+from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED
+from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 

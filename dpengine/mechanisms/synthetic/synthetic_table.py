@@ -69,7 +69,9 @@ from dpengine.mechanisms.marginals.wanted import (
 )
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Progress
+from dpengine.mechanisms.synthetic import plans
 from dpengine.mechanisms.synthetic.chosen_pairs import Choosing
+from dpengine.mechanisms.synthetic.plans import CHOSEN, EVERY, IN_TURNS, MIXED, PAIRS, PLANS, TRIPLES
 from dpengine.mechanisms.synthetic.rules import Rules
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
@@ -77,17 +79,8 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent, Law, Normal
 
-PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
-IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
-FIRST = {MIXED: Fraction(3, 5), CHOSEN: Fraction(1, 8)}  # of ρ, for what is measured whatever is chosen
 _ONE = Decimal(1)
 STEPS: Json = {"column": "x", "step": 2}
-FOR_KEPT = Fraction(1, 2)  # the same where all pairs with a column are among it
-MOST_ROWS = 2_000_000  # made up
-MOST_IN_THREES = 24  # columns of which triples may be chosen
-MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
-KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
-GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.02  # the share of rows in other cells, on average, up to which all are measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +89,7 @@ class SyntheticTable(Overview):
         key="synthetic_table",
         asked_on=("synthetic",),
         order=595,
-        version=1,
+        version=2,
         answer="table",
         states=(FEW,),
         caveats=("fitted", "bins", "rare"),
@@ -122,6 +115,7 @@ class SyntheticTable(Overview):
     )
     takes_long: ClassVar[bool] = True
     makes_rows: ClassVar[str] = "fitted"
+    reads: ClassVar[tuple[int, ...]] = (1,)
 
     plan: str = ""
     keep: str = ""  # a column whose pairs are measured more exactly
@@ -170,16 +164,30 @@ class SyntheticTable(Overview):
     def best_plan(self) -> str:
         """By how far noise would put measured marginals off on average, which is public: all triples where that is
         little, else all pairs and some triples, else some of both."""
-        columns = len(self.axes)
-        pairs = MIXED if 2 < columns <= MOST_IN_THREES else PAIRS
-        for plan, good in ((TRIPLES, GOOD_TRIPLES), (pairs, GOOD_PAIRS))[columns < 3 :]:
-            query = self.planned(plan)
-            cells = [math.prod(self.axes[place].size for place in part) for part in query._always]
-            fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
-            if fits and self.planned(plan if plan == TRIPLES else PAIRS).off_by_noise() <= good:
-                return plan
+        threes = 2 < len(self.axes) <= plans.MOST_IN_THREES
+        if len(self.axes) > 2 and self._off_in(TRIPLES) <= plans.GOOD_TRIPLES:
+            return TRIPLES
+        if self._off_in(PAIRS) <= plans.GOOD_PAIRS:
+            mixed = self.planned(MIXED) if threes else None
+            if mixed is None or mixed.turns < mixed.choices:
+                return MIXED if threes else PAIRS
+            return TRIPLES if self._off_in(TRIPLES) <= plans.MIXES[-2][0] else PAIRS  # all would be chosen
         some, wanted = self.planned(CHOSEN), set(self.planned(PAIRS).sets)
         return PAIRS if some.turns == some.choices and wanted <= set(some.sets) else CHOSEN
+
+    def _off_in(self, plan: str) -> float:
+        """What noise would put off if all pairs, or triples, were measured; without end where they are too many."""
+        query = self.planned(plan)
+        cells = [math.prod(self.axes[place].size for place in part) for part in query._always]
+        fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
+        return query.off_by_noise() if fits else math.inf
+
+    @cached_property
+    def _mix(self) -> tuple[Fraction, Fraction]:
+        if self.older == 1:
+            return plans.MIX_BEFORE
+        off = self._off_in(TRIPLES)
+        return next((first, many) for most, first, many in plans.MIXES if off <= most)
 
     def asked_at(self, epsilon: Fraction) -> Self:
         again = replace(self, epsilon=epsilon)
@@ -225,13 +233,13 @@ class SyntheticTable(Overview):
         kept, counted, always = [], 0, set(self._always)
         for part in sorted(many.keys() - always, key=lambda part: (len(part), many[part], part)):
             counted += many[part]
-            if many[part] <= MOST_CELLS and counted <= MOST_COUNTED:
+            if many[part] <= MOST_CELLS and counted <= plans.MOST_COUNTED:
                 kept.append(part)
         return tuple(sorted(kept, key=lambda part: (len(part), part)))
 
     def _candidates(self, size: list[int]) -> list[Columns]:
         pairs: list[Columns] = [] if self.plan == MIXED else list(combinations(range(len(size)), 2))
-        few = len(size) <= MOST_IN_THREES
+        few = len(size) <= plans.MOST_IN_THREES
         return [*pairs, *(combinations(range(len(size)), 3) if few else ())]
 
     @cached_property
@@ -245,14 +253,15 @@ class SyntheticTable(Overview):
 
     def _weight(self, part: Columns, sizes: tuple[int, ...]) -> Fraction:
         cells = math.prod(sizes[place] for place in part)
-        better = KEPT_BETTER if self.keep and self.keep in {base(self.columns[place]) for place in part} else 1
+        better = plans.KEPT_BETTER if self.keep and self.keep in {base(self.columns[place]) for place in part} else 1
         return Fraction(better * cells)
 
     @property
     def turns(self) -> int:
-        """T: as many triples as columns, or twice as many of both."""
-        wanted = {MIXED: len(self.axes), CHOSEN: 2 * (len(self.axes) - 1)}.get(self.plan, 0)
-        return min(wanted, len(self._parts))
+        """T: triples by the number of columns (`MIXES`), or about twice as many as columns of both."""
+        if self.plan == MIXED:
+            return min(math.ceil(len(self.axes) * self._mix[1]), len(self._parts))
+        return min(2 * (len(self.axes) - 1), len(self._parts)) if self.plan == CHOSEN else 0
 
     @property
     def choices(self) -> int:
@@ -261,7 +270,7 @@ class SyntheticTable(Overview):
 
     @cached_property
     def choosing(self) -> Choosing:
-        first = FOR_KEPT if self.keep and self.plan == CHOSEN else FIRST[self.plan]
+        first = self._mix[0] if self.plan == MIXED else plans.FOR_KEPT if self.keep else plans.FIRST
         return Choosing(self.layout, self._parts, self.turns, self.rho, first)
 
     # Noise and loss
@@ -358,7 +367,7 @@ class SyntheticTable(Overview):
     def rows_made(self, bars: Sequence[float]) -> int:
         """As many as the table has, where that is public, else as the bars of the first column add up to."""
         rows = self.facts.people if self.layout.known else None
-        return min(max(rows or sum(map(round, bars)), 1), MOST_ROWS)
+        return min(max(rows or sum(map(round, bars)), 1), plans.MOST_ROWS)
 
     def marginals(self, raw: Sequence[int | Fraction]) -> dict[Columns, Floats]:
         """Every measured marginal, from what was drawn so far."""

@@ -1,0 +1,29 @@
+"""Which marginals a synthetic table measures: the names of the plans, what each spends on what, and from which noise on
+another one is taken. Public facts decide (`SyntheticTable.best_plan`).
+
+The numbers were found on made-up tables: random ones, and the first of those that `python -m bench.synthetic_tables`
+compares with other ways. The second was made when they were there. Any numbers are as private as any other.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
+IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
+FIRST = Fraction(1, 8)  # of ρ, for what is measured whatever is chosen
+# The same of a mixed plan, and how many triples it chooses for each column, by how far noise would put all triples off:
+# the less that is, the more are worth choosing.
+MIXES = (
+    (0.03, Fraction(1, 2), Fraction(3, 2)),
+    (0.065, Fraction(3, 5), Fraction(1)),
+    (math.inf, Fraction(4, 5), Fraction(1, 2)),
+)
+MIX_BEFORE = Fraction(3, 5), Fraction(1)  # in version 1
+FOR_KEPT = Fraction(1, 2)  # the same where all pairs with a column are among it
+MOST_ROWS = 2_000_000  # made up
+MOST_IN_THREES = 24  # columns of which triples may be chosen
+MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
+KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
+GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.02  # the share of rows in other cells, on average, up to which all are measured

@@ -2,7 +2,7 @@
 another one is taken. Public facts decide (`SyntheticTable.best_plan`).
 
 The numbers were found on made-up tables: random ones, and the first of those that `python -m bench.synthetic_tables`
-compares with other ways. The second was made when they were there. Any numbers are as private as any other.
+compares with other ways. The second was made when they were there. Other numbers would be as private.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from engines.tables import BIG, WIDE, C, Made, X, in_parquet, made, same, stored, wide_needs
+from pyspark.errors import PySparkException
+from pyspark.sql import functions
 
 from dpengine.core.errors import AllowanceError
 from dpengine.statistics.counts import BinCounts, CellCounts, ConditionCounts, Moments, PlaceSums, RowCount
@@ -90,3 +92,12 @@ def test_an_error_quotes_nothing(
     printed = capfd.readouterr()
     assert refused.value.code == "engine.away" and refused.value.__suppress_context__
     assert "canary" not in str(refused.value) + printed.out + printed.err + caplog.text
+    session = spark.session("local[2]")
+    for failing in (
+        lambda: session.sql("SELECT CAST('canary-7421' AS INT)").collect(),
+        lambda: session.range(1).select(functions.lit("canary-7421").cast("int")).collect(),
+    ):  # PySpark has a log for each way to ask
+        with pytest.raises(PySparkException):
+            failing()
+    printed = capfd.readouterr()
+    assert "canary" not in printed.out + printed.err + caplog.text

@@ -8,11 +8,12 @@ from functools import lru_cache
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.declared.grouped import Ref
+from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.read_group import MOST_GROUPS, read_group
 from dpengine.declared.schema import Number, Ordered, Schema
 
 WANTED = 12  # groups of a number, about
+MANY = 100  # values in the first group, from which on 0 is told apart
 FEW = 5  # groups, where somebody wants fewer
 MOST_DAYS = {"month": 24, "quarter": 24, "year": MOST_GROUPS}  # groups of days, at most
 FEW_DAYS = {"quarter": 8, "year": 24}
@@ -31,6 +32,18 @@ def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, 
         return ref
     column = schema[ref]
     return _groups(ref, column, wanted, tuple(days.items())) if isinstance(column, Ordered) else ref
+
+
+def zero_apart(name: str, schema: Schema) -> Ref:
+    """The same, with 0 in a group of its own where amounts begin there and the first group holds many others: often
+    most people have none, and spread over the group they would all have some."""
+    usual, column = readable(name, schema), schema[name]
+    if not isinstance(column, Number) or not isinstance(usual, Grouped) or len(usual.starts) < 2:
+        return usual
+    if column.lower != 0 or usual.starts[1] < MANY:
+        return usual
+    edges = [column.text(1), *(column.text(start) for start in usual.starts[1:])]
+    return read_group({"column": name, "edges": edges}, schema)
 
 
 @lru_cache(maxsize=1000)

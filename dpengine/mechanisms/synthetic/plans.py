@@ -8,7 +8,14 @@ compares with other ways. The second was made when they were there. Other number
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.grouped import ref_json
+from dpengine.declared.public_rules import rules_on
+from dpengine.declared.schema import Schema
+from dpengine.mechanisms.marginals.bins import zero_apart
 
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
@@ -27,3 +34,18 @@ MOST_IN_THREES = 24  # columns of which triples may be chosen
 MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
 KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
 GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.02  # the share of rows in other cells, on average, up to which all are measured
+
+
+def with_known(given: JsonObject, schema: Schema, usual: Sequence[str]) -> JsonObject:
+    """What somebody asked for, with amounts of 0 apart, and with the rules that were declared with the table, of the
+    columns that it will have."""
+    wanted, said = given.get("columns") or list(usual), given.get("never") or []
+    if not isinstance(wanted, (list, tuple)) or not isinstance(said, (list, tuple)):
+        return given
+    columns: list[Json] = [
+        ref_json(zero_apart(one, schema)) if isinstance(one, str) and one in usual else one for one in wanted
+    ]
+    names = [one["column"] if isinstance(one, dict) and "column" in one else one for one in columns]
+    own = rules_on(schema, [name for name in names if isinstance(name, str)]) if schema.never else []
+    rules = [*own, *(rule for rule in said if rule not in own)]
+    return given | {"columns": columns} | ({"never": rules} if rules else {})

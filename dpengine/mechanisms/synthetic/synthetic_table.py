@@ -52,7 +52,7 @@ from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base, ref_json
-from dpengine.declared.public_rules import among, rules_on
+from dpengine.declared.public_rules import among
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
@@ -125,11 +125,8 @@ class SyntheticTable(Overview):
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
-        """With the rules that were declared with the table, of the columns that it has."""
-        names, said = given.get("columns") or list(facts.schema.columns), given.get("never") or []
-        plain = [str(one.get("column") if isinstance(one, dict) else one) for one in names]
-        own = rules_on(facts.schema, plain) if facts.schema.never and isinstance(said, list) else []
-        return given | {"never": [*own, *(rule for rule in said if rule not in own)]} if own else given
+        usual = [name for name, one in facts.schema.columns.items() if can_be_part(one)]
+        return plans.with_known(given, facts.schema, usual)
 
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:

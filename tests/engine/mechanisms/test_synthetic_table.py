@@ -398,3 +398,12 @@ def test_where_all_triples_would_be_chosen_nothing_is_chosen() -> None:
     for people in (3_000, 30_000, 300_000):
         query = question((4, 3, 5, 2), people)
         assert query.plan in (PAIRS, TRIPLES) or query.turns < query.choices
+
+
+def test_who_has_none_of_an_amount_is_told_apart(workspace: dp.Workspace) -> None:
+    """Spread over the first group, all would have some."""
+    frame = pd.DataFrame({"gain": ["0"] * 450 + ["7000"] * 50, "town": ["a", "b"] * 250})
+    schema = dp.Schema({"gain": dp.Number(0, 99_999, missing=0), "town": dp.Category(["a", "b"], "a", "a")})
+    table = workspace.add_table("t", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("20", "1e-6"))
+    found = table.ask(table.query("synthetic_table", columns=["gain", "town"], epsilon="3"))
+    assert 0.8 < (made_of(table, found).table()["gain"].to_pandas() == 0).mean() < 0.97

@@ -381,29 +381,3 @@ def test_it_is_made_in_the_background_and_again_where_it_is_gone(workspace: dp.W
     fitted_at_last(made)
     assert workspace.jobs.wait(request, 60).state == "done" and made.ready
     assert table.meter().used == spent and len(table.syntheses()) == 1
-
-
-def test_how_much_goes_to_triples_follows_from_public_noise_and_earlier_answers_keep_theirs() -> None:
-    """The less noise would put triples off, the more of them are worth choosing."""
-    sizes = (9, 7, 6, 5, 2, 2)
-    exact, rough = (question(sizes, people, plan=MIXED, epsilon="0.3") for people in (200_000, 5_000))
-    assert (exact.turns, exact.choosing.first) == (9, Fraction(1, 2))
-    assert (rough.turns, rough.choosing.first) == (3, Fraction(4, 5))
-    claim = {"parameters": rough.parameters(), "version": 1}
-    before = SyntheticTable.of_claim(rough.facts, claim)
-    assert (before.turns, before.choosing.first) == (6, Fraction(3, 5)) and before.rho == rough.rho
-
-
-def test_where_all_triples_would_be_chosen_nothing_is_chosen() -> None:
-    for people in (3_000, 30_000, 300_000):
-        query = question((4, 3, 5, 2), people)
-        assert query.plan in (PAIRS, TRIPLES) or query.turns < query.choices
-
-
-def test_who_has_none_of_an_amount_is_told_apart(workspace: dp.Workspace) -> None:
-    """Spread over the first group, all would have some."""
-    frame = pd.DataFrame({"gain": ["0"] * 450 + ["7000"] * 50, "town": ["a", "b"] * 250})
-    schema = dp.Schema({"gain": dp.Number(0, 99_999, missing=0), "town": dp.Category(["a", "b"], "a", "a")})
-    table = workspace.add_table("t", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("20", "1e-6"))
-    found = table.ask(table.query("synthetic_table", columns=["gain", "town"], epsilon="3"))
-    assert 0.8 < (made_of(table, found).table()["gain"].to_pandas() == 0).mean() < 0.97

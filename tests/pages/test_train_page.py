@@ -310,6 +310,7 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
     again = opened(table="secret", target="car", features='["pay"]')
     assert "Nothing more to pay" in said(again) and "Models from first looks you bought: free" in said(again)
     other = said(opened(table="secret", shapes=request, target="town", positive="e", features='["pay", 7, "nobody"]'))
+    assert "Not for deciding about a single person" in other and "Check this model" in other
     assert "What goes with town" in other and "always guessing “not e”" in other
     assert tables["secret"].meter().spent_epsilon == spent, "another model of the same figures costs"
 

@@ -286,7 +286,11 @@ def _take(found: dp.Answer, model: Shapes) -> None:
             key="train-python",
             on_click="ignore",
         )
-    st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')
+    title, good, bad = (say(f"shapes_page.{one}", target=model.target) for one in ("good_title", "good", "bad"))
+    st.html(
+        f'<p class="muted">{escape(say("train_page.may"))}</p>'
+        f"<h2>{escape(title)}</h2><p>{escape(good)}</p><p>{escape(bad)}</p>"
+    )
 
 
 _STYLE = """<style>.scroll.tall { max-height: 36rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""

@@ -3,6 +3,9 @@
 SENTENCES: dict[str, str] = {
     "shapes.target": "“{column}” cannot be predicted from this first look: nothing else was counted against it, or it has too few groups. Choose another column, or buy a first look with it.",
     "shapes.columns": "These were not counted against {column}: {others}. Choose columns that were, or buy a first look with them.",
+    "shapes_page.good_title": "What it is good for",
+    "shapes_page.good": "Seeing which columns go with {target}, which way and about how strongly, and guessing about many people at once.",
+    "shapes_page.bad": "Not for deciding about a single person, not for people unlike those in the table, and not for what would happen if somebody changed a value.",
     "shapes_page.title": "Value by value",
     "shapes_page.plain": "Counts every two columns once, with noise, and reads off what each value of each column adds to the chance of a yes. Was best in our measurements; and what is bought is a first look too.",
     "shapes_page.ways": "Another way to learn it",

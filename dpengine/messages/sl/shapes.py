@@ -3,6 +3,9 @@
 SENTENCES: dict[str, str] = {
     "shapes.target": "»{column}« se iz tega prvega pogleda ne da napovedati: proti njemu ni bilo nič prešteto ali pa ima premalo skupin. Izberite drug stolpec ali kupite prvi pogled z njim.",
     "shapes.columns": "Proti stolpcu {column} ni bilo prešteto: {others}. Izberite stolpce, ki so bili, ali kupite prvi pogled z njimi.",
+    "shapes_page.good_title": "Za kaj je dober",
+    "shapes_page.good": "Pokaže, kateri stolpci gredo skupaj s stolpcem {target}, v katero smer in približno kako močno, in ugiba o mnogih ljudeh hkrati.",
+    "shapes_page.bad": "Ni za odločanje o posamezni osebi, ni za ljudi, ki so drugačni od teh v tabeli, in ne pove, kaj bi se zgodilo, če bi kdo kako vrednost spremenil.",
     "shapes_page.title": "Vrednost za vrednostjo",
     "shapes_page.plain": "Enkrat in s šumom prešteje vsaka dva stolpca skupaj ter iz tega razbere, koliko vsaka vrednost vsakega stolpca doda k verjetnosti za da. V naših meritvah je bil ta način najboljši; kar kupite, je hkrati prvi pogled.",
     "shapes_page.ways": "Drug način učenja",

@@ -21,7 +21,7 @@ from dpengine.declared.grouped import WEEK, Grouped, Ref, base
 from dpengine.declared.schema import MISSING, Code
 
 Expression = Any  # of Ibis, which has no type hints
-_decimals = ContextVar("decimals", default=False)
+_decimals: ContextVar[tuple[bool, int | None]] = ContextVar("decimals", default=(False, None))
 MOST_RUNS = 30  # Ibis takes half a millisecond for each literal: longer lists become a table
 
 
@@ -107,19 +107,22 @@ def integer(value: int) -> Expression:
 
 
 @contextmanager
-def adding_decimals(so: bool) -> Iterator[None]:
-    """Expressions that are built meanwhile add decimals, if `so`: for an engine whose sums of integers have 64 bits."""
-    before = _decimals.set(so)
+def adding_decimals(so: bool, most_rows: int | None = None) -> Iterator[None]:
+    """Expressions that are built meanwhile add decimals, if `so`: for an engine whose sums of integers have 64 bits.
+    Not where those are known to be enough: a public number of rows, times the most that one of them adds."""
+    before = _decimals.set((so, most_rows))
     try:
         yield
     finally:
         _decimals.reset(before)
 
 
-def total(values: Expression) -> Expression:
+def total(values: Expression, most: int | None = None) -> Expression:
     """A sum of integers, exact; 0 if there are no rows. It is a decimal, because engines add in 128 bits or in numbers
-    of any length while Ibis believes that a sum is 64 bits wide."""
-    values = values.cast("decimal(28, 0)") if _decimals.get() else values
+    of any length while Ibis believes that a sum is 64 bits wide. `most`: no row adds more, by its declaration."""
+    decimals, rows = _decimals.get()
+    short = most is not None and rows is not None and most * rows < 2**62
+    values = values.cast("decimal(28, 0)") if decimals and not short else values
     return values.sum().coalesce(0).cast("decimal(38, 0)")
 
 

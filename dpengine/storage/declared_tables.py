@@ -124,7 +124,8 @@ class DeclaredTables:
     def coded(self, record: Record) -> Coded:
         """Where the coded rows lie: in a file here, unless they did not leave their database."""
         folder = self.folder / "tables" / record.folder
-        return sources.coded_there(folder, record.version) or folder / f"coded-{record.version}.parquet"
+        most = record.about * Unit.from_json(record.unit).at_most if record.relation == "replace" else None
+        return sources.coded_there(folder, record.version, most) or folder / f"coded-{record.version}.parquet"
 
     def refuse_damaged(self, record: Record) -> None:
         """Called before a charge: is the coded file there, to its last bytes? That reveals nothing about its rows."""

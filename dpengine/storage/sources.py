@@ -77,13 +77,14 @@ def coded_name(folder: Path, version: int = 1) -> str:
     return f"t_{folder.name}_{version}"
 
 
-def coded_there(folder: Path, version: int) -> PostgresRows | SparkRows | None:
-    """Where the coded rows of a table lie whose rows did not leave their database or lake; None of every other."""
+def coded_there(folder: Path, version: int, most: int | None) -> PostgresRows | SparkRows | None:
+    """Where the coded rows of a table lie whose rows did not leave their database or lake; None of every other. `most`:
+    how many there are at most, where that is public."""
     source, made = _read(folder)
     if source is None or not source.in_place:
         return None
     if source.spark:
-        return SparkRows(str(folder / f"coded-{version}.parquet"), source.spark)
+        return SparkRows(str(folder / f"coded-{version}.parquet"), source.spark, most)
     return PostgresRows(in_place.OURS, coded_name(folder, version), source.url, made.get(version, ""))
 
 

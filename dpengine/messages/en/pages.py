@@ -240,6 +240,6 @@ SENTENCES: dict[str, str] = {
     "ask.before": "The answer before: {sentence}: {finding}",
     "spend.starts": "It starts at the least that makes this answer clearly more than noise; that differs from question to question. The right end is the most that still fits into the {left} left.",
     "spend.dear": "Here a clearly useful answer takes about {share} of the allowance.",
-    "spend.dear_most": "Here what is left of the allowance pays for a useful answer, but not for a clearly useful one.",
+    "spend.dear_most": "With what is left of the allowance, the answer will be only just useful.",
     "spend.helps": "What would help?",
 }

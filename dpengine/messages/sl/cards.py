@@ -13,7 +13,7 @@ SENTENCES: dict[str, str] = {
     "card.histogram.caveat.bins": "Stolpiči lahko padejo pod ničlo: to je šum, in če bi ga odrezali, bi popačili preostale.",
     "card.mean.title": "Povprečje",
     "card.mean.noun": "povprečje",
-    "card.mean.plain": "Vse vrednosti, seštete in enakomerno razdeljene.",
+    "card.mean.plain": "Vsota vseh vrednosti, deljena z njihovim številom.",
     "card.mean.theorem": "Diskretni Laplaceov mehanizem na centrirani vsoti in številu (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "card.mean.caveat.bounds": "Vrednosti zunaj navedenega razpona so bile pred računanjem povprečja premaknjene na njegov rob.",
     "card.proportion.title": "Delež",

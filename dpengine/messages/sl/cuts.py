@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "cut.all": "Šteto, kot je določeno: {parts}.",
-    "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, brez nje nobena",
+    "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, vrstice brez nje ne štejejo",
     "cut.range": "{column} nad {upper} šteje kot {upper}, pod {lower} kot {lower}",
     "cut.range.upper": "{column} nad {upper} šteje kot {upper}",
     "cut.range.lower": "{column} pod {lower} šteje kot {lower}",

@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "data.file.label": "Preglednica (.xlsx), datoteka CSV ali Parquet",
     "data.file.lead": "Vrstica za vsako osebo ali za vsak njen obisk, naročilo ali plačilo. Sledijo štirje kratki koraki. Vrstic tu ne vidi nihče, tudi vi ne.",
     "data.cards.title": "Kaj je lahko v stolpcih?",
-    "data.cards.lead": "Domneve po imenih. Potrdite, če so vaše celice takšne.",
+    "data.cards.lead": "Sklepano po imenih stolpcev. Potrdite, če so vaše celice takšne.",
     "data.cards.left_out": "Kar je izpuščeno, se lahko poišče pozneje.",
     "data.cards.to_find": "Kaj {many|vsebuje|vsebujeta|vsebujejo|vsebuje} {many} {many|stolpec|stolpca|stolpci|stolpcev}, bo za del proračuna mogoče poiskati, ko bo tabela dodana. Kupljeno še ni nič: prej bo povedana cena.",
     "data.cards.waiting": "Še ni določeno: {columns}. Stolpec lahko opišete tudi pozneje.",

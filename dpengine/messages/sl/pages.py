@@ -89,7 +89,7 @@ SENTENCES: dict[str, str] = {
     "answer.no_range": "Noben razpon ne izstopa",
     "answer.no_values": "Nobena vrednost ne izstopa",
     "answer.range_means": "Oba konca sta 0 ali eno od števil 1, 2, 4, 8, 16 in tako naprej. Števila, ki jih ima malo oseb, so lahko zunaj.",
-    "answer.within_all": "Vsak je znotraj ±{alpha} od resnice, kot se šteje, vsi hkrati ({of}), v {chance} od 100 primerov.",
+    "answer.within_all": "Vsako število se od pravega, kot se šteje, razlikuje za največ {alpha}; za vsa ({of}) hkrati to drži v {chance} od 100 primerov.",
     "answer.ranges": "Vsak od razponov ({of}) vsebuje resnico, kot se šteje, vsi hkrati, v {chance} od 100 primerov.",
     "answer.rank": "V razvrstitvi po velikosti je njegovo mesto največ {share} {unit} stran od želenega, v {chance} od 100 primerov.",
     "answer.places": "V vrsti {per} {unit} od najnižje vrednosti do najvišje stoji na mestu od {low}. do {high}., v {chance} od 100 primerov.",
@@ -240,6 +240,6 @@ SENTENCES: dict[str, str] = {
     "ask.before": "Prejšnji odgovor: {sentence}: {finding}",
     "spend.starts": "Začne se pri najmanjši nastavitvi, pri kateri je ta odgovor jasno več kot šum; ta je pri vsakem vprašanju druga. Desni konec je največ, kar še gre v preostalih {left}.",
     "spend.dear": "Tu jasno uporaben odgovor porabi približno {share} proračuna.",
-    "spend.dear_most": "Tu preostanek proračuna zadošča za uporaben odgovor, za jasno uporabnega pa ne.",
+    "spend.dear_most": "S preostankom proračuna bo odgovor le za silo uporaben.",
     "spend.helps": "Kaj bi pomagalo?",
 }

@@ -20,7 +20,7 @@ SENTENCES = {
     "answer.drawn": "Odgovor je »{names}«.",
     "answer.drawn_several": "Odgovor, po vrsti: {names}.",
     "answer.no_average_ahead": "Nobeno drugo povprečje ni višje za več kot {share} razpona, v {chance} od 100 primerov.",
-    "answer.none_ahead": "Nobena druga nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
+    "answer.none_ahead": "Če je katera druga pred njo, je za največ {gap} {unit}, v {chance} od 100 primerov.",
     "answer.none_ahead_several": "Med tistimi, ki še niso bile naštete, nobena nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.none_left_out": "Nobena izpuščena vrednost nima pred katerokoli od njih več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.noise": "{what}: večinoma šum",

@@ -41,6 +41,7 @@ class SparkRows:
 
     path: str  # as Spark knows it: a file or a folder, on a disk, in HDFS or in a store
     master: str = "local[2]"  # or spark://host:port, or sc://host:port for Spark Connect
+    most: int | None = None  # so many rows at most, where that is public
 
 
 Coded = Path | PostgresRows | SparkRows
@@ -73,5 +74,6 @@ def every_row(coded: Coded) -> Coded:
     if isinstance(coded, PostgresRows):
         return replace(coded, table=f"{coded.table}_every")
     if isinstance(coded, SparkRows):
-        return replace(coded, path=f"{coded.path.removesuffix('/').removesuffix('.parquet')}.every.parquet")
+        path = f"{coded.path.removesuffix('/').removesuffix('.parquet')}.every.parquet"
+        return replace(coded, path=path, most=None)
     return coded.with_name(f"{coded.stem}.every.parquet")

@@ -109,7 +109,7 @@ class SparkEngine:
     def statement(self, need: Aggregate[object], coded: SparkRows, schema: Schema) -> tuple[SparkSession, str]:
         """The one statement that computes a need, and the session that knows its tables."""
         coded = every_row(coded) if need.every_row else coded
-        found = statement(need, schema, "pyspark")
+        found = statement(need, schema, "pyspark", coded.most)
         session, view = self.view(coded)
         tables = {f"{CODED} AS": f"SELECT {found.wide} FROM {view}"}
         for name, values in (found.lists | need.tables()).items():

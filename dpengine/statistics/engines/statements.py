@@ -45,13 +45,14 @@ class Statement:
         return f"WITH {named}, {self.sql[5:]}" if self.sql.startswith("WITH ") else f"WITH {named} {self.sql}"
 
 
-def statement(need: Aggregate[object], schema: Schema, dialect: str) -> Statement:
+def statement(need: Aggregate[object], schema: Schema, dialect: str, most_rows: int | None = None) -> Statement:
+    """`most_rows`: as many rows as there are at most, where that is public."""
     sets = schema.of_kind(ItemSet)
     columns = tuple((name, name in sets) for name in schema.columns)
     # Postgres adds codes of 32 bits in 64, and a table of it holds up to 10^12 rows.
     short = dialect != "postgres" or all(column.size <= 2**22 for column in schema.columns.values())
     filled = frozenset(name for name, column in schema.columns.items() if not _may_lack(column))
-    return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, filled)
+    return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, filled, most_rows)
 
 
 def _may_lack(column: Column) -> bool:
@@ -66,6 +67,7 @@ def compiled(
     dialect: str,
     as_stored: bool = False,
     filled: frozenset[str] = frozenset(),
+    most_rows: int | None = None,
 ) -> Statement:
     """It depends on public facts only, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as DuckDB takes to
     read a million rows."""
@@ -74,7 +76,7 @@ def compiled(
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
     kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)
     view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=dialect == "duckdb", filled=filled)
-    with adding_decimals(dialect == "pyspark"):  # which adds whole numbers in 64 bits
+    with adding_decimals(dialect == "pyspark", most_rows):  # which adds whole numbers in 64 bits
         wanted = need.expression(view.meeting(need.where))
     if (
         dialect == "duckdb"

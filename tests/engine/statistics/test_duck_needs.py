@@ -85,6 +85,13 @@ def test_rows_are_looked_through_for_missing_ones_only_where_there_can_be_some()
         assert ("WHERE" in statement(Moments("x", 10, 1, None, 1), schema, "duckdb").sql) == looks
 
 
+def test_spark_adds_in_64_bits_where_a_public_number_of_rows_fits_them_and_in_decimals_elsewhere() -> None:
+    schema = Schema({"x": Number(0, 999)})
+    for degree, rows, decimals in ((1, 10**12, 0), (2, 10**12, 0), (1, 10**16, 1), (2, 10**13, 1), (2, None, 2)):
+        sql = statement(Moments("x", 1000, degree, None, 1), schema, "pyspark", rows).sql
+        assert sql.upper().count("DECIMAL(28, 0)") == decimals, (degree, rows)
+
+
 @pytest.mark.parametrize(("kind", "largest"), [(pa.int8(), 127), (pa.int16(), 2**15 - 1), (pa.int32(), 10**7 - 1)])
 def test_narrow_codes_never_overflow(tmp_path: Path, kind: Any, largest: int) -> None:
     """Added up as narrow as they are stored, multiplied only at full width."""

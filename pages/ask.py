@@ -63,6 +63,8 @@ spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsil
 found = folded.owned(table, key, given) if request is None else found  # before anything is offered for it
 if found is not None:
     folded.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
+    with above:
+        form.anew(table)
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 job.only_covered(table, key, given)
 left, right = st.columns([5, 6], gap="medium")

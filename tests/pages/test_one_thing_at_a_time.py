@@ -3,6 +3,8 @@ check that a note leads to."""
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 from helpers_page import html_of, open_page
@@ -31,6 +33,20 @@ def test_an_answer_is_folded_while_another_question_is_put_together(home: dp.Wor
     column = next(one for one in app.selectbox if one.label == say("form.column"))
     column.set_value("age").run()
     assert not folded() and 'class="headline"' in html_of(app)
+
+
+def test_a_new_question_keeps_nothing_of_the_one_before(home: dp.Workspace) -> None:
+    table = home.table("town", visitor="local")
+    district = table.facts.schema.category("district").values[0]
+    where = [["district", "in", [district]]]
+    found = table.ask(table.query("mean", column="age", where=where, epsilon="0.4"))
+    link = {"table": "town", "q": "mean", "column": "age", "epsilon": "0.4", "answer": found.request_id}
+    app = open_page("ask", **link, where=json.dumps(where))
+    assert 'class="headline"' in html_of(app)
+    app.button(key="ask-anew").click().run()
+    assert not app.exception and 'class="headline"' not in html_of(app)
+    assert not {"answer", "where"} & set(app.query_params) and app.query_params["table"] == "town"
+    assert app.query_params["epsilon"] != "0.4"
 
 
 def test_start_offers_ones_own_table_and_a_note_leads_to_the_check(home: dp.Workspace) -> None:

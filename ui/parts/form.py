@@ -45,6 +45,19 @@ def state(table: dp.Table) -> dict[str, Any]:
     return dict(kept)
 
 
+def anew(table: dp.Table) -> None:
+    """Below an answer: a form in which nothing is left of the question before."""
+    st.button(say("ask.anew"), key="ask-anew", on_click=_cleared, args=(table,))
+
+
+def _cleared(table: dp.Table) -> None:
+    pickers.forget_pickers()
+    st.session_state.pop(STATE, None)
+    for name in set(st.query_params) - {IN_ADDRESS}:
+        del st.query_params[name]
+    st.query_params["table"] = table.name
+
+
 def whole(query: dp.Query) -> dict[str, Any]:
     """All that a form must hold to ask this very question: a switch that the question leaves out is off in it, and
     would else start as the form's own."""

@@ -138,6 +138,7 @@ SENTENCES: dict[str, str] = {
     "ask.newer": "This is an earlier answer. The newest, from a moment ago: {sentence}",
     "ask.owned": "You own an answer to this question already. Seeing it is free.",
     "ask.paid": "You have already paid for an answer to this very question. Seeing it again is free.",
+    "ask.anew": "New question",
     "ask.again_free": "Show the paid answer",
     "ask.again_sure": "It is a new draw with its own price; the answer you have stays.",
     "ask.again_pay": "Yes, pay for it",

@@ -138,6 +138,7 @@ SENTENCES: dict[str, str] = {
     "ask.newer": "To je starejši odgovor. Najnovejši, izpred trenutka: {sentence}",
     "ask.owned": "Odgovor na to vprašanje že imate. Ogled je brezplačen.",
     "ask.paid": "Odgovor na prav to vprašanje ste že plačali. Ponoven ogled je brezplačen.",
+    "ask.anew": "Novo vprašanje",
     "ask.again_free": "Pokaži plačani odgovor",
     "ask.again_sure": "To je nov žreb s svojo ceno; odgovor, ki ga imate, ostane.",
     "ask.again_pay": "Da, plačam",

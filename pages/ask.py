@@ -81,7 +81,8 @@ with left, st.container(key="card-spend"):
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
         just_answered = folded.just_answered(found, query, usual, [key, given], owned=request is None)
-        if not just_answered and (found is None or folded.composing(found, [key, given])):
+        looking = just_answered or (found is not None and not folded.composing(found, [key, given]))
+        if not looking:
             frame.show_price(table, price)
         if query.counts_rows:
             st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')
@@ -97,7 +98,7 @@ with left, st.container(key="card-spend"):
             job.elsewhere(running)
         again = bool(paid or running or just_answered or (request is None and found))
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
-        with st.container(horizontal=True, vertical_alignment="center", key=folded.bar(just_answered)):
+        with st.container(horizontal=True, vertical_alignment="center", key=folded.bar(looking)):
             asking = say("ask.just", sentence=query.sentence()) if just_answered else query.sentence()
             st.html(f'<p class="asked">{escape(asking)}</p>')
             kind = job.PRIMARY if price.useful else job.SECONDARY  # what helps comes first

@@ -3,7 +3,8 @@
 Each need is one statement (statements.py) and one job: machines count their own rows and ship cells, this process gets
 the aggregate. Its settings are ours (SETTINGS), so that no cluster's defaults decide what a row can do: ANSI mode is
 on, and nothing can make it throw, because no sum can leave its type: Spark adds 64-bit numbers in 64 bits, so every
-summand is a decimal(28, 0) and its sum a decimal(38, 0), however many rows there are.
+summand is a decimal(28, 0) and its sum a decimal(38, 0), however many rows there are; unless a public number of rows
+and the declared bounds prove that 64 bits are enough (view.total).
 
 Partitions, failed tasks and repeated ones change nothing: an aggregate of integers is the same in any order, and noise
 is drawn once, in this process, after it has arrived.

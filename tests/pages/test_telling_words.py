@@ -98,7 +98,7 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             {job: 100 + 30 * place for place, job in enumerate(JOBS)},
             150,
             {"column": "job"},
-            "job 13: about 490 people (340 – 640); job 12, job 11, job 10 and 7 others may be as high",
+            "job 13: about 490 people (340 – 640); job 12, job 11, job 10 and 7 more groups may be as high",
         ),
         (
             "mean",
@@ -119,6 +119,20 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
 def test_a_headline_says_the_finding(key: str, value: Any, reach: int, given: Any, told: str) -> None:
     ranges = {part: (one - reach, one + reach) for part, one in value.items()}
     assert headline(answered(key, value, ranges, **given)) == told
+
+
+def test_a_few_groups_that_may_be_as_high_are_all_named_by_their_figure() -> None:
+    hours = {"job 0": 40.0, "job 1": 44.0, "job 2": 47.0, "job 3": 46.0, "job 4": 50.0, "job 5": 5.0}
+    reach = {"job 4": 12.0, "job 5": 1.0}  # the largest figure leads, also where its range begins lower
+    ranges = {job: (one - reach.get(job, 8.0), one + reach.get(job, 8.0)) for job, one in hours.items()}
+    several = answered("mean", hours, ranges, column="pay", by="job")
+    assert headline(several).endswith("; job 2, job 3, job 1, job 0 may be as high")
+    assert headline(several).startswith("job 4: about 50 ")
+    more = {f"job {place}": 50.0 - place for place in range(7)} | {"job 12": 5.0}
+    many = answered("mean", more, {job: (one - 9, one + 9) for job, one in more.items()}, column="pay", by="job")
+    assert headline(many).endswith("; job 1, job 2, job 3 and 3 more groups may be as high")
+    with speaking("sl"):
+        assert headline(many).endswith("; enako visoko so lahko tudi job 1, job 2, job 3 in še 3 skupine")
 
 
 def test_a_headline_by_group_says_about_and_between_what_in_slovene_too() -> None:

@@ -20,6 +20,7 @@ from ui.words.edge_words import LISTED, listed
 from ui.words.figures import anything, figure, printable, printed, printed_range
 
 _COUNTED = ("people", "rows")
+NAMED = 4  # groups that may be as high: so many are all named
 _AXES: dict[AnswerKind, str] = {"check": "check_model.axis", "model": "train_page.axis.weight"}
 
 
@@ -232,14 +233,15 @@ def _part(answer: dp.Answer, part: str, name: str) -> str:
 
 
 def _ahead(answer: dp.Answer, first: list[str]) -> str:
-    """Where many may be the largest: the one whose figure is, with its range, and some that may be as high."""
+    """Where many may be the largest: the one whose figure is, with its range, and some that may be as high, the largest
+    figures first. A few are all named; “1 other” would be read as a group that is called so."""
     query = answer.query
-    top, *rest = sorted(first, key=lambda part: answer.interval[part], reverse=True)
-    others = [_explained(query, part) for part in rest]
-    facts = {"part": _part(answer, top, _explained(query, top)), "names": ", ".join(others[:LISTED])}
-    if len(others) <= LISTED:
+    top, *rest = sorted(first, key=lambda part: answer.value[part], reverse=True)
+    names = [_explained(query, part) for part in (rest if len(rest) <= NAMED else rest[:LISTED])]
+    facts = {"part": _part(answer, top, _explained(query, top)), "names": ", ".join(names)}
+    if len(rest) <= NAMED:
         return say("answer.ahead", **facts)
-    return say("answer.ahead_more", more=len(others) - LISTED, **facts)
+    return say("answer.ahead_more", more=len(rest) - LISTED, **facts)
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:

@@ -56,5 +56,5 @@ SENTENCES = {
     "promise.found": "figures within ±{alpha}; every value that {unseen} {unit} or more hold appears; {chance} times in 100",
     "answer.part": "{name}: about {value} ({low} – {high})",
     "answer.ahead": "{part}; {names} may be as high",
-    "answer.ahead_more": "{part}; {names} and {more} {more|other|others} may be as high",
+    "answer.ahead_more": "{part}; {names} and {more} more {more|group|groups} may be as high",
 }

@@ -56,5 +56,5 @@ SENTENCES = {
     "promise.found": "številke znotraj ±{alpha}; pokaže se vsaka vrednost, ki jo ima vsaj {unseen} {unit}; v {chance} od 100 primerov",
     "answer.part": "{name}: približno {value} ({low} – {high})",
     "answer.ahead": "{part}; enako visoko so lahko tudi {names}",
-    "answer.ahead_more": "{part}; enako visoko so lahko tudi {names} in še {more} {more|drug|druga|drugi|drugih}",
+    "answer.ahead_more": "{part}; enako visoko so lahko tudi {names} in še {more} {more|skupina|skupini|skupine|skupin}",
 }

@@ -192,7 +192,7 @@ def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table()
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
     page.press(ALL_RIGHT).click("declare-back-care")
-    assert "average ±9.6 at 1,000, ±0.90 at 10,000" in page.text
+    assert "average ±9.6 with 1,000 people, ±0.90 with 10,000" in page.text
     assert "each bar ±88 people" in page.text
     page.click("declare-0-open")
     assert "For 1,000 people: " in page.text and "For 10,000 people: " in page.text

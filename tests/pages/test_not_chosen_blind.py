@@ -45,13 +45,15 @@ def test_a_guessed_range_says_what_error_it_buys_and_when_that_is_more_than_a_us
     assert page.draft.state("amount_eur") == "settled" and "narrow the range" not in page.text
 
 
-def test_where_nobody_said_how_many_people_a_range_may_be_too_wide_for_some_numbers_of_them_only() -> None:
+def test_a_range_is_called_too_wide_only_where_somebody_said_how_many_people_there_are() -> None:
     usual, rows = RANGES["gain"], dp.Unit.rows()
     column = dp.Number(usual.lower, usual.upper, usual.step)
-    told = price.too_wide(column, usual.like, rows, "replace", (1_000, 10_000))
-    assert told == "Too wide for 1,000 people: narrow the range."
+    assert not price.too_wide(column, usual.like, rows, "replace", (1_000, 10_000))
+    assert " with 1,000 people, ±" in price.short(column, rows, "replace", (1_000, 10_000))
+    assert price.too_wide(column, usual.like, rows, "replace", (1_000,)) == say("data.short.wide")
     assert not price.too_wide(column, usual.like, rows, "replace", (10_000,))
     with speaking("sl"):
+        assert " pri 1.000 osebah, ±" in price.short(column, rows, "replace", (1_000, 10_000))
         assert "zožite razpon" in price.too_wide(column, usual.like, rows, "replace", (1_000,))
 
 
@@ -65,6 +67,27 @@ def test_yes_and_no_are_told_once(lang: str, told: str) -> None:
         column = column_of(Card.for_name("smoker"), Draft().dialect)
         assert plain_list(price.also(column)) == told and price.briefly(column) == ""
         assert price.short_words(column).count("da") == 1
+
+
+@pytest.mark.parametrize(
+    ("lang", "told"), [("en", "anything else counts as “other”"), ("sl", "vse drugo šteje kot »drugo«")]
+)
+def test_a_long_list_that_waits_says_what_any_other_cell_counts_as(lang: str, told: str) -> None:
+    from ui.data.declare_column import Card, column_of
+    from ui.data.declare_draft import Draft
+
+    with speaking(lang):
+        card = Card.for_name("native_country")
+        assert price.briefly(column_of(card, Draft().dialect)).endswith(told)
+
+
+@pytest.mark.usefixtures("shared")
+def test_how_numbers_are_written_is_told_in_one_form() -> None:
+    from ui.data.declare_draft import NUMBERS, numbers_like, numbers_of
+
+    page = Page().upload("age\n33\n44\n").to("names")
+    assert f"Numbers are written like {numbers_like(numbers_of(page.draft.dialect))}." in page.text
+    assert [numbers_like(one) for one in list(NUMBERS)[:3]] == ["1234.5 or 1,234.5", "1234,5 or 1.234,5", "1 234.5"]
 
 
 def plain_list(values: Any) -> str:

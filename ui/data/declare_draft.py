@@ -18,6 +18,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.intake.postgres import SourceColumn
+from dpengine.messages import say
 from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
 
 STEPS = ("file", "names", "unit", "cards", "care")  # then "done"
@@ -232,6 +233,12 @@ def taken_name(draft: Draft, taken: list[str]) -> str:
     """The name that the file would have given, where another table has it and this one got a number instead."""
     plain_name = table_name(draft.file, [])
     return plain_name if plain_name in taken and draft.name == table_name(draft.file, taken) else ""
+
+
+def numbers_like(example: str) -> str:
+    """Most files write no sign between thousands: those stand beside the two usual examples, wherever one is told."""
+    bare = {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example, "")
+    return say("data.names.numbers_or", bare=bare, example=example) if bare else example
 
 
 def numbers_of(dialect: Dialect) -> str:

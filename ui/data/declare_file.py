@@ -16,7 +16,7 @@ from dpengine.intake.sheet_records import sheets
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, start_over
-from ui.data.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
+from ui.data.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
 from ui.data.declare_source import choose as in_database
 from ui.data.declare_source import names as names_in_database
 from ui.shell import person, uploads
@@ -179,7 +179,7 @@ def _listed(draft: Draft) -> None:
             "data.names.how",
             separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
             encoding=say(f"data.encoding.{draft.dialect.encoding}"),
-            example=_bare(_shown_number(draft)),
+            example=numbers_like(_shown_number(draft)),
         )
     st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
 
@@ -237,13 +237,7 @@ def _numbers(draft: Draft) -> None:
 
 
 def _number_words(example: str) -> str:
-    """Most files write no sign between thousands; those stand beside the two usual ones."""
-    bare = _bare(example)
-    return unmarked(say("data.names.numbers_or", bare=bare, example=example) if bare != example else example)
-
-
-def _bare(example: str) -> str:
-    return {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example, example)
+    return unmarked(numbers_like(example))
 
 
 def _shown_number(draft: Draft) -> str:

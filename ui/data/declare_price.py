@@ -224,20 +224,21 @@ def short(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int
     counted = say(f"chart.{counted}")
     if all(amount == first for amount, _ in rest):
         return say(f"data.short.{question}", within=_size(column, first), unit=counted)
-    told = [say("data.short.at", within=_size(column, amount), people=people) for people, (amount, _) in found.items()]
+    codes = ("data.short.at", *["data.short.at_next"] * len(rest))  # of what the number is stands with the first
+    told = [
+        say(code, within=_size(column, amount), people=people)
+        for code, (people, (amount, _)) in zip(codes, found.items(), strict=True)
+    ]
     return say(f"data.short.{question}_at", each=", ".join(told), unit=counted)
 
 
 def too_wide(column: Column, like: str, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
-    """That an average would be off by more than a usual value, one `like` this, and what helps; where that depends on
-    the number of people and nobody said it, of how many."""
-    if not isinstance(column, Number):
+    """That an average would be off by more than a usual value, one `like` this, and what helps. Where nobody said how
+    many people there are nobody is warned: then the figures for several sizes say it all."""
+    if not isinstance(column, Number) or len(sizes) > 1:
         return ""
-    usual = abs(read_number(like, "like"))
-    over = [people for people in sizes if _off("mean", column, relation, people, unit)[0] > usual]
-    if not over:
-        return ""
-    return say("data.short.wide") if over == [*sizes] else say("data.short.wide_at", people=over[-1])
+    over = _off("mean", column, relation, sizes[0], unit)[0] > abs(read_number(like, "like"))
+    return say("data.short.wide") if over else ""
 
 
 def _size(column: Column, amount: Fraction) -> str:
@@ -260,13 +261,15 @@ def short_words(column: Column) -> str:
 
 
 def briefly(column: Column) -> str:
-    """The same beside cells that look like its own: of a long list only how many values it has, and nothing where the
-    cells are its values."""
+    """The same beside cells that look like its own: of a long list only how many values it has, and what any other
+    cell counts as; nothing where the cells are its values."""
     if isinstance(column, Category):
         if {*map(plain, column.values)} <= {*also(column)}:
             return ""
-        few = len(column.values) <= FEW_SHOWN
-        return plain(column.values) if few else say("data.short.many", many=len(column.values))
+        if len(column.values) <= FEW_SHOWN:
+            return plain(column.values)
+        told = say("data.short.many", many=len(column.values))
+        return told if column.unknown in column.values else say("data.short.many_else", told=told, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
         lower, upper = _ends(column)
         return measured(say("data.short.range", lower=lower, upper=upper), column.measure)

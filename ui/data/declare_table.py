@@ -20,7 +20,7 @@ from ui.data import declare_fit as fit
 from ui.data import declare_newer as newer
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
-from ui.data.declare_draft import Draft, numbers_of
+from ui.data.declare_draft import Draft, numbers_like, numbers_of
 from ui.parts import answer, first_look, fitting, job, missing, owner, preview, wish
 from ui.people import grants
 from ui.shell import frame, nav
@@ -180,7 +180,8 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     if asks and not table.practice and table.facts.people is None:
         ways[say("data.done.people")] = f" {fitting.people_way(table.name)}"
     if table.schema.of_kind(dp.Number):
-        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))
+        example = numbers_like(numbers_of(dialect))
+        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=example)))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     told.append((say("data.done.allowance"), terms))
     told.append((say("data.done.protects"), frame.protects(table)))
@@ -194,7 +195,7 @@ def _way(table: dp.Table, name: str, told: str = "") -> str:
     query = next((one for one in found if one is not None), None)
     if query is None:
         return ""
-    link = preview.link(table, query)
+    link = {name: one for name, one in preview.link(table, query).items() if name != "epsilon"}  # the form chooses it
     told = told or say("data.done.way", question=query.card.noun)
     return f' <a class="way" href="{nav.address("ask", **link)}" target="_self">{escape(told)}</a>'
 

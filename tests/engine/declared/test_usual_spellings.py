@@ -165,6 +165,8 @@ def test_countries_are_found_as_files_write_them_and_their_source_is_named() -> 
         "United States": "USA|United-States|U.S.|ZDA",
         "Austria": "Österreich|Osterreich",
         "Namibia": "NAM|Namibija",
+        "United Kingdom": "England|Scotland|Wales|Northern Ireland|UK",
+        "Colombia": "Columbia|COL",
     }
     places = {value: place for place, value in enumerate(usual.values("countries-1", "en"))}
     for value, several in written.items():

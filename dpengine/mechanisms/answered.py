@@ -151,8 +151,8 @@ class Answered(ABC):
         return self.answer_kind == "count" and interval is not None and bool(interval[0] <= 0)
 
     @property
-    def each_named(self) -> bool:
-        """Is every part of the answer told by its name, also those that cannot be told from none?"""
+    def none_hoped(self) -> bool:
+        """Is none what one hopes for of every part? Then all that cannot be told from it are one good finding."""
         return False
 
     def off(self) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.messages.language import speaking
 from ui.ledger import report
 from ui.ledger.ledger_view import now
 from ui.parts import exports
@@ -73,10 +75,14 @@ def test_in_a_short_list_they_are_grey(table: dp.Table) -> None:
     assert (say("many.grey") in html_of(page)) == bool(none)
 
 
-def test_shares_are_no_such_bars_and_checked_columns_are_grey_but_never_left_out(
-    table: dp.Table,
-) -> None:
+def test_shares_are_no_such_bars_and_columns_in_which_nothing_shows_are_one_sentence(table: dp.Table) -> None:
     average = table.query("proportion", of=[["side", "in", ["left"]]], by="land", epsilon="1")
     checks = table.query("fit_checks", columns=["land", "side"], epsilon="1")
     assert not average.maybe_none((-1, 1)) and checks.maybe_none((-1, 1), "land")
-    assert checks.each_named and many.told_from_none(table.ask(checks))[1] == []
+    ranges = {"land": (-20, 26), "side": (277, 323)}
+    answer = replace(table.ask(checks), value={"land": 3, "side": 300}, interval=ranges)
+    assert many.told_from_none(answer) == (["side"], ["land"]), "a wide range around none is not what was found"
+    told = many.none_words(answer, ["land"])
+    assert told.startswith("In 1 column nothing shows that cells do not fit; up to 26 of them could still be outside")
+    with speaking("sl"):
+        assert many.none_words(answer, ["land", "side"]).startswith("V 2 stolpcih nič ne kaže, da celice ne")

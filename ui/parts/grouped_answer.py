@@ -26,7 +26,7 @@ def show(answer: dp.Answer, alt: str, key: str) -> None:
     if not _crossed(answer):
         alike = query.compared or bool(query.crossed())  # else the largest of them means nothing
         labels, none = _shown_labels(answer, key, alike and len(answer.value) > 2), many.told_from_none(answer)[1]
-        if none and not st.toggle(say("many.none_shown"), key=f"none-{key}"):
+        if none and (query.none_hoped or not st.toggle(say("many.none_shown"), key=f"none-{key}")):
             together = set(none)
             labels = [label for label in labels if label not in together]
         values = {label: answer.value[label] for label in labels}

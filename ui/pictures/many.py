@@ -34,10 +34,10 @@ def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
 
 def told_from_none(answer: dp.Answer) -> tuple[list[str], list[str]]:
     """The parts that are drawn, and those that are told together in a sentence: in a long list, figures that cannot be
-    told from none."""
+    told from none; and all of them where none is hoped for, since their ranges would be read as what was found."""
     ranges = answer.interval or {}
     none = [label for label in answer.value if answer.query.maybe_none(ranges.get(label), label)]
-    if answer.query.each_named or len(answer.value) <= LONG or len(none) < FEWEST_TOGETHER:
+    if not answer.query.none_hoped and (len(answer.value) <= LONG or len(none) < FEWEST_TOGETHER):
         return list(answer.value), []
     together = set(none)
     return [label for label in answer.value if label not in together], none
@@ -48,6 +48,8 @@ def none_words(answer: dp.Answer, none: list[str]) -> str:
     if not none:
         return ""
     most = plain(max(answer.interval[label][1] for label in none))
+    if answer.query.none_hoped:
+        return say("many.none_hoped", none=len(none), most=most)
     unit = say(f"compare.unit.{answer.query.counted}", value=most)
     return say("many.none", none=len(none), most=most, unit=unit)
 

@@ -108,8 +108,8 @@ class FitChecks(OfCounts):
         return list(self.columns)
 
     @property
-    def each_named(self) -> bool:
-        return True  # none is what one hopes for of every column
+    def none_hoped(self) -> bool:
+        return True
 
     def about(self, part: str = "") -> set[str]:
         return set()  # it is the check

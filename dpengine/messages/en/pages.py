@@ -107,6 +107,7 @@ SENTENCES: dict[str, str] = {
     "many.largest": "Drawn are the {shown} largest of {of}, in the declared order. All of them are under “The figures” and in the CSV.",
     "many.first": "Drawn are the first {shown} of {of}, in the declared order.",
     "many.none": "{none} values cannot be told from none: nobody may have them, and each has at most {most} {unit}. The figures below and the CSV have them.",
+    "many.none_hoped": "In {none} {none|column|columns} nothing shows that cells do not fit; {none|up|in each, up} to {most} of them could still be outside. The figures below and the CSV have {none|it|them}.",
     "many.none_shown": "Show values that cannot be told from none",
     "many.grey": "Grey: cannot be told from none.",
     "many.page": "Page, of {pages}",

@@ -29,7 +29,7 @@ from ui.parts import (
 from ui.plan import plan
 from ui.shell import frame
 from ui.shell.state import current_table
-from ui.words import gloss, prices
+from ui.words import prices
 from ui.workshop import workshop
 
 table = current_table()
@@ -111,8 +111,7 @@ with left, st.container(key="card-spend"):
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):
-    lead = say("preview.lead" if query is not None else "preview.none")
-    st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{gloss.text(lead)}</p>')
+    preview.heading(query)
     if query is not None and usual is not None:
         preview.show(query)
         several.tell(table, usual, query)

@@ -10,6 +10,7 @@ from helpers_page import open_page
 
 import dpengine as dp
 from dpengine.audit.world import CASES, build, case_name
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms import asked_on
 from dpengine.messages.language import speaking
 from ui.parts import preview
@@ -34,7 +35,9 @@ def test_no_name_and_no_figure_of_the_table_is_in_the_picture(
         with speaking(lang):
             picture, words = drawn(monkeypatch, query).split("<p", maxsplit=1)
             assert query.promise().short(query) in words.replace("&#x27;", "'")
-        assert not re.search(r">[^<]*\w[^<]*<", picture), "there is a text in the picture"
+            ends = query.promise().ends(query) or ()
+        texts = {text.strip() for text in re.findall(r">([^<]*)<", picture)} - {""}
+        assert texts <= {*ends}, "the picture says something else than how wide it is"
         assert "<svg" not in picture, "Streamlit would take it out"
 
 
@@ -60,6 +63,23 @@ def test_the_error_bar_is_as_wide_as_the_promise() -> None:
     assert error_bar.bars(1, 0.2, "").count("2.5px") == 3
     assert error_bar.bars(1, 5.0, "").count("2.5px") == 1 and width(5.0) == 100
     assert error_bar.bars(300, 0.2, "").count("dashed") == error_bar.MOST_BARS
+
+
+def test_a_bar_over_a_wide_range_does_not_look_exact_and_a_name_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the answer is drawn: on an axis of its own size, with how far it reaches written at its ends."""
+    schema = dp.Schema({"gain": dp.Number(0, 100_000, measure="$"), "job": dp.Category(["clerk", "cook"])})
+    facts = Facts("people", schema, dp.Unit.rows(), "replace", 30_000, ("gain", "job"))
+    mean = dp.catalogue["mean"].build(facts, {"column": "gain", "epsilon": "0.05"})
+    picture = drawn(monkeypatch, mean)
+    low, high = mean.promise().ends(mean) or ("", "")
+    assert low.startswith("−") and high.startswith("+") and low[1:] == high[1:] and low.endswith("$")
+    assert low in picture and high in picture and picture.count("left:15%") == 4, "and it fills the picture"
+    groups = drawn(monkeypatch, dp.catalogue["mean"].build(facts, {"column": "gain", "by": "job", "epsilon": "0.05"}))
+    assert groups.count("left:15%") == 3 * 4 + 1 and "dashed" not in groups
+    for lang in ("en", "sl"):
+        with speaking(lang):
+            name = drawn(monkeypatch, dp.catalogue["top_item"].build(facts, {"column": "job", "epsilon": "0.05"}))
+            assert "error-bar" not in name and "<p" in name
 
 
 def test_at_mostly_noise_each_lever_is_a_link_that_sets_the_form(shared: dp.Workspace) -> None:

@@ -13,10 +13,23 @@ from dpengine.mechanisms.card import CURVES
 from dpengine.messages import say
 from ui.parts import form
 from ui.pictures import error_bar
+from ui.words import gloss
+from ui.words.wording import from_zero
+
+
+def heading(query: dp.Query | None) -> None:
+    """What stands below, and that it is no answer."""
+    title, lead = "preview.title", "preview.lead"
+    if query is None:
+        lead = "preview.none"
+    elif query.answer_kind == "label":
+        title, lead = "preview.title_name", "preview.lead_name"
+    st.html(f'<p><b>{escape(say(title))}</b></p><p class="muted">{gloss.text(say(lead))}</p>')
 
 
 def show(query: dp.Query) -> None:
-    """Grey bars for a number or several, a grey band for a curve; the bar is as long as what the question can show."""
+    """Grey ranges for a number or several, with what is written at their ends, as an answer is drawn; grey bars for
+    several counts, as long as what the question can show; a grey band for a curve. A name has no error bar."""
     promise, many = query.promise(), max(len(query.labels()), 1)
     share = float(promise.amount / (4 * query.coarse()))
     told = promise.short(query)
@@ -25,10 +38,11 @@ def show(query: dp.Query) -> None:
         picture = error_bar.line(share, words)
     elif query.answer_kind == "label":
         words = say("preview.name" if query.names_ordered else "preview.names", promise=told)
-        picture = error_bar.bars(2, share, words)
+        picture = ""
     else:
         words = say("preview.one" if many == 1 else "preview.several", promise=told, many=many)
-        picture = error_bar.bars(many, share, words)
+        ends = promise.ends(query) if many == 1 or not from_zero(query) else None
+        picture = error_bar.bars(many, share, words) if ends is None else error_bar.ranges(many, ends, words)
     more = many - error_bar.MOST_BARS if query.answer_kind not in (*CURVES, "density", "label") else 0
     rest = f'<p class="muted">{escape(say("preview.more", more=more))}</p>' if more > 0 else ""
     st.html(f'{picture}{rest}<p class="lead">{escape(words)}</p>')

@@ -77,6 +77,14 @@ class Within(Promise):
     def size_for(self, asked: Asked) -> str:
         return f"±{self.alpha_words(asked)}"
 
+    def ends(self, asked: Asked) -> tuple[str, str] | None:
+        figure = self._rounded(asked)
+        if self.unit == "percent":
+            figure = f"{figure} %"
+        elif self.told_in(asked) == "column":
+            figure = measured(figure, asked.measure)
+        return f"−{figure}", f"+{figure}"
+
     def narrows(self, half: Fraction) -> bool:
         return self.alpha < half
 

@@ -130,6 +130,11 @@ class Promise(ABC):
         """The amount by itself, in its own unit, of a question."""
         return self.size()
 
+    def ends(self, asked: Asked) -> tuple[str, str] | None:
+        """How far the truth may be below and above a figure, as they are written at the ends of its error bar; None
+        where it speaks of something else than a range around a figure."""
+        return None
+
     def narrows(self, half: Fraction) -> bool:
         """Would it leave a narrower range than one that was received, half of which is so wide; of several, than the
         widest of them? Where it speaks of something else than a range, it may."""

@@ -14,6 +14,7 @@ from helpers_declare import Page
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
 from dpengine.messages import say
 from dpengine.messages.language import speaking
@@ -154,6 +155,24 @@ def test_where_it_is_cheap_a_question_starts_more_exact(clinic: dp.Table) -> Non
     town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
     now = open_page("ask", table="town", q="mean", column="age").session_state["ask-epsilon"]
     assert spend.room_of(town, town.query("mean", column="age", epsilon=now)) >= 8
+
+
+def test_a_question_takes_the_same_wherever_it_is_offered(clinic: dp.Table) -> None:
+    """On the page that is opened, on a suggestion's card, beside an average, and picked from the menu."""
+    town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
+    first = town.suggestions()[0]
+    picked = spend.fresh(town, first)
+    assert picked != first, "else this test would show nothing"
+    app = open_page("ask", table="town")
+    assert app.session_state["ask-epsilon"] == text_of(picked.epsilon)
+    (card,) = [link.proto for link in app.get("page_link") if link.proto.label == unmarked(first.sentence())]
+    assert f"epsilon={text_of(picked.epsilon)}" in card.query_string
+    assert prices.takes(town, town.prices([picked])[0]) in told(app)
+    given = {name: one for name, one in first.parameters().items() if name != "epsilon"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spend.st, "session_state", kept := {"ask-epsilon": "3"})  # of the question before
+        spend.start_anew(town, first.card.key, given)
+    assert kept["ask-epsilon"] == text_of(picked.epsilon)
 
 
 def test_what_is_said_to_be_enough_is_where_a_question_starts(clinic: dp.Table) -> None:

@@ -17,7 +17,7 @@ from dpengine.released.look import Look
 from dpengine.released.look_fit import HeldBack
 from ui.board import board_state
 from ui.board.board_figures import Picked
-from ui.parts import first_look, preview
+from ui.parts import first_look, preview, spend
 from ui.shell import nav
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -59,7 +59,8 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
         return
     asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
     found = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
-    for share, query in sorted(((table.preview(one).share, one) for one in found), key=itemgetter(0)):
+    priced = [(table.preview(table.cheapest(one)).share, one) for one in (spend.fresh(table, one) for one in found)]
+    for share, query in sorted(priced, key=itemgetter(0)):
         label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
         st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.link(table, query))
     _pairs(table, look, picked.by)

@@ -27,6 +27,7 @@ MOST_SPEND = Fraction(50)
 WIDER = 2
 MOST_LISTED = 12
 FEW_SHOWN = 4  # values of a list on a line
+MOST_LOOKED_OVER = 20  # values that a person compares with the file: beyond that, what else may stand there is told
 MOST_TOLD = 100  # good answers: a figure beyond this says no more
 ROWS = dp.Unit.rows()
 
@@ -261,15 +262,17 @@ def short_words(column: Column) -> str:
 
 
 def briefly(column: Column) -> str:
-    """The same beside cells that look like its own: of a long list only how many values it has, and what any other
-    cell counts as; nothing where the cells are its values."""
+    """The same beside cells that look like its own: of a long list only how many values it has, of one that
+    nobody looks over also what any other cell counts as; nothing where the cells are its values."""
     if isinstance(column, Category):
         if {*map(plain, column.values)} <= {*also(column)}:
             return ""
         if len(column.values) <= FEW_SHOWN:
             return plain(column.values)
         told = say("data.short.many", many=len(column.values))
-        return told if column.unknown in column.values else say("data.short.many_else", told=told, other=column.unknown)
+        if len(column.values) <= MOST_LOOKED_OVER or column.unknown in column.values:
+            return told
+        return say("data.short.many_else", told=told, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
         lower, upper = _ends(column)
         return measured(say("data.short.range", lower=lower, upper=upper), column.measure)

@@ -39,7 +39,8 @@ def state(table: dp.Table) -> dict[str, Any]:
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = next(iter(table.suggestions()), None)
         if first is not None and STATE in first.card.asked_on:
-            kept["q"], kept["given"] = first.card.key, whole(first) | kept["given"]
+            given = {name: one for name, one in whole(first).items() if name != "epsilon"}  # as any that is picked
+            kept["q"], kept["given"] = first.card.key, given | kept["given"]
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))
     return dict(kept)

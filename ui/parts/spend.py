@@ -78,6 +78,12 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     st.session_state[_epsilon(ASK)] = _useful(table, query) or usual(table)
 
 
+def fresh(table: dp.Table, query: dp.Query) -> dp.Query:
+    """The same question at the spend that the form starts it with, so that it takes the same wherever it is offered."""
+    found = _useful(table, query)
+    return query if found is None else query.at(Fraction(found))
+
+
 def _useful(table: dp.Table, query: dp.Query) -> str | None:
     """The least step at which the answer is clearly more than noise, for at most half of what is left; else useful at
     all, if what is left pays for it; more exact where that is cheap. Where nothing that is left is enough, which the

@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui.parts import plan_state, preview
+from ui.parts import plan_state, preview, spend
 from ui.shell import nav
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -21,12 +21,13 @@ def show(table: dp.Table) -> None:
     plan = plan_state.current(table)
     st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
     with st.container(key="suggest", horizontal=True):
-        for place, query in enumerate(found):
-            price = table.preview(query)
+        for place, query in enumerate(spend.fresh(table, one) for one in found):
+            best = table.cheapest(query)
+            price = table.preview(best)
             with st.container(key=f"card-suggest-{place}", width=310):
                 st.page_link(nav.page("ask"), label=unmarked(query.sentence()), query_params=preview.link(table, query))
                 st.html(
-                    f'<span class="muted">{escape(price.promise.short(query))}</span><br>'
+                    f'<span class="muted">{escape(price.promise.short(best))}</span><br>'
                     f'<span class="take-words">{escape(prices.takes(table, price.share))}</span>'
                 )
                 if plan.holds(query):

@@ -8,7 +8,6 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.statement import sentence_of
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.parts import (
@@ -42,8 +41,7 @@ if asked is not None and not asked.over:
     st.stop()
 later = job.newer(table, request) if request else None
 if later is not None:
-    words = say("ask.newer", sentence=sentence_of(later))
-    st.html(f'<p class="muted"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
+    history.point_to(later)
 above, found = st.container(), asked.answer if asked is not None else None
 if found is not None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame

@@ -115,6 +115,12 @@ def answer_link(charge: Charge) -> str:
     return address(charge.table, charge.request)
 
 
+def point_to(charge: Charge) -> None:
+    """That this answer is an earlier one, and the way to the newest."""
+    words = say("ask.newer", sentence=sentence_of(charge))
+    st.html(f'<p class="muted"><a href="{answer_link(charge)}" target="_self">{escape(words)}</a></p>')
+
+
 def receipt_link(address: str, hashed: str) -> str:
     """To an answer, from its row in a table."""
     return f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>'

@@ -379,11 +379,9 @@ class Moments(Aggregate[Counts]):
             return Distribution(self.column, self.size).expression(view)
         view = view.present(self.column).grouped(self.by)
         code = view[self.column]
-        sums = {
-            f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in range(1, self.degree + 1)
-        }
-        # with a single group no row needs its group looked up
-        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
+        powers = range(1, self.degree + 1)
+        sums = {f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
+        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))  # one is not looked up
         return rows.aggregate(s0=view.rows.count(), **sums)
 
     def shape(self, columns: Found) -> Counts:

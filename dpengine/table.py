@@ -35,6 +35,7 @@ from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.asking.statement import BurnDownStep, Fit
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json
+from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -74,8 +75,8 @@ class Table:
         self._budget = budget
         self.actor = actor
         self.joined = joined  # this content already had a budget, whose cap stays
-        self.name = record.name
-        self.practice = record.practice
+        self.name, self.practice = record.name, record.practice
+        self.dialect = Dialect.from_json(record.dialect)  # how its own file is written
         self.facts = Facts(
             table=record.name,
             schema=workspace.schema_of(record),

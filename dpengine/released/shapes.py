@@ -21,7 +21,7 @@ from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
-from dpengine.declared.grouped import Grouped, ref_json
+from dpengine.declared.grouped import WEEK, Grouped, ref_json
 from dpengine.declared.schema import MISSING, Category, Number
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
@@ -213,6 +213,20 @@ class Shapes:
         """What one column adds for a value: one of a list, a number, a day; None for no answer."""
         at = self.columns.index(column)
         return float(self.fit.effects[self.moments.starts[at] + self._cell(self.places[at], value)])
+
+    def usual_value(self, name: str) -> Json:
+        """A value of the largest released group, of a range the one in its middle: where a form can begin."""
+        place, query = self.look.place(name), self.look.query
+        ref, column = query.columns[place], query.facts.schema[name]
+        rows = [effect.rows for effect in self.effects(name)[: query.axes[place].listed]]
+        most = rows.index(max(rows))
+        assert isinstance(column, Number | Date | Category)
+        if not isinstance(ref, Grouped):
+            return column.value(most)
+        if not ref.starts:
+            return column.value(min((ref.monday + most) % WEEK, column.size - 1))
+        run = ref.places.index(most)
+        return column.value((ref.starts[run] + [*ref.starts[1:], column.size][run] - 1) // 2)
 
     def kept(self, told: float) -> float:
         if self.listed:

@@ -6,11 +6,15 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dpengine.declared.schema import Category, Number
+from dpengine.declared.date_column import Date
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, Number, yes_no
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.released import model_script
@@ -78,6 +82,28 @@ def test_rows_from_a_spreadsheet_are_read(tmp_path: Path) -> None:
         assert float(told) == pytest.approx(one.predict({"čas": 3, "list": "b"}))
 
 
+def test_cells_of_a_file_are_read_as_the_table_reads_them(tmp_path: Path) -> None:
+    """Signs of the dialect, days in their order, other spellings; a row of which nothing can be said gets an empty
+    line, and a program whose names have spaces around them is answered too."""
+    columns = (Number(0, 5000, step="0.5"), Date("2024-01-01", "2024-12-31", "dmy"), yes_no())
+    layout = Layout(("pay", "day", "car"), columns, "goal", Number(0, 1, step="0.25"))
+    one = Model(layout, tuple(range(2**20, 2**20 * (layout.width + 1), 2**20)))
+    source = model_script.source(one, "s", "r", Dialect(separator=";", decimal=",", thousands="."))
+    cells = ["1.234,5;3. 2. 2024 8:15;TRUE", "\u22127;1/13/2024;", "1e9;31.12.2030;n"]
+    cells += [";1.1.2024;yes", "1;2;3;4", "12.3;1.1.2024;1"]
+    (tmp_path / "rows.csv").write_text("\n".join(["pay ; day;car", *cells]), encoding="utf-8")
+    told = ran(source, tmp_path, "rows.csv")[1].split("\n")
+    said = [one.predict({"pay": "1234.5", "day": "2024-02-03", "car": "yes"})]
+    said += [one.predict({"pay": 5000, "day": "2024-12-31", "car": "no"})]
+    assert [float(told[0]), float(told[2])] == pytest.approx(said) and told[1] == told[3] == told[4] == told[5] == ""
+    scored: dict[str, Any] = {"__name__": "scored"}
+    exec(source, scored)
+    row = {" pay": 1234.5, "day\t": date(2024, 2, 3), "car": True}
+    assert scored["predict"](row) == pytest.approx(said[0])
+    with pytest.raises(ValueError, match="car"):
+        scored["predict"]({"pay": 1, "day": "2024-01-01", "Car": "yes"})
+
+
 def test_the_comments_hold_no_name() -> None:
-    for code in ("scorer.linear", "scorer.logistic", "scorer.use", "scorer.receipt"):
+    for code in ("scorer.linear", "scorer.logistic", "scorer.use", "scorer.receipt", "scorer.file"):
         assert say(code).isprintable()  # no place for a fact: it would be a KeyError

@@ -59,7 +59,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
             with st.container(key="card-train-check"):
                 train_check.show(table, found, whole)
         with st.container(key="card-train-take"):
-            _take(found, model)
+            _take(table, found, model)
     where = {"table": table.name, "look": found.request_id}
     st.page_link(nav.page("board"), label=say("shapes_page.board"), query_params=where)
     answers.receipt(found, "shapes")
@@ -243,7 +243,8 @@ def _try(found: dp.Answer, model: Shapes) -> None:
     for name in model.columns:
         column = schema[name]
         assert isinstance(column, dp.Number | Date | Category)
-        values[name] = train_field.field(name, column, kept.get(name), f"shapes-with-{found.request_id}-{name}")
+        now = kept.get(name, model.usual_value(name))
+        values[name] = train_field.field(name, column, now, f"shapes-with-{found.request_id}-{name}")
     told = json.dumps(values, ensure_ascii=False)
     if st.query_params.get("with") != told:
         st.query_params["with"] = told
@@ -264,7 +265,7 @@ def would(model: Shapes, said: float) -> str:
     return say("shapes_page.would_low" if said < ENDS else "shapes_page.would_high", **facts)
 
 
-def _take(found: dp.Answer, model: Shapes) -> None:
+def _take(table: dp.Table, found: dp.Answer, model: Shapes) -> None:
     hashed = found.receipt["charge"]["hash"]
     st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('shapes_page.take_lead'))}</p>")
     about = {"model": model.as_json(), "sentence": found.sentence, "charge": hashed}
@@ -280,7 +281,7 @@ def _take(found: dp.Answer, model: Shapes) -> None:
         )
         st.download_button(
             unmarked(say("train_page.python")),
-            shapes_script.source(model, found.sentence, hashed),
+            shapes_script.source(model, found.sentence, hashed, table.dialect),
             f"model_{hashed[:8]}.py",
             "text/x-python",
             key="train-python",

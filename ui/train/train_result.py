@@ -52,7 +52,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     with st.container(key="card-train-path"):
         _path(found, query)
     with st.container(key="card-train-take"):
-        _take(found, model)
+        _take(table, found, model)
     answers.receipt(found, "trained")
     st.button(say("train_page.another"), key="train-another", on_click=_leave)
 
@@ -183,7 +183,7 @@ def _path(found: dp.Answer, query: OfGradients) -> None:
 # --- take it away -----------------------------------------------------------------------------------------------------
 
 
-def _take(found: dp.Answer, model: Model) -> None:
+def _take(table: dp.Table, found: dp.Answer, model: Model) -> None:
     hashed = found.receipt["charge"]["hash"]
     st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('train_page.take_lead'))}</p>")
     with st.container(horizontal=True):
@@ -198,7 +198,7 @@ def _take(found: dp.Answer, model: Model) -> None:
         )
         st.download_button(
             say("train_page.python"),
-            model_script.source(model, found.sentence, hashed),
+            model_script.source(model, found.sentence, hashed, table.dialect),
             f"model_{hashed[:8]}.py",
             "text/x-python",
             key="train-python",

@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "train_page.features": "Columns to predict from",
     "train_page.features_none": "Choose one or more columns",
     "train_page.choose": "Choose at least one column to predict from.",
+    "train_page.left_out": "Not offered: {columns}. A model takes no sets, no list of one value, and no list of {most} values or more; a shorter list can be declared on the Tables page.",
     "train_page.no_columns": "A model needs a column to predict and another to predict it from: numbers, days, or values of a list. This table has too few of them. Declare more of its columns on the Tables page.",
     "train_page.takes": "It takes {share} of the allowance, in {steps} {steps|step|steps} over all rows.",
     "train_page.share": "How much of what is left may the training take?",
@@ -187,4 +188,10 @@ SENTENCES: dict[str, str] = {
     "scorer.hinge": "predict(row) gives a score: from 0 up the model says that MODEL['target'] is one of MODEL['yes'], else that it is not; row is a dictionary from column to value.",
     "scorer.use": "On a command line, with a CSV file whose first line names the columns: python FILE people.csv",
     "scorer.receipt": "Trained with differential privacy; ABOUT says of what, and which charge of the ledger paid for it.",
+    "scorer.file": "Names and cells are read as the table’s own file was: HOW says how; change it for a file that is written otherwise.",
+    "scorer.absent": "Nothing was guessed. The model needs these columns, and the row of names does not have them (how a file is read stands under HOW):",
+    "scorer.twice": "Nothing was guessed. The row of names has these more than once:",
+    "scorer.broken": "Stopped: the file is not written as HOW says, so it cannot be read. Change HOW in the Python file to what it is.",
+    "scorer.empty": "No number or day stands in this column, and the model needs one:",
+    "scorer.without": "Rows without a guess, an empty line each, because a number or day is missing in them or they have other cells than the row of names:",
 }

@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "train_page.features": "Stolpci, iz katerih napovedujete",
     "train_page.features_none": "Izberite enega ali več stolpcev",
     "train_page.choose": "Izberite vsaj en stolpec, iz katerega napovedujete.",
+    "train_page.left_out": "Ni na izbiro: {columns}. Model ne sprejme množic, seznama z eno vrednostjo in seznama, ki ima {most} vrednosti ali več; krajši seznam lahko navedete na strani Tabele.",
     "train_page.no_columns": "Model potrebuje stolpec, ki ga napove, in še enega, iz katerega ga napove: števila, dneve ali vrednosti s seznama. Ta tabela jih ima premalo. Na strani Tabele navedite več njenih stolpcev.",
     "train_page.takes": "Porabi {share} proračuna; število korakov čez vse vrstice: {steps}.",
     "train_page.share": "Koliko preostalega sme učenje porabiti?",
@@ -187,4 +188,10 @@ SENTENCES: dict[str, str] = {
     "scorer.hinge": "predict(row) da oceno: od 0 navzgor model pravi, da je MODEL['target'] ena od vrednosti MODEL['yes'], sicer, da ni; row je slovar od stolpca do vrednosti.",
     "scorer.use": "V ukazni vrstici, z datoteko CSV, katere prva vrstica imenuje stolpce: python FILE people.csv",
     "scorer.receipt": "Naučeno z diferencialno zasebnostjo; ABOUT pove, česa se je učil in kateri zapis v knjigi je to plačal.",
+    "scorer.file": "Imena in celice se berejo kot v datoteki tabele: HOW pove, kako; spremenite ga za datoteko, ki je zapisana drugače.",
+    "scorer.absent": "Nič ni napovedano. Model potrebuje te stolpce, vrstica z imeni pa jih nima (kako se datoteka bere, pove HOW):",
+    "scorer.twice": "Nič ni napovedano. V vrstici z imeni je večkrat:",
+    "scorer.broken": "Ustavljeno: datoteka ni zapisana tako, kot pravi HOW, zato je ni mogoče prebrati. V datoteki Python popravite HOW.",
+    "scorer.empty": "V tem stolpcu ni števila ali dneva, model pa ga potrebuje:",
+    "scorer.without": "Vrstice brez napovedi, za vsako prazna vrstica, ker jim manjka število ali dan ali imajo drugačne celice kot vrstica z imeni:",
 }

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers_shapes import COLUMNS, PEOPLE, SCHEMA, TARGET, asked, counted, looked, people
 
@@ -156,14 +155,32 @@ def test_what_was_not_counted_is_refused(given: dict[str, Any], code: str) -> No
     assert refused.value.code == code
 
 
-def test_the_python_file_says_what_the_model_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dialect", [dp.Dialect(), dp.Dialect(separator=";", decimal=",", encoding="utf-16")])
+def test_the_python_file_says_what_the_model_says(dialect: dp.Dialect, tmp_path: Path) -> None:
+    """Of a file as the app takes it: spaces around names and cells, written as the table's own file is."""
     model = looked(asked(epsilon="4"), people()).model(TARGET, ["yes"])
-    file, rows = tmp_path / "model.py", tmp_path / "rows.csv"
-    file.write_text(shapes_script.source(model, "a\nb", "0" * 64), encoding="utf-8")
+    file, rows, between = tmp_path / "model.py", tmp_path / "rows.csv", dialect.separator
+    file.write_text(shapes_script.source(model, "a\nb", "0" * 64, dialect), encoding="utf-8")
     asked_of = [row(age, sex, town) for age in (-3, 0, 29, 30, 99) for sex in ("f", "M ", "") for town in ("a", "x")]
-    pd.DataFrame(asked_of).to_csv(rows, index=False)
-    told = subprocess.run([sys.executable, "-I", "-S", file, rows], capture_output=True, text=True, check=True).stdout
-    assert [float(line) for line in told.split()] == pytest.approx([model.predict(one) for one in asked_of])
+    lines = [[" age", "other", "\u00a0sex ", " town\u200b"]]
+    lines += [[f" {one['age']}{dialect.decimal}2 ", "1", f" {one['sex']}", f"{one['town']} "] for one in asked_of]
+    text = "\r\n".join(between.join(line) for line in [*lines, ["", " ", "", ""]]) + "\r\n\r\n"
+    rows.write_bytes(text.encode(dialect.encoding))
+    command = [sys.executable, "-I", "-S", file, rows]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [float(line) for line in done.stdout.split()] == pytest.approx([model.predict(one) for one in asked_of])
+    assert not done.stderr
+    rows.write_bytes(text.replace("sex", "gender").encode(dialect.encoding))
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode and not done.stdout and done.stderr.count("\n") == 1 and done.stderr.endswith(": sex\n")
+
+
+def test_a_form_begins_with_a_value_of_the_largest_group() -> None:
+    model = looked(asked(epsilon="4"), people()).model(TARGET, ["yes"])
+    for name, place in zip(model.columns, model.places, strict=True):
+        rows = [effect.rows for effect in model.effects(name)][: model.look.query.axes[place].listed]
+        assert model._cell(place, model.usual_value(name)) == rows.index(max(rows))
+    assert model.usual_value("age") % 5, "the middle of a group, not its end"
 
 
 def test_amounts_from_0_up_have_a_group_of_their_own_for_nothing_and_finer_ones_below_the_first() -> None:

@@ -188,10 +188,25 @@ class MadeTable:
         told: dict[str, str] = json.loads((pq.read_schema(self.path).metadata or {}).get(_REFINED, b"{}"))
         return told
 
-    @property
-    def grouped(self) -> list[str]:
-        """The columns that were measured in groups and are told by values."""
-        return [base(ref) for place, ref in enumerate(self.query.columns) if self._spread(place)]
+    def off_by_spreading(self) -> dict[str, float]:
+        """How far an average of a column can be off only because values are spread evenly inside measured groups: at
+        most half the width of each, by its measured share. None of a column that follows a curve."""
+        found = {}
+        for place, axis in enumerate(self.query.axes):
+            name, column = base(axis.ref), self.query.facts.schema[base(axis.ref)]
+            if not isinstance(axis.ref, Grouped) or not isinstance(column, Number) or not self._spread(place):
+                continue
+            wide = np.diff([*axis.ref.starts, column.size]) - 1
+            rows = np.maximum(self.look.marginals[(place,)][: axis.listed], 0.0)
+            if wide.any() and rows.sum() > 0 and name not in self.refined:
+                found[name] = float((rows * wide).sum() / rows.sum() / 2 * float(column.step))
+        return found
+
+    def together(self) -> list[tuple[list[str], int]]:
+        """What was measured together, and within how many people or rows each of its counts is: pairs first."""
+        parts = sorted((part for part in self.look.marginals if len(part) > 1), key=lambda part: (len(part), part))
+        names = self.look.cells
+        return [([names[place] for place in part], math.ceil(self.query.reach(part))) for part in parts]
 
     # Rules
 

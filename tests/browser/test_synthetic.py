@@ -17,7 +17,7 @@ WANTED = "/synthetic?table=town&columns=%5B%22has_car%22%2C%20%22way_to_work%22%
 def test_a_synthetic_table_is_made_and_asked_of(page: Any, phone: Any, server: Any, tmp_path: Path) -> None:
     go(page, WANTED)
     page.get_by_role("heading", name="Make a synthetic table").wait_for()
-    page.get_by_text("Measured: each column").wait_for()
+    page.get_by_text("Counted with noise: each column").wait_for()
     kind(page)
     shot(page, "synthetic")
     page.get_by_role("button", name="Make it — takes").click()

@@ -71,7 +71,7 @@ def test_a_model_is_read_off_figures_and_another_costs_nothing(page: Any, phone:
     go(page, "/train?table=town&target=has_car&share=20")
     page.get_by_text("is not promised: that depends on your table").wait_for()
     shot(page, "shapes-form")
-    page.get_by_role("button", name="Buy the figures — takes").click()
+    page.get_by_role("button", name="Train the model — takes").click()
     page.get_by_role("heading", name="What goes with has_car").wait_for()
     page.get_by_text("always guessing “").wait_for()
     settled(page)

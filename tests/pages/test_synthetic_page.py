@@ -85,6 +85,7 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
     app = opened(table="rows", columns=COLUMNS, epsilon="1")
     text = said(app)
     assert "Measured: each column, and every two of them together, 3 tables of counts" in text
+    assert "Where such a count says 60, the truth is between" in text and "averages" not in text
     assert "Nothing is promised about it" in text and "Not for rare cases" in text
     assert "It will have 600 rows, as many as your table, which is public" in text
     assert len(buttons(app)) == 1 and not buttons(app)[0].disabled and charges(tables) == before
@@ -93,7 +94,7 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
     assert "every two of them together" in text, "all six pairs would be chosen of six"
     text = said(opened(table="rows", columns='["many0", "many1", "many2", "pay", "colour"]', epsilon="0.1"))
     assert "pairs and triples. These are too many to measure all at this spend" in text
-    assert "Choose fewer columns, or a larger spend." in text
+    assert "Choose fewer columns, or a larger spend." in text and "So do averages of pay, of which" in text
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,11 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     where = {"table": "rows", "made": found.request_id}
     text = said(opened(**where, of=names))
     assert "were not measured together" in text and "of pairs that were not chosen the fit is likely nearer" in text
-    assert f"Measured: each column, and {made.query.turns} of" in said(opened(**where))
+    assert f"Measured: each column, and {made.query.turns} of" in text
+    assert f"Counted with noise: each column, and {made.query.turns} pairs" in text
+    listed = [" × ".join(columns) for columns, _ in made.together()]
+    assert len(listed) == len([part for part in made.look.marginals if len(part) > 1]) and names not in listed
+    assert all(one in text for one in listed)
     board = said(opened("board", table="rows", look=found.request_id))
     assert f"Counted together were {len(pairs)} of 10 pairs" in board and "Every bar is within its error bar" in board
     one, other = (made.look.cells[place] for place in sorted(pairs)[0])

@@ -19,11 +19,12 @@ from helpers_shapes import TARGET, asked, looked, people
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
+from dpengine.core.printed import percent_left
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_script
 from ui.ledger import report
 from ui.parts import exports, history
-from ui.train import shapes_result, train_result, train_words
+from ui.train import shapes_result, train_check, train_result, train_words
 from ui.words import figures
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -285,6 +286,21 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     assert "not in the ledger of this workspace" in lost and "Typically off by about" in lost
 
 
+def test_a_check_that_ends_while_the_page_is_drawn_is_in_its_meter(
+    tables: dict[str, dp.Table], answer: dp.Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, here, before = tables["rows"], train_check.workspace, percent_left(tables["rows"].meter().unused)
+
+    def late() -> Any:
+        table.ask(table.query("check_model", model=model_of(answer).as_json(), epsilon="2"), "late")
+        return here()
+
+    monkeypatch.setattr(train_check, "workspace", late)
+    text = " ".join(said(opened(table="rows", trained=answer.request_id, checked="late")).split())
+    after = " ".join(percent_left(table.meter().unused).split())
+    assert after != before and f"{after} left" in text and f"{before} left" not in text
+
+
 # --- read off a first look --------------------------------------------------------------------------------------------
 
 
@@ -292,8 +308,9 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
     """The price and what is promised stand before it; after it, guessing stands beside the model."""
     app = opened(table="secret", target="car", features='["pay", "town"]', share="20")
     text = said(app)
+    assert "Not offered: held." in text
     assert "all at once, 95 times in 100" in text and "is not promised: that depends on your table" in text
-    [button] = [one for one in app.button if one.label.startswith("Buy the figures — takes")]
+    [button] = [one for one in app.button if one.label.startswith("Train the model — takes")]
     button.click().run()
     held = app.query_params["shapes"]
     request = held[0] if isinstance(held, list) else held

@@ -16,11 +16,11 @@ from dpengine.released.figure import Figure
 from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.made_table import MadeTable
 from ui.parts import answer as answers
-from ui.parts import counted, fitting, history
+from ui.parts import counted, exports, fitting, history
 from ui.pictures import charts, many
 from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.shell import nav
-from ui.synthetic.synthetic_preview import good_for, promised
+from ui.synthetic.synthetic_preview import good_for, plainly, promised
 from ui.synthetic.take_rows import take_away
 from ui.words.figures import rounded_range
 from ui.words.wording import headline
@@ -32,16 +32,17 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(promised(made.query))}</p>{fitting.html(found)}{counted.html(found.query)}'
+        f'<p class="lead">{escape(plainly(made.query))}</p>{fitting.html(found)}{counted.html(found.query)}'
     )
     if made.ready:
         with st.container(key="card-synthetic-rows"):
             take_away(found, made.table, made.rows)
-            if made.grouped:
+            if made.refined:
                 st.html(_inside(table, made))
-            good_for()
+            good_for(made.query, made.refined, {name: _two(off) for name, off in made.off_by_spreading().items()})
         with st.container(key="card-synthetic-free"):
             _beside(made)
+            _measured(found, made)
     elif made.progress() is not None:
         _fitting(made)
     else:
@@ -69,15 +70,39 @@ def _fitting(made: MadeTable) -> None:
 
 
 def _inside(table: dp.Table, made: MadeTable) -> str:
-    """How values lie inside the groups that were measured: as another answer says, or evenly."""
-    by_curve, even = made.refined, [name for name in made.grouped if name not in made.refined]
-    told = [say("synthetic_page.values_even", columns=even)] if even else []
+    """Which columns have values inside the measured groups as another answer says."""
     links = ", ".join(
         f'<a href="{history.answer_address(table.name, request)}" target="_self">{escape(name)}</a>'
-        for name, request in by_curve.items()
+        for name, request in made.refined.items()
     )
-    curve = f"{escape(say('synthetic_page.values_curve'))} {links}." if by_curve else ""
-    return f'<p class="muted">{escape(" ".join(told))} {curve}</p>'
+    return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
+
+
+def _two(size: float) -> float:
+    return float(f"{size:.2g}")
+
+
+def _measured(found: dp.Answer, made: MadeTable) -> None:
+    """What was counted together and how exactly, folded, and as a file; how a fit does where it can be checked."""
+    of = say(f"synthetic_page.of_{made.query.counted}")
+    names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
+    rows = [(" × ".join(columns), reach) for columns, reach in made.together()]
+    with st.expander(say("synthetic_page.together", many=len(rows))):
+        for line in (promised(made.query), say("synthetic_page.together_lead"), _tried(made)):
+            st.html(f'<p class="muted">{escape(line)}</p>')
+        head = f'<tr><th>{escape(names[0])}</th><th class="number">{escape(names[1])}</th></tr>'
+        body = "".join(
+            f'<tr><td>{escape(one)}</td><td class="number">{escape(plain(to))}</td></tr>' for one, to in rows
+        )
+        st.html(f'<div class="scroll tall" tabindex="0"><table class="plain">{head}{body}</table></div>{_STYLE}')
+        st.download_button(
+            say("synthetic_page.together_csv"),
+            exports.as_csv(names, rows),
+            f"measured-{found.receipt['charge']['hash'][:8]}.csv",
+            "text/csv",
+            key="synthetic-measured",
+            on_click="ignore",
+        )
 
 
 def _beside(made: MadeTable) -> None:
@@ -111,7 +136,6 @@ def _beside(made: MadeTable) -> None:
     with st.expander(say("answer.figures")):
         shown = many.page(values, f"synthetic-page-{of}")
         st.html(_table({label: (values[label], bands.get(label)) for label in shown}))
-    st.html(f'<p class="muted">{escape(_tried(made))}</p>')
 
 
 def _figures(made: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
@@ -159,3 +183,6 @@ def _table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:
         numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (plain(round(value)), ends))
         body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
     return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+
+
+_STYLE = """<style>.scroll.tall { max-height: 24rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""

@@ -16,6 +16,7 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import called, say
+from dpengine.statistics.features import MOST_WIDE
 from ui.parts import addressed, counted, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
 from ui.shell.state import workspace
@@ -163,6 +164,9 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         placeholder=say("train_page.features_none"),
         label_visibility="collapsed",
     )
+    if left_out := [name for name in table.schema.columns if name != target and name not in others]:
+        told = say("train_page.left_out", columns=left_out, most=MOST_WIDE)
+        st.html(f'<p class="muted">{escape(told)}</p>')
     return {"target": target, "positive": positive, "features": features}
 
 

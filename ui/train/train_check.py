@@ -17,6 +17,7 @@ from dpengine.statistics.features import Model
 from ui.parts import answer as answers
 from ui.parts import counted, history, job, spend
 from ui.pictures import charts
+from ui.shell import frame
 from ui.shell.state import workspace
 from ui.words import gloss, prices
 from ui.words.figures import bare, printed, printed_range, rounded
@@ -33,6 +34,7 @@ def show(table: dp.Table, trained: dp.Answer, model: Model) -> None:
         return
     if asked is not None:
         job.renew(asked.request_id)
+        frame.show_price(table, None)  # drawn again: its charge may have come after the meter
         if asked.answer is None:
             job.refused(str(asked.error or say("job.unknown")))
     before = [one for one in table.checks() if _of(one, model)]
@@ -104,7 +106,7 @@ def _told(found: dp.Answer, trained: dp.Answer) -> None:
     told = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
     flattered = flattery(trained.query.loss(), query.facts.relation) if listed else Fraction(1)
     words = say("check_model.flattery", points=two_figures(flattered * 100)) if flattered < 1 else ""
-    beside = "" if found.raw is None else query.beside(found.raw)
+    beside = "" if found.raw is None else f"{query.beside(found.raw)} {query.finds(found.raw)}".strip()
     lead = f'<p class="lead"><b>{escape(told)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
     st.html(f'{lead}<p class="muted">{escape(words)}</p>{counted.html(query)}')
     _curve(found, query)

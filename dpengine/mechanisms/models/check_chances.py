@@ -17,6 +17,8 @@ Beside it   from the same noisy cells: how often always guessing the more freque
             is right more often than both ways of always guessing the same. Over always *no* it gains the rows that it
             finds yes and that are, less those that are not: k cells, the upper bins; over always *yes* those of the
             lower ones. A quarter of β for each gain, and half for the range of the baseline.
+            Also how many of those that are yes it finds, and how many of those that it names are: shares of the noisy
+            sums of yes above, of no above and of yes below, half of the k bins each, all within reach but for β/3 each.
 Accuracy    before the draw: of *right* alone, for a table of the declared size where n is not public.
 Cost        one scan.
 """
@@ -46,6 +48,7 @@ from dpengine.statistics.features import SHAPES
 from dpengine.statistics.model_checks import ONE, HitsByMargin
 
 ALL = Fraction(100)
+WIDE_SHARE = 40  # points between the ends of a share: wider ones say too little to be told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +161,19 @@ class CheckChances(OfModel, OfCounts):
             "check_model.baseline", guess=guess, low=math.floor(low), high=math.ceil(high), chance=chance(self.beta)
         )
         return f"{told} {say(f'check_model.{verdict}')}"
+
+    def finds(self, raw: Figures) -> str:
+        cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
+        named, wrong = (sum(one[side] for one in cells[half:]) for side in (0, 1))
+        missed = sum(yes for yes, _ in cells[:half])
+        reach = Fraction(self._sum_reach(half, self.beta / 3))
+        (found, ends), (right, both) = share_told(named, missed, reach), share_told(named, wrong, reach)
+        if ends[1] - ends[0] > WIDE_SHARE or both[1] - both[0] > WIDE_SHARE:
+            return ""
+        facts: dict[str, object] = {"found": round(found), "right": round(right), "chance": chance(self.beta)}
+        facts |= {"low": math.floor(ends[0]), "high": math.ceil(ends[1])}
+        facts |= {"least": math.floor(both[0]), "most": math.ceil(both[1])}
+        return say("check_model.finds", yes=self._called(self.model.layout.yes), **facts)
 
     def _frequent(self, many: int | Fraction, few: int | Fraction) -> Ends:
         """Between which shares the more frequent side lies, if it is the one with more noisy rows."""

@@ -108,6 +108,11 @@ class OfModel(Averaged[tuple[int, ...]]):
         one sentence or two. Nothing where what was drawn does not tell."""
         return ""
 
+    def finds(self, raw: Figures) -> str:
+        """How many of those it looks for it finds, and how many of those it names are right, read off what was drawn;
+        nothing where that does not tell."""
+        return ""
+
     @property
     @abstractmethod
     def said(self) -> Ends:

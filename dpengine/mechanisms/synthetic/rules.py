@@ -24,7 +24,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import AnyOf, InGroup, Predicate, Range, Simple
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, base
-from dpengine.declared.schema import MISSING, Category
+from dpengine.declared.schema import MISSING, Category, Number
 from dpengine.statistics.marginals import CellAxis
 
 MOST_TRIED = 200_000  # combinations of kinds
@@ -36,6 +36,17 @@ def valued(axis: CellAxis, facts: Facts) -> bool:
     """Are the cells of a column runs of numbers or days, whose values can be told?"""
     runs = isinstance(axis.ref, Grouped) and len(axis.ref.starts) == axis.ref.size
     return runs and not isinstance(facts.schema[base(axis.ref)], Category)
+
+
+def evened(axes: Sequence[CellAxis], facts: Facts) -> dict[str, bool]:
+    """The columns of numbers that are told by values; True where a measured group holds several, among which a made-up
+    row has any: then neither averages nor sums follow from what was measured."""
+    found = {}
+    for axis in axes:
+        column = facts.schema[base(axis.ref)]
+        if isinstance(axis.ref, Grouped) and isinstance(column, Number) and valued(axis, facts):
+            found[base(axis.ref)] = axis.ref.size < column.size
+    return found
 
 
 class Mix(Protocol):

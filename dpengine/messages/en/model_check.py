@@ -36,6 +36,7 @@ SENTENCES: dict[str, str] = {
     "check_model.beats": "The model beats that.",
     "check_model.beaten": "The model is right less often than that: do not use it.",
     "check_model.unsure": "Whether the model beats that cannot be told apart from the noise.",
+    "check_model.finds": "Of 100 that are {yes} it finds about {found} (between {low} and {high}), and of 100 that it takes for {yes} about {right} are (between {least} and {most}); {chance} times in 100.",
     "check_model.model": "This is not a model that was trained here; choose the JSON file that was downloaded with its answer.",
     "check_model.other": "This model needs “{column}” as it was declared when it was trained, and this table declares it differently; train a model on this table.",
     "check_model.weights": "A weight of this model is not a whole number within the limits of models made here; choose the file as it was downloaded.",

@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.ways": "Another way to learn it",
     "shapes_page.ways_lead": "The first was best in our measurements, with few people and with many. The others go toward the best line in small noisy steps.",
     "shapes_page.takes": "It takes {share} of the allowance, and reads the table once. You get a first look at these {columns} columns with it, and models of any of them for nothing more.",
-    "shapes_page.button": "Buy the figures — takes {share}",
+    "shapes_page.button": "Train the model — takes {share}",
     "shapes_page.promise.people": "Of every value of every column, how many people are on either side will be within ±{reach}, all at once, {chance} times in 100.",
     "shapes_page.promise.rows": "Of every value of every column, how many rows are on either side will be within ±{reach}, all at once, {chance} times in 100.",
     "shapes_page.no_promise": "How good its guesses will be is not promised: that depends on your table. It is estimated from what you buy, beside what always guessing the same would give.",

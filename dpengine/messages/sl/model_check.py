@@ -36,6 +36,7 @@ SENTENCES: dict[str, str] = {
     "check_model.beats": "Model je boljši od tega.",
     "check_model.beaten": "Model ima prav manj pogosto kot tako ugibanje: ne uporabljajte ga.",
     "check_model.unsure": "Ali je model boljši od tega, se od šuma ne da ločiti.",
+    "check_model.finds": "Od 100, pri katerih je {yes}, jih najde približno {found} (med {low} in {high}); od 100, ki jih ima za {yes}, jih je takih približno {right} (med {least} in {most}); to drži v {chance} od 100 odgovorov.",
     "check_model.model": "To ni model, ki bi bil naučen tukaj; izberite datoteko JSON, ki ste jo prenesli z njegovim odgovorom.",
     "check_model.other": "Ta model potrebuje stolpec »{column}«, kakor je bil prijavljen ob učenju, in ta tabela ga takega nima; naučite model na tej tabeli.",
     "check_model.weights": "Utež tega modela ni celo število v mejah tukaj narejenih modelov; izberite datoteko, kakor ste jo prenesli.",

@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.ways": "Drug način učenja",
     "shapes_page.ways_lead": "Prvi je bil v naših meritvah najboljši, pri malo in pri veliko osebah. Druga gresta proti najboljši premici v majhnih zašumljenih korakih.",
     "shapes_page.takes": "Porabi {share} proračuna in tabelo prebere enkrat. Zraven dobite prvi pogled na te stolpce (skupaj {columns}) in modele za kateregakoli od njih brez doplačila.",
-    "shapes_page.button": "Kupi številke – porabi {share}",
+    "shapes_page.button": "Nauči model – porabi {share}",
     "shapes_page.promise.people": "Za vsako vrednost vsakega stolpca bo število oseb na vsaki strani znano na ±{reach}, vse hkrati, v {chance} od 100 primerov.",
     "shapes_page.promise.rows": "Za vsako vrednost vsakega stolpca bo število vrstic na vsaki strani znano na ±{reach}, vse hkrati, v {chance} od 100 primerov.",
     "shapes_page.no_promise": "Kako dobro bo ugibal, ni obljubljeno: to je odvisno od vaše tabele. Ocenjeno je iz tega, kar kupite, ob tem, kaj bi dalo vedno isto ugibanje.",

@@ -72,11 +72,18 @@ def test_the_baseline_stands_beside_the_score_and_keeps_its_chance(relation: str
 
     def told(cells: Any) -> list[str]:
         flat = tuple(count for cell in cells for count in cell)
-        return [query.beside(tuple(query.draw(flat, coins))) for _ in range(draws)]
+        drawn.extend(tuple(query.draw(flat, coins)) for _ in range(draws))
+        return [query.beside(one) for one in drawn[-draws:]]
 
+    drawn: list[tuple[int, ...]] = []
     beats, beaten, unsure = (str(say(f"check_model.{word}")) for word in ("beats", "beaten", "unsure"))
     assert sum(not one.endswith(unsure) for one in told(even)) <= allowed_failures(draws, 0.05)
-    assert all(one.endswith(beats) for one in told(better)) and all(one.endswith(beaten) for one in told(worse))
+    assert all(one.endswith(beats) for one in told(better))
+    found = [re.findall(r"between (\d+) and (\d+)", query.finds(one)) for one in drawn[-draws:]]  # 400 of 500, twice
+    off = [any(not int(low) <= 80 <= int(high) for low, high in both) for both in found]
+    assert all(len(both) == 2 for both in found) and sum(off) <= allowed_failures(draws, 0.05)
+    assert query.finds((1,) * 20) == other.finds(()) == "", "noise alone is told"
+    assert all(one.endswith(beaten) for one in told(worse))
     ends = [tuple(map(int, re.findall(r"(\d+) to (\d+) of 100", one)[0])) for one in told(even)]
     assert sum(not low <= 550 / 9 <= high for low, high in ends) <= allowed_failures(draws, 0.05)
 

@@ -55,6 +55,9 @@ def _epsilon(place: str) -> str:
     return f"{place}-epsilon"
 
 
+_FRESH = "ask-fresh"  # by question: what is public of its table, what was left of the allowance, and the spend found
+
+
 def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
     """Take ε from a link or from how the form was left; else the ε of a suggested first question."""
     if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
@@ -80,7 +83,12 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 def fresh(table: dp.Table, query: dp.Query) -> dp.Query:
     """The same question at the spend that the form starts it with, so that it takes the same wherever it is offered."""
-    found = _useful(table, query)
+    asked = {name: one for name, one in query.parameters().items() if name != "epsilon"}
+    shape = json.dumps([table.name, query.card.key, asked], default=str)
+    kept, share = st.session_state.setdefault(_FRESH, {}), int(table.meter().unused * 100)
+    if shape not in kept or kept[shape][:2] != (query.facts, share):  # it takes fifteen prices, and moves little
+        kept[shape] = query.facts, share, _useful(table, query)
+    found = kept[shape][2]
     return query if found is None else query.at(Fraction(found))
 
 

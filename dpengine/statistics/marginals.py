@@ -129,7 +129,7 @@ class Marginals(Streamed[tuple[Counts, ...]]):
                 packs.append(columns)
         return packs
 
-    def tally(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> tuple[Counts, ...]:
+    def added(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Integers:
         counted = [np.zeros(self._cells(pack), dtype=np.int64) for pack in self.together]
         for some in rows:
             codes = [axis.cells(some, names) for axis in self.axes]
@@ -138,7 +138,12 @@ class Marginals(Streamed[tuple[Counts, ...]]):
                 for place in pack[1:]:
                     cell = cell * self.axes[place].size + codes[place]
                 counts += np.bincount(cell, minlength=len(counts))
-        return self._of_packs(counted)
+        return np.concatenate(counted) if counted else np.zeros(0, dtype=np.int64)
+
+    def summed(self, sums: Integers) -> tuple[Counts, ...]:
+        ends = np.cumsum([self._cells(pack) for pack in self.together], dtype=np.int64)
+        counted = np.split(sums, ends[:-1])
+        return tuple(self._part(columns, counted) for columns in self.sets)
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {name: "int64" for axis in self.axes for name in axis.stored(names)[1:]}
@@ -162,15 +167,10 @@ class Marginals(Streamed[tuple[Counts, ...]]):
         return held.group_by(held.cell).aggregate(rows=held.count())
 
     def shape(self, columns: Found) -> tuple[Counts, ...]:
-        if not self.sets:
-            return ()
-        ends = np.cumsum([self._cells(pack) for pack in self.together])
-        counts = np.zeros(ends[-1], dtype=np.int64)
-        counts[columns["cell"]] = columns["rows"]
-        return self._of_packs(np.split(counts, ends[:-1]))
-
-    def _of_packs(self, counted: list[Integers]) -> tuple[Counts, ...]:
-        return tuple(self._part(columns, counted) for columns in self.sets)
+        counts = np.zeros(sum(self._cells(pack) for pack in self.together), dtype=np.int64)
+        if self.sets:
+            counts[columns["cell"]] = columns["rows"]
+        return self.summed(counts)
 
     def _part(self, columns: tuple[int, ...], counted: list[Integers]) -> Counts:
         at = next(at for at, pack in enumerate(self.together) if set(columns) <= set(pack))

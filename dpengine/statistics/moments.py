@@ -76,12 +76,15 @@ class SecondMoments(Streamed[tuple[int, ...]]):
     def stored(self, names: Mapping[str, str]) -> list[str]:
         return list(dict.fromkeys(names[name] for name in (*self.layout.names, self.layout.target)))
 
-    def tally(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> tuple[int, ...]:
+    def added(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Integers:
         sums = np.zeros((self.layout.width, self.layout.width), dtype=np.int64)
         for some in rows:
             codes = {name: some[names[name]].astype(np.int64) for name in (*self.layout.names, self.layout.target)}
             held = self._held(codes)
             self._add(sums, [codes[name][held] for name in self.layout.names], int(held.sum()))
+        return sums
+
+    def summed(self, sums: Integers) -> tuple[int, ...]:
         return tuple(int(sums[pair]) for pair in self.pairs)
 
     def expression(self, view: View) -> Expression:

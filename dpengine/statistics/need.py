@@ -91,15 +91,24 @@ class Aggregate(Need[Statistic]):
 
 class Streamed(Aggregate[Statistic]):
     """A need that can also be computed from the stored columns themselves, in one pass over the file, some rows at a
-    time: many counts of few cells, for which an engine would handle every row many times."""
+    time: many counts of few cells, for which an engine would handle every row many times. It is whole numbers that rows
+    add to, so parts of the file may be gone through at once, in any order."""
 
     @abstractmethod
     def stored(self, names: Mapping[str, str]) -> list[str]:
         """The columns of the coded file that it reads; `names` is what the declared ones are called there."""
 
     @abstractmethod
+    def added(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Integers:
+        """What some rows add, by stored column; codes are as narrow as they are stored."""
+
+    @abstractmethod
+    def summed(self, sums: Integers) -> Statistic:
+        """The statistic from what all rows add."""
+
     def tally(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Statistic:
-        """The statistic of all rows, by stored column; codes are as narrow as they are stored."""
+        """The statistic, if these are all rows."""
+        return self.summed(self.added(rows, names))
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,11 @@ ROW = st.fixed_dictionaries(
     | {f"fault {name}": st.integers(0, 1) for name in ("x", "big", "day", "full")}
 )
 
+EMPTY = dict.fromkeys(["x", "big", "day", "c", "full", *(f"fault {name}" for name in ("x", "big", "day", "full"))], 0)
 
-def stored(path: Path, rows: list[dict[str, int]]) -> Path:
+
+def stored(path: Path, rows: list[dict[str, int]], group: int | None = None) -> Path:
+    """In groups of so many rows."""
     kinds = {"x": pa.int8(), "big": pa.int32(), "day": pa.int16(), "c": pa.int8(), "full": pa.int8()}
     columns = {
         f"c{place}": pa.array([row[name] for row in rows], kinds[name]) for place, name in enumerate(SCHEMA.columns)
@@ -69,19 +72,28 @@ def stored(path: Path, rows: list[dict[str, int]]) -> Path:
         for place, name in enumerate(SCHEMA.columns)
         if name != "c"
     }
-    pq.write_table(pa.table(columns), path)
+    pq.write_table(pa.table(columns), path, row_group_size=group)
     return path
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(ROW, max_size=25), at_once=st.sampled_from([1, 100, 2**15]))
-def test_one_pass_counts_what_is_meant(tmp_path: Path, rows: list[dict[str, int]], at_once: int) -> None:
-    """Also where sets are counted one by one, some together, and all together."""
+@given(
+    rows=st.lists(ROW, max_size=25),
+    at_once=st.sampled_from([1, 100, 2**15]),
+    group=st.sampled_from([1, 4, 10, 100]),
+    threads=st.sampled_from([1, 2, 5]),
+)
+def test_one_pass_counts_what_is_meant(
+    tmp_path: Path, rows: list[dict[str, int]], at_once: int, group: int, threads: int
+) -> None:
+    """Also where sets are counted one by one, some together, and all together; where the file has one group of rows or
+    many, and more threads than groups go through them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marginals, "MOST_AT_ONCE", at_once)
         patch.setattr(duck, "STREAMED", 7)  # several batches
+        patch.setattr(duck, "THREADS", threads)
         need = Marginals(AXES, SETS)
-        found = DuckEngine().read(need, stored(tmp_path / "coded.parquet", rows), SCHEMA)
+        found = DuckEngine().read(need, stored(tmp_path / "coded.parquet", rows, group), SCHEMA)
         assert found == need.of(rows)
         assert all(sum(counts) == len(rows) for counts in found)
         assert all(any(set(columns) <= set(pack) for pack in need.together) for columns in SETS)
@@ -101,8 +113,7 @@ def test_an_engine_that_aggregates_counts_the_same(tmp_path: Path, rows: list[di
 
 def test_every_row_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many sets are wanted, each batch of the file comes by once, with each column once."""
-    row = dict.fromkeys(["x", "big", "day", "c", "full", *(f"fault {name}" for name in ("x", "big", "day", "full"))], 0)
-    path, seen = stored(tmp_path / "coded.parquet", [row] * 20), []
+    path, seen = stored(tmp_path / "coded.parquet", [EMPTY] * 20, 3), []
     real = pq.ParquetFile.iter_batches
 
     def counted(self: pq.ParquetFile, **how: Any) -> Any:
@@ -116,11 +127,17 @@ def test_every_row_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert sum(seen) == 20
 
 
-@pytest.mark.parametrize("damage", ["absent", "cut"])
-def test_a_damaged_file_is_one_clear_sentence(tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize("damage", ["absent", "cut", 0, 1, 4])
+def test_a_damaged_file_is_one_clear_sentence(tmp_path: Path, damage: str | int) -> None:
+    """Whichever thread comes upon it: a number is that of a damaged group of rows."""
     path = tmp_path / "coded.parquet"
     if damage == "cut":
         path.write_bytes(b"PAR1 and then nothing")
+    if isinstance(damage, int):
+        about = pq.ParquetFile(stored(path, [EMPTY] * 20, 4)).metadata.row_group(damage).column(0)
+        with path.open("r+b") as file:
+            file.seek(about.dictionary_page_offset or about.data_page_offset)
+            file.write(b"\xff" * 16)
     with pytest.raises(AllowanceError) as refused:
         DuckEngine().read(Marginals(AXES, SETS), path, SCHEMA)
     assert refused.value.code == "engine.unreadable"

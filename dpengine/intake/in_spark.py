@@ -72,17 +72,20 @@ def reading(source: Source, spill: Callable[[], Path] | None) -> Iterator[Lake]:
     """Whatever Spark says about a failure is dropped: it may quote a value. `spill`: where a Spark that this starts
     puts what does not fit into its memory."""
     try:
-        from pyspark.errors import AnalysisException
-
         from dpengine.statistics.engines.spark import BROKEN, CONNECT, SparkEngine
     except ImportError:
         raise AllowanceError("source.driver_spark") from None
-    failed, engine = "", SparkEngine(spill)
+    failed, engine = "source.lake", SparkEngine(spill)
     try:
         session = engine.session_apart(source.spark)  # where the coded rows of other tables have no name
-        yield Lake(session, _found(session, source), source)
-    except BROKEN as error:
-        failed = "source.no_state" if source.snapshot and isinstance(error, AnalysisException) else "source.lake"
+        if source.snapshot:  # each format has errors of its own for a state that it does not have
+            failed = "source.no_state"
+        lake = Lake(session, _found(session, source), source)
+        failed = "source.lake"
+        yield lake
+        failed = ""
+    except BROKEN:
+        pass
     finally:
         if source.spark.startswith(CONNECT):  # it was opened for this one; another Spark is asked later
             engine.stop()

@@ -1,5 +1,6 @@
 """Sparks of our own, as processes of this machine: a master with two workers (`spark://`), and a Spark Connect server
-(`sc://`). Stopped and removed afterwards.
+(`sc://`). The first by the commands that deploy/compose.spark.yaml gives its containers, with other names and ports.
+Stopped and removed afterwards.
 
 `python -m engines.spark_processes cluster` (in tests/) starts one, prints its address, and stops it at Ctrl-C;
 `connect` in place of `cluster` is the other.
@@ -20,10 +21,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyspark
+import yaml
 from engines.postgres_server import LIMIT, free_port
 
 HOME = Path(pyspark.__file__).parent
-MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
+RUN = Path(sys.executable).parent / "spark-class"  # as the image finds it in its PATH
+COMPOSE = Path(__file__).resolve().parents[2] / "deploy" / "compose.spark.yaml"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 CONF = Path(__file__).parent / "spark_conf"  # small: for two workers on a machine that does other things too
 QUIET = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
@@ -84,20 +87,28 @@ def temporary() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def command(service: str, port: int, folder: Path) -> list[str]:
+    """That of a service of the compose file, on this machine."""
+    words = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"][service]["command"]
+    own = {"spark": "127.0.0.1", "7077": str(port), "spark://spark:7077": f"spark://127.0.0.1:{port}"}
+    own |= {"spark-class": str(RUN), "/tmp/work": str(folder)}
+    assert set(words) & set(own), words
+    return [own.get(word, word) for word in words]
+
+
 @contextmanager
 def cluster() -> Iterator[tuple[str, list[Path]]]:
     """The address of a master, and the folders that its two workers work in."""
     port = free_port()
-    address, here = f"spark://127.0.0.1:{port}", ["--host", "127.0.0.1", "--webui-port", "0"]
-    run = str(HOME / "bin" / "spark-class")
     with temporary() as folder, ExitStack() as started:
-        started.enter_context(process(folder, "master", run, MASTER, *here, "--port", str(port)))
+        master = [*command("spark", port, folder), "--webui-port", "0"]
+        started.enter_context(process(folder, "master", *master))
         await_port(port, folder / "master.log")
-        workers = [folder / "worker-1", folder / "worker-2"]
+        workers = [folder / "spark-worker-1", folder / "spark-worker-2"]
         for worker in workers:
-            own = ["-c", "1", "-m", "700m", "-d", str(worker)]
-            started.enter_context(process(folder, worker.name, run, WORKER, *here, *own, address))
-        yield address, workers
+            small = ["--host", "127.0.0.1", "--webui-port", "0", "-c", "1", "-m", "700m"]
+            started.enter_context(process(folder, worker.name, *command(worker.name, port, worker), *small))
+        yield f"spark://127.0.0.1:{port}", workers
 
 
 @contextmanager

@@ -57,6 +57,7 @@ WIDE = Schema(
     }
 )
 X, BIG, C, DAY, LIST, TAGS, SURE = WIDE.columns
+WHICH = "which"  # table a row is of, where many lie together
 NARROW = {np.iinfo(kind).max: kind for kind in (np.int8, np.int16, np.int32)}
 
 
@@ -149,6 +150,22 @@ def in_parquet(table: Made, path: Path, master: str = "local[2]") -> SparkRows:
     where = SparkRows(str(path), master, public)
     for rows, place in ((table.rows, path), (table.every, Path(every_row(where).path))):
         pq.write_table(stored(rows, table.schema), place)
+    return where
+
+
+def together(tables: list[Made], folder: Path) -> SparkRows:
+    """All of them at one address, each row with the number of its table; in files that each have some rows of most."""
+    where = SparkRows(str(folder / "together"))
+    for every, place in ((False, where.path), (True, every_row(where).path)):
+        parts = []
+        for at, table in enumerate(tables):
+            rows = stored(table.every if every else table.rows, table.schema)
+            parts.append(rows.append_column(WHICH, pa.array([at] * len(rows), pa.int32())))
+        whole = pa.concat_tables(parts)
+        files = np.random.default_rng().integers(0, 4, len(whole))
+        Path(place).mkdir()
+        for file in range(4):
+            pq.write_table(whole.filter(pa.array(files == file)), Path(place) / f"{file}.parquet")
     return where
 
 

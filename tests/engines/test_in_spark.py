@@ -8,6 +8,7 @@ import hmac
 import random
 from contextlib import closing
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from engine.intake.test_coding_expressions import ODD, cell
 from engine.intake.test_coding_expressions import SCHEMA as CODED
 from engines.sets import SETS, from_file, some_rows, tuples
+from engines.states import catalogue
 from pyspark.sql import SparkSession
 
 import dpengine as dp
@@ -205,6 +207,35 @@ def test_a_table_of_the_catalogue_is_brought_and_no_path_or_view_under_its_name(
             add(home, dp.Source("spark", table=named, **more), "refused", schema=schema)
         assert told.value.code == code and sorted(home.folder.rglob("*")) == before
     session.sql("DROP TABLE visits")
+
+
+def test_a_state_of_a_table_is_brought_and_the_newest_after_it(
+    home: Workspace, tmp_path: Path, spark: SparkEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a catalogue that keeps states, by the statement that is written here; the table itself goes on meanwhile."""
+    for state, numbers in (("7", [1, 2, 3]), ("tag.a:1-b", [4]), ("now", [5, 6])):
+        (tmp_path / "visits" / state).mkdir(parents=True)
+        pq.write_table(pa.table({"n": numbers}), tmp_path / "visits" / state / "0.parquet")
+    asked = list[str]()
+    sql = SparkSession.sql
+    monkeypatch.setattr(SparkSession, "sql", lambda own, text, *a, **k: asked.append(text) or sql(own, text, *a, **k))
+    schema = dp.Schema({"n": dp.Number(0, 9)})
+    with catalogue(spark.session("local[2]"), tmp_path) as named:
+        of = partial(dp.Source, "spark", table=f"{named}.care.visits")
+        for state, people in (("7", 3), ("tag.a:1-b", 1)):
+            table = add(home, of(snapshot=state), f"state {state}", schema=schema)
+            assert f"SELECT * FROM `{named}`.`care`.`visits` VERSION AS OF '{state}'" in asked
+            assert table.facts.people == people
+            newest = home.bring_newer(f"state {state}", f"after {state}")
+            assert asked.count(f"SELECT * FROM `{named}`.`care`.`visits`") > 0
+            assert newest.joined and newest.facts.people == 2
+            asked.clear()
+        before = sorted(home.folder.rglob("*"))
+        for state in ("8", "tag.b"):
+            for refused in (lambda one: add(home, one, "refused", schema=schema), home.describe_source):
+                with pytest.raises(AllowanceError) as told:
+                    refused(of(snapshot=state))
+                assert told.value.code == "source.no_state" and sorted(home.folder.rglob("*")) == before
 
 
 def test_a_process_has_one_spark(home: Workspace, tmp_path: Path, spark: SparkEngine) -> None:

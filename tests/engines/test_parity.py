@@ -3,6 +3,8 @@ with several rows, sets, codes at the ends of long grids, sums beyond 64 bits.""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import psycopg
 import pytest
 from engines.postgres_server import PostgresServer
 from engines.tables import (
+    WHICH,
     WIDE,
     Made,
     different_needs,
@@ -19,12 +22,13 @@ from engines.tables import (
     needs_of_questions,
     same,
     some_tables,
+    together,
     wide_needs,
 )
 
 from dpengine.audit.world import SCHEMA
 from dpengine.declared.schema import Schema
-from dpengine.statistics.engines import SparkRows
+from dpengine.statistics.engines import SparkRows, every_row
 from dpengine.statistics.engines.postgres import PostgresEngine, computed
 from dpengine.statistics.engines.spark import SparkEngine, whole_columns
 from dpengine.statistics.need import Aggregate, CodedRows, Needs, NoData
@@ -95,12 +99,35 @@ def test_spark_says_what_a_need_means(spark: SparkEngine, schema: Schema, needs:
     check_spark(spark, schema, needs, tmp_path, 20)
 
 
+def of_each_table(
+    engine: SparkEngine, need: Aggregate[Any], where: SparkRows, many: int, schema: Schema
+) -> Iterator[list[Any]]:
+    """The need of every table of those that lie together, in one job: its statement as it is, but over the rows of one
+    table, once for each. And once more where it is another one if the number of rows is public."""
+    done = set[str]()
+    for most in (None, 100):
+        session, sql = engine.statement(need, replace(where, most=most), schema)
+        _, view = engine.view(every_row(where) if need.every_row else replace(where, most=most))
+        [before, after] = sql.split(f"FROM {view})")
+        each = f"{before}FROM coded_together WHERE {WHICH} = tables.at){after}"
+        if each not in done:
+            session.table(view).createOrReplaceTempView("coded_together")
+            done.add(each)
+            asked = f"SELECT tables.at AS {WHICH}, told.* FROM range({many}) AS tables(at), LATERAL ({each}) AS told"
+            found = whole_columns(session.sql(asked).toArrow())
+            which = found.pop(WHICH)
+            yield [need.shape({name: cells[which == at] for name, cells in found.items()}) for at in range(many)]
+
+
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 @both_worlds
 def test_spark_says_what_a_need_means_on_200_tables(
     spark: SparkEngine, schema: Schema, needs: Any, tmp_path: Path
 ) -> None:
-    for part in range(10):
-        (tmp_path / str(part)).mkdir()
-        check_spark(spark, schema, needs, tmp_path / str(part), 20)
+    tables = some_tables(schema, 200)
+    where = together(tables, tmp_path)
+    for need in needs():
+        meant = [made.of(need) for made in tables]
+        for found in of_each_table(spark, need, where, len(tables), schema):
+            assert all(same(one, other) for one, other in zip(found, meant, strict=True)), need

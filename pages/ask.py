@@ -114,7 +114,7 @@ with right, st.container(key="card-preview"):
         preview.show(query)
         several.tell(table, usual, query)
 missing.remind(table)
-if asked is None:
+if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
     suggest.show(table)
     first_look.link(table)
 history.show(table)

@@ -11,6 +11,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.remembered import remembered
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
@@ -105,6 +106,7 @@ class Meter:
         return self.delta - self.delta_reserve + self.spent_delta
 
 
+@remembered(4096)
 def make_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Preview:
     price_of = cost(query.loss(), rule.alpha)
     after = standing.totals.plus(price_of)
@@ -132,7 +134,11 @@ def round_up_two(value: Fraction) -> int:
 
 
 def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
-    rule = record.rule
+    return _read(record.rule, standing)
+
+
+@remembered(256)
+def _read(rule: filter.Rule, standing: Standing) -> Meter:
     slack = rule.delta_slack + standing.history.delta
     others = {"basic": basic, "lecture": lecture, "zcdp": zcdp}
     return Meter(

@@ -91,6 +91,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
     row_wise: ClassVar[bool] = False  # True: every row is released by itself, so tables of one row decide about it
     takes_long: ClassVar[bool] = False  # True: its answer may take minutes, and others must not wait for it
+    several_ways: ClassVar[bool] = False  # True: several averages, which can be drawn in several ways (ways_at_once.py)
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
     typical: ClassVar[str] = ""  # the question that tells what is typical, where this one may be taken for it
     reads: ClassVar[tuple[int, ...]] = ()  # earlier versions of the same question, drawn in another way

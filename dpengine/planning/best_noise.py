@@ -18,6 +18,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.largest import largest
 from dpengine.core.remembered import remembered
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.query import AnyQuery
@@ -87,10 +88,7 @@ def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> An
     low, high = int(LEAST_EPSILON * GRAIN), int(MOST_EPSILON * GRAIN)
     if not allowed(low):
         return None
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if allowed(middle) else (low, middle - 1)
-    return query.at(Fraction(low, GRAIN))
+    return query.at(Fraction(largest(allowed, low, high, ("share", query.at(Fraction(1)), share, rule)), GRAIN))
 
 
 def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:
@@ -104,11 +102,12 @@ def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> lis
             low = max(low, int(usual.epsilon * GRAIN))
         elif not allowed(cost(other.at(Fraction(low, GRAIN)).loss(), rule.alpha)):
             continue
-        while low < high:
-            middle = (low + high + 1) // 2
-            fine = allowed(cost(other.at(Fraction(middle, GRAIN)).loss(), rule.alpha))
-            low, high = (middle, high) if fine else (low, middle - 1)
-        others.append(other.at(Fraction(low, GRAIN)))
+
+        def fine(place: int, other: AnyQuery = other) -> bool:
+            return allowed(cost(other.at(Fraction(place, GRAIN)).loss(), rule.alpha))
+
+        place = largest(fine, low, high, ("noise", other.at(Fraction(1)), rule), usual.epsilon)
+        others.append(other.at(Fraction(place, GRAIN)))
     return others
 
 

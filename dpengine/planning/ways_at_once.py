@@ -21,6 +21,8 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.largest import largest
+from dpengine.core.remembered import remembered
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.sums.row_norms import COORDINATE, GAUSSIAN, NORM
 from dpengine.mechanisms.sums.vector_mean import VectorMean
@@ -47,6 +49,7 @@ class WaysAtOnce:
     each: tuple[WayAtOnce, ...]
 
 
+@remembered(256)
 def ways(query: AnyQuery, rule: Rule, totals: Totals) -> WaysAtOnce | None:
     """None for a question that is about one column."""
     if not isinstance(query, VectorMean):
@@ -84,7 +87,5 @@ def _largest(
     low, high = max(int(LEAST_EPSILON * _GRAIN), 1), int(MOST_EPSILON * _GRAIN)
     if not allowed(low):
         return None
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if allowed(middle) else (low, middle - 1)
-    return query.at(Fraction(low, _GRAIN))
+    name = "way", query.at(Fraction(1)), charged, rule
+    return query.at(Fraction(largest(allowed, low, high, name, query.epsilon), _GRAIN))

@@ -38,6 +38,8 @@ def ask(**told: str) -> Any:
     for name, value in ({"table": "town", "q": "vector_mean", "epsilon": "0.1"} | told).items():
         app.query_params[name] = value
     app.run()
+    app.session_state["ask-ways"] = True  # somebody opens it: else they are not worked out
+    app.run()
     assert not app.exception
     return app
 

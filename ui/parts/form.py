@@ -20,6 +20,7 @@ from ui.shell import steer
 from ui.shell.language import IN_ADDRESS, address
 
 STATE = "ask"
+_BEGAN = "ask-began"  # what the form held when the person came
 _BESIDE = ("table", "answer", IN_ADDRESS)  # in the address too, and no part of the question
 ORDER = asked_on("ask")
 _JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "ordered", "options", "bandwidth")
@@ -34,6 +35,7 @@ def state(table: dp.Table) -> dict[str, Any]:
         pickers.forget_pickers()
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
+        st.session_state.pop(_BEGAN, None)
     elif not arriving:
         carried.came_back()
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
@@ -44,6 +46,12 @@ def state(table: dp.Table) -> dict[str, Any]:
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))
     return dict(kept)
+
+
+def untouched(key: str, given: dict[str, Any]) -> bool:
+    """Does the form still ask what it held when the person came, however exactly?"""
+    asked = json.dumps([key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
+    return bool(st.session_state.setdefault(_BEGAN, asked) == asked)
 
 
 def anew(table: dp.Table) -> None:

@@ -13,7 +13,7 @@ from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.core.printed import percent_up
 from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
 from dpengine.messages import say
-from dpengine.planning.ways_at_once import WayAtOnce
+from dpengine.planning.ways_at_once import WayAtOnce, WaysAtOnce
 from ui.parts import number_field
 from ui.pictures import charts
 
@@ -62,10 +62,16 @@ def _share(typed: str) -> str:
 
 
 def tell(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
-    """What each way of drawing them would be worth for this price, in words and against the number of columns."""
-    found = table.ways(usual)
-    if found is None:
+    """What each way of drawing them would be worth for this price, in words and against the number of columns. It is
+    worked out when somebody looks: the cheapest is taken anyway."""
+    if not usual.several_ways:
         return
+    with st.expander(say("ways.title"), key="ask-ways", on_change="rerun") as looked:
+        if looked.open and (found := table.ways(usual)) is not None:
+            _compared(found, taken)
+
+
+def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
     here = found.here
     told = [(one, percent_up(one.errors[here]) if here in one.errors else say("ways.none")) for one in found.each]
     lines = "".join(
@@ -76,7 +82,7 @@ def tell(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
     notes = [say("ways.taken", way=say(f"ways.{taken.noise or 'strong'}"))]
     notes += [say("ways.same_length")] if found.cornered else []
     st.html(
-        f"<p><b>{escape(say('ways.title'))}</b></p><p class='muted'>{escape(say('ways.lead', columns=here))}</p>"
+        f"<p class='muted'>{escape(say('ways.lead', columns=here))}</p>"
         f"<ul class='ways'>{lines}</ul><p class='muted'>{escape(' '.join(notes))}</p>"
     )
     said = "; ".join(f"{say(f'ways.{one.name}')}: {error}" for one, error in told)

@@ -232,6 +232,8 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview, steps: bool = 
     if not price.useful:
         st.html(f'<p class="warn">{gloss.text(_noise(price, table, least(1)))}</p>')
         levers.show(table, query)
+    elif price.times_needed * CLEAR <= 1 and price.share <= CHEAP:
+        return  # it is clear already, and takes little
     elif steps if (clear := least(CLEAR)) is None else clear > CHEAP:
         told = say("spend.dear_most") if clear is None else say("spend.dear", share=prices.takes(table, clear))
         if table.levers(query):

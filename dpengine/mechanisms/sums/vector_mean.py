@@ -62,6 +62,7 @@ _LOOSE = 4  # parts in s·UNITS by which a cut row may be shorter than it need b
 
 @dataclass(frozen=True, kw_only=True)
 class VectorMean(Averaged[tuple[int, ...]]):
+    several_ways: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         key="vector_mean",
         asked_on=("ask", "whatif"),

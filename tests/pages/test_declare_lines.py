@@ -191,13 +191,13 @@ def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_rows_are_
 def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table() -> None:
     """Nobody counts before: no figure on the way may be taken for that of this file."""
     page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
-    page.press(ALL_RIGHT).click("declare-back-care")
-    assert "average ±9.6 with 1,000 people, ±0.90 with 10,000" in page.text
+    page.press("Go on").click("declare-back-care")
+    assert "average ±0.90" in page.text and say("data.cards.sizes", people=10_000) in page.text
     assert "each bar ±88 people" in page.text
     page.click("declare-0-open")
     assert "For 1,000 people: " in page.text and "For 10,000 people: " in page.text
     said = Page().upload("age\n33\n44\n").to("care").set("declare-about", 30_000).click("declare-back-care")
-    assert "average ±0.3" in said.text and "10,000 people" not in said.text
+    assert "average ±0.3" in said.text and "10,000 people" not in said.text and "with fewer" not in said.text
 
 
 def test_rows_are_called_rows_and_one_button_is_coloured() -> None:

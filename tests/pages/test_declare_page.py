@@ -168,8 +168,11 @@ def test_names_that_look_like_code_are_names(page: Page) -> None:
     hostile = ['Robert"); DROP TABLE tables;--', "<script>alert(1)</script>", "it's {braces} :smile:", "**bold**"]
     header = ",".join('"' + name.replace('"', '""') + '"' for name in hostile)
     page.upload(f"{header}\n1,2,3,4\n5,6,7,8\n")
+    assert page.draft.step == "unit", "there was no doubt how it is read"
+    page.click("declare-back-unit")
     assert page.draft.names == hostile and "<script>alert" not in page.text and "&lt;script&gt;" in page.text
     page.to("cards")
+    assert "<script>alert" not in page.text and "&lt;script&gt;" in page.text
     for place in range(4):
         page.set(f"declare-{place}-kind", "number")
         for part, value in (("lower", "0"), ("upper", "10"), ("step", "1")):

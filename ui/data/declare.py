@@ -198,7 +198,8 @@ def _so_far(draft: Draft) -> None:
         told.append(say("data.so_far.columns", columns=len(draft.chosen)))
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
         told.append(say(f"data.care.{draft.care}"))
-    place = say("data.so_far.step", now=STEPS.index(draft.step), of=len(STEPS) - 1)
+    step = STEPS.index(draft.step) - STEPS.index("names")  # most files need no look at how they are read
+    place = say("data.so_far.step", now=step, of=len(STEPS) - 2) if step else ""
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
         beside = "".join(f"<span>{escape(DOT + one)}</span>" for one in told[1:])  # a phone has no room for it
         st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(told[0])}{beside}</p>')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Literal
@@ -10,6 +11,7 @@ import streamlit as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
+from ui.data import declare_care as care
 from ui.data import declare_codebook as codebook
 from ui.data import declare_draft as drafts
 from ui.data import declare_lines as lines
@@ -23,22 +25,55 @@ MOST_NAMED = 8  # columns in a sentence
 
 def describe(draft: Draft) -> None:
     heading("data.cards")
+    if not draft.about:
+        st.html(f'<p class="muted">{escape(say("data.cards.sizes", people=draft.sizes[-1]))}</p>')
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
     one_yes = bool(single) and len(single) == len(waits)
     _unnamed(draft, [] if one_yes else waits)
+    check = partial(_agree_on, draft, single) if one_yes else partial(settled, draft)
+    if closed and (one_yes or not waits) and (adds := care.at_once(draft)):
+        _last(draft, check, adds, one_yes)
+        return
     if one_yes:  # for all, and on
-        gone = onwards(draft, lambda: _agree_on(draft, single), "data.lines.agree_on", first=closed)
+        gone = onwards(draft, check, "data.lines.agree_on", first=closed)
     else:
         code = "data.cards.next" if waits else "data.next"
         many = len(single) > 1
         before = partial(_agree, draft, single) if many else None
         first = not waits and closed
-        gone = onwards(draft, lambda: settled(draft), code, first, before, waits=len(waits))
+        gone = onwards(draft, check, code, first, before, waits=len(waits))
     if gone:
+        _on(draft)
+
+
+def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
+    """Nothing more must be decided: the table is added from here, with what is usual; who wants something else goes
+    on."""
+    st.html(f'<p class="price">{escape(adds)}</p>')
+    pressed: list[bool] = []
+
+    def add() -> None:
+        label = say("data.cards.agree_add" if one_yes else "data.add")
+        pressed.append(st.button(label, key="declare-add-now", type="primary"))
+
+    if onwards(draft, check, "data.cards.care", first=False, before=add):
+        _on(draft)
+    if pressed[0]:
+        draft.pressed = True
+        try:
+            check()
+        except AllowanceError as complaint:
+            draft.complaint = complaint
+            st.rerun()
         draft.opened = None
-        draft.forth()
-        st.rerun()
+        care.add(draft)
+
+
+def _on(draft: Draft) -> None:
+    draft.opened = None
+    draft.forth()
+    st.rerun()
 
 
 def _agree_on(draft: Draft, names: list[str]) -> None:

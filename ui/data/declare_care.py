@@ -101,7 +101,23 @@ def budget(draft: Draft) -> None:
         if not told:
             complain(draft)
     if onwards(draft, check, "data.add"):
-        _add(draft)
+        add(draft)
+
+
+def at_once(draft: Draft) -> str:
+    """What a table is added with that is added from the screen before, in one sentence; nothing where there is
+    something to decide first: a name that is taken, few answers, another table with the same people."""
+    _suggest(draft)
+    name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError:
+        return ""
+    scarce = draft.about is not None and _good(draft, given) < ENOUGH
+    if scarce or name in table_names() or drafts.taken_name(draft, table_names()) or declare_shared.offered(draft):
+        return ""
+    care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
+    return say("data.cards.adds", name=name, care=care, many=_many(given, draft))
 
 
 def _suggest(draft: Draft) -> None:
@@ -109,7 +125,9 @@ def _suggest(draft: Draft) -> None:
     still holds enough good answers, else usual."""
     suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL
     if draft.care is None or (draft.care == draft.suggested != suggested):
-        draft.care = st.session_state["declare-care"] = suggested
+        draft.care = suggested
+        if draft.step == "care":  # elsewhere its field is not on the screen
+            st.session_state["declare-care"] = suggested
     draft.suggested = suggested
 
 
@@ -123,9 +141,8 @@ def _held(draft: Draft, care: str) -> int:
 
 
 def _typical(draft: Draft, people: int | None = None) -> price.Typical:
-    return price.typical(
-        drafts.schema(draft), read_relation(draft.relation), people or draft.people, drafts.unit(draft)
-    )
+    known = drafts.likely(draft) or drafts.schema(draft)
+    return price.typical(known, read_relation(draft.relation), people or draft.people, drafts.unit(draft))
 
 
 def _trade(draft: Draft) -> None:
@@ -226,7 +243,7 @@ def _typed(draft: Draft) -> bool:
     return False
 
 
-def _add(draft: Draft) -> None:
+def add(draft: Draft) -> None:
     """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)

@@ -30,6 +30,7 @@ _QUOTES = {'"': "double", "'": "single", "": "none"}
 _MENDABLE = ("load.ragged", "load.quoting", "load.encoding", "load.line_end", "load.long_line")
 _BROKEN = ("load.quoting", "load.header_quoting")
 _LEGACY = ("windows-1252", "windows-1250", "iso-8859-1")
+SURELY = 3  # columns: so many are not found by a wrong separator
 _REGIONAL = {"sl": "windows-1250"}  # what old programs wrote where a language is spoken; elsewhere Windows-1252
 
 
@@ -98,7 +99,32 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
     draft.spelled = dialect.encoding == _REGIONAL.get(current())
     draft.go("names")
+    if _plain(draft):
+        _survey(draft)
     st.rerun()
+
+
+def _plain(draft: Draft) -> bool:
+    """Is there no doubt how the file is read? Then its names are seen soon enough, with what they are guessed to hold,
+    and one step back is how they were found."""
+    assert draft.path is not None
+    try:
+        names = names_of(draft.path, draft.dialect)
+        one_sheet = not is_sheet(draft.path) or len(sheets(files_of(draft.path)[0])) == 1
+    except AllowanceError:
+        return False
+    text = draft.dialect.separator == "," and draft.dialect.encoding == "utf-8"  # a comma is then no decimal sign
+    if len(names) < SURELY or not ((is_typed(draft.path) and one_sheet) or text):
+        return False
+    draft.names = names
+    return True
+
+
+def _survey(draft: Draft) -> None:
+    draft.opened = None
+    path, dialect, bad_records = draft.path, draft.dialect, draft.bad_records
+    assert path is not None
+    begin(draft, "survey", lambda tell: survey(path, dialect, bad_records, tell))
 
 
 def _guess(path: Any) -> Dialect:
@@ -147,9 +173,7 @@ def names(draft: Draft) -> None:
 
     again, draft.again = draft.again and fault is None, False
     if onwards(draft, check, "data.names.next") or again:
-        draft.opened = None
-        path, dialect, bad_records = draft.path, draft.dialect, draft.bad_records
-        begin(draft, "survey", lambda tell: survey(path, dialect, bad_records, tell))
+        _survey(draft)
 
 
 def is_typed(path: Path) -> bool:

@@ -217,20 +217,11 @@ def _off(question: str, column: Column, relation: Relation, people: int, unit: d
 
 
 def short(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
-    """How far off the first answer about a column will be, at the usual spend; where that depends on the number of
-    people and nobody said it, for each of several sizes."""
+    """How far off the first answer about a column will be, at the usual spend; where nobody said how many people there
+    are, for the largest of several sizes, which the screen names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
-    found = {people: _off(question, column, relation, people, unit) for people in sizes}
-    (first, counted), *rest = found.values()
-    counted = say(f"chart.{counted}")
-    if all(amount == first for amount, _ in rest):
-        return say(f"data.short.{question}", within=_size(column, first), unit=counted)
-    codes = ("data.short.at", *["data.short.at_next"] * len(rest))  # of what the number is stands with the first
-    told = [
-        say(code, within=_size(column, amount), people=people)
-        for code, (people, (amount, _)) in zip(codes, found.items(), strict=True)
-    ]
-    return say(f"data.short.{question}_at", each=", ".join(told), unit=counted)
+    amount, counted = _off(question, column, relation, sizes[-1], unit)
+    return say(f"data.short.{question}", within=_size(column, amount), unit=say(f"chart.{counted}"))
 
 
 def too_wide(column: Column, like: str, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ from ui.shell.state import workspace
 
 def show(draft: Draft) -> None:
     """Nothing where there is no other table."""
-    names = _offered(draft)
+    names = offered(draft)
     if not names:
         draft.shares = ""
         return
@@ -38,7 +38,7 @@ def show(draft: Draft) -> None:
             st.html(f'<p class="price" role="status">{escape(told)}</p>')
 
 
-def _offered(draft: Draft) -> list[str]:
+def offered(draft: Draft) -> list[str]:
     """Tables that take questions, under the same relation, whose people are told apart in the same way: only then does
     one ε say the same of both."""
     found, whose = [], drafts.unit(draft).as_json()

@@ -83,13 +83,11 @@ def _first(table: dp.Table) -> None:
 
 
 def _enough(table: dp.Table) -> str:
-    """How much can be asked, now that the number of people is known, or was said."""
+    """How much can be asked, now that the number of people is known, or was said; nothing where it is plenty."""
     meter, facts = table.meter(), table.facts
     asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
     many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
-    if many > price.MOST_TOLD:
-        return say("data.done.enough_most", many=price.MOST_TOLD, people=facts.about)
-    return say("data.done.enough", many=many, people=facts.about) if many else ""
+    return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_TOLD else ""
 
 
 def _rest(table: dp.Table) -> None:

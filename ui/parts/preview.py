@@ -30,7 +30,7 @@ def heading(query: dp.Query | None) -> None:
 def show(query: dp.Query) -> None:
     """Grey ranges for a number or several, with what is written at their ends, as an answer is drawn; grey bars for
     several counts, as long as what the question can show; a grey band for a curve. A name has no error bar."""
-    promise, many = query.promise(), max(len(query.labels()), 1)
+    promise, many, written = query.promise(), max(len(query.labels()), 1), False
     share = float(promise.amount / (4 * query.coarse()))
     told = promise.short(query)
     if query.answer_kind in (*CURVES, "density"):
@@ -43,9 +43,11 @@ def show(query: dp.Query) -> None:
         words = say("preview.one" if many == 1 else "preview.several", promise=told, many=many)
         ends = promise.ends(query) if many == 1 or not from_zero(query) else None
         picture = error_bar.bars(many, share, words) if ends is None else error_bar.ranges(many, ends, words)
+        written = many == 1 and ends is not None  # then its ends say it all
     more = many - error_bar.MOST_BARS if query.answer_kind not in (*CURVES, "density", "label") else 0
     rest = f'<p class="muted">{escape(say("preview.more", more=more))}</p>' if more > 0 else ""
-    st.html(f'{picture}{rest}<p class="lead">{escape(words)}</p>')
+    lead = "" if written else f'<p class="lead">{escape(words)}</p>'
+    st.html(f"{picture}{rest}{lead}")
 
 
 def link(table: dp.Table, query: dp.Query) -> dict[str, str]:

@@ -224,8 +224,9 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview, steps: bool = 
 
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
-    told = say("spend.cost", share=prices.takes(table, price.share))
-    lines.append(f'<p class="muted">{gloss.text(told)}</p>')
+    if not steps:  # there the button says it
+        told = say("spend.cost", share=prices.takes(table, price.share))
+        lines.append(f'<p class="muted">{gloss.text(told)}</p>')
     st.html("".join(lines))
     if not fitting.offer(table, query) and (whose := fitting.supposed(table, query)):
         st.html(whose)

@@ -257,7 +257,7 @@ SENTENCES: dict[str, str] = {
     "data.name.help": "The name is public and must not be taken.",
     # Done
     "data.done.title": "“{table}” is ready",
-    "data.done.lead": "The uploaded copy was deleted; your own file is untouched.",
+    "data.done.lead": "Your own file is untouched.",
     "data.closed.title": "“{table}” is closed",
     "data.closed.lead": "Nothing more can be asked of it, however often the same rows are brought.",
     "data.done.joined": "The same rows were brought before. This table joins the allowance they already have, which stays "
@@ -328,11 +328,10 @@ SENTENCES: dict[str, str] = {
     "data.care.choices": "{care} is ε = {epsilon}. {odds}",
     "data.care.about_title": "More: number of people, exact settings",
     "data.care.chosen": "“{care}” is set: “{tighter}” would protect more, with a suspicion that grows from {prior} to at most {less} in 100 instead of {most}, but be enough for only about {few} averages or charts.",
-    "data.done.look_means": "A picture of {columns} {columns|column|columns} at once, every bar right within ±{reach} of {people} {unit}, {chance} times in 100. It also tells which columns do not fit what you declared.",
+    "data.done.look_means": "A picture of {columns} {columns|column|columns} at once, every bar right within ±{reach} of {people} {unit}, {chance} times in 100.",
     "data.done.or_ask": "Or ask about one column:",
     "data.done.declared": "What is declared",
     "data.done.enough": "The allowance holds about {many} averages or charts of these {people} people.",
-    "data.done.enough_most": "The allowance holds more than {many} averages or charts of these {people} people.",
     "data.shared.title": "The same people are in another table here",
     "data.shared.lead": "What is learnt about a person from two tables adds up, so both should draw on one allowance: patients and their visits, say. Every question about either is then charged to it. Each table says for itself how many rows of a person count. Nobody can see this from the files, and ids are never compared: you have to say it.",
     "data.shared.label": "Share the allowance of",

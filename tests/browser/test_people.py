@@ -150,17 +150,13 @@ def test_an_owner_brings_a_file_through_the_pages(
             ana.get_by_role("button", name=say(code), exact=True).click()
             settled(ana)
 
-        on("data.names.title", file="")
-        press("data.names.next")
         on("data.unit.title")
         for choice in ("data.unit.one_label", "data.relation.replace_label"):
             ana.locator('[data-testid="stRadio"] [role="radiogroup"] label').filter(has_text=say(choice)).first.click()
             settled(ana)
         press("data.next")
         on("data.cards.title")
-        press("data.lines.agree_on")
-        on("data.care.title")
-        press("data.add")
+        press("data.cards.agree_add")
         on("data.done.title", table="people")
         shot(ana, "owner-brought")
         space = dp.open_workspace(here.server.home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from datetime import date
 from html import unescape
@@ -240,13 +241,16 @@ def test_every_declared_column_leads_to_its_first_question() -> None:
 
 
 def test_a_census_like_file_is_settled_in_a_few_clicks() -> None:
-    page = Page().upload(census(60), "census.csv").to("cards")
+    page = Page().upload(census(60), "few clicks.csv").to("cards")
     states = {name: page.draft.state(name) for name in CENSUS}
     assert states.pop("fnlwgt") == OUT and set(states.values()) == {"guess"}
     assert not [button for button in page.app.button if button.label == say("data.line.yes")]
-    page.press(ALL_RIGHT)
-    assert not page.draft.waiting and not page.refusals and page.draft.step == "care"
-    table = page.finish("census")
+    adds = say("data.cards.adds", name="few clicks", care=say("data.care.usual"), many="")
+    assert adds.strip() in page.text
+    page.press(say("data.cards.agree_add"))
+    assert not page.draft.waiting and not page.refusals and page.draft.step == "done"
+    table = dp.open_workspace(os.environ["ALLOWANCE_HOME"]).table("few clicks")
+    assert table.meter().epsilon == 1
     assert len(table.schema.columns) == 14 and "fnlwgt" not in table.schema.columns
     told = table.schema.category("salary")
     assert told.values == ("<=50K", ">50K") and len(table.schema.category("native-country").values) >= 249

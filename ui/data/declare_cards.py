@@ -24,9 +24,7 @@ MOST_NAMED = 8  # columns in a sentence
 
 
 def describe(draft: Draft) -> None:
-    heading("data.cards")
-    if not draft.about:
-        st.html(f'<p class="muted">{escape(say("data.cards.sizes", people=draft.sizes[-1]))}</p>')
+    heading("data.cards", sizes="" if draft.about else say("data.cards.sizes", people=draft.sizes[-1]))
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
     one_yes = bool(single) and len(single) == len(waits)

@@ -106,7 +106,7 @@ def budget(draft: Draft) -> None:
 
 def at_once(draft: Draft) -> str:
     """What a table is added with that is added from the screen before, in one sentence; nothing where there is
-    something to decide first: a name that is taken, few answers, another table with the same people."""
+    something to decide first: a name that is taken, few answers."""
     _suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
     try:
@@ -114,10 +114,13 @@ def at_once(draft: Draft) -> str:
     except AllowanceError:
         return ""
     scarce = draft.about is not None and _good(draft, given) < ENOUGH
-    if scarce or name in table_names() or drafts.taken_name(draft, table_names()) or declare_shared.offered(draft):
+    if scarce or draft.shares or name in table_names() or drafts.taken_name(draft, table_names()):
         return ""
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
-    return say("data.cards.adds", name=name, care=care, many=_many(given, draft))
+    adds = say("data.cards.adds", name=name, care=care, many=_many(given, draft))
+    if not declare_shared.offered(draft):
+        return adds
+    return f"{adds} {say('data.cards.adds_shared', last=say('data.cards.care'))}"
 
 
 def _suggest(draft: Draft) -> None:

@@ -237,7 +237,7 @@ SENTENCES: dict[str, str] = {
     "data.care.most": "Enough for more than {many} averages or charts of about {people} people.",
     "data.care.one": "Enough for about one average or chart of about {people} people.",
     "data.care.scarce": "That is little for a whole table.",
-    "data.care.scarce_each": "With {each} {each|row|rows} of a person instead of {now} (step 2) it would be about {many}, but counts get too small and averages shift.",
+    "data.care.scarce_each": "With {each} {each|row|rows} of a person instead of {now} (step 1) it would be about {many}, but counts get too small and averages shift.",
     "data.care.scarce_looser": "{care}: about {many}.",
     "data.care.about_means": "For prices now. People are counted when the table is added, and this number is dropped.",
     "data.care.usual_people": "Conditions and groups take more.",

@@ -229,7 +229,7 @@ SENTENCES: dict[str, str] = {
     "data.care.most": "Dovolj za več kot {many} povprečij ali grafov pri približno {people} osebah.",
     "data.care.one": "Dovolj za približno eno povprečje ali en graf pri približno {people} osebah.",
     "data.care.scarce": "To je za celo tabelo malo.",
-    "data.care.scarce_each": "Če bi namesto {now} {each|štela|šteli|štele|štelo} {each} {each|vrstica|vrstici|vrstice|vrstic} osebe (2. korak), bi jih bilo približno {many}, a števila bi bila prenizka, povprečja pa bi se premaknila.",
+    "data.care.scarce_each": "Če bi namesto {now} {each|štela|šteli|štele|štelo} {each} {each|vrstica|vrstici|vrstice|vrstic} osebe (1. korak), bi jih bilo približno {many}, a števila bi bila prenizka, povprečja pa bi se premaknila.",
     "data.care.scarce_looser": "{care}: približno {many}.",
     "data.care.about_means": "Za cene zdaj. Ko je tabela dodana, se osebe preštejejo, to število pa se opusti.",
     "data.care.usual_people": "Pogoji in skupine porabijo več.",

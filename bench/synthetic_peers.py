@@ -1,5 +1,6 @@
-"""Other ways to a synthetic table, as their papers tell them, in floats and with the fit of this project: to compare
-with, never for a release. Each is given the true marginals and returns how likely it takes each combination to be.
+"""Other ways to a synthetic table, as their papers tell them, in floats and with the fit of this project, in which all
+that they measured counts and is followed as closely: to compare with, never for a release. Each is given the true
+marginals and returns how likely it takes each combination to be.
 
 plain   every pair of columns with Gaussian noise of its own, ρ divided evenly: no table, so nothing of three columns
 mst     McKenna, Miklau, Sheldon 2021 (arXiv 2108.04978): all columns; a spanning tree of pairs, chosen by how far each
@@ -53,7 +54,7 @@ class World:
 
     def fit(self, targets: list[Target], points: int, sweeps: int) -> Points:
         known = self.people if self.replaced else max(float(targets[0].cells.sum()), 1.0)
-        return fitted(self.sizes, targets, float(known), 1, points=points, sweeps=sweeps)
+        return fitted(self.sizes, targets, float(known), 1, points=points, sweeps=sweeps, alike=True)
 
 
 def shares(world: World, points: Points) -> Marginal:

@@ -1,7 +1,11 @@
 """A table of made-up people from released marginals: the points of its fit, and whole rows. Post-processing: nothing
 here sees the table, and it costs nothing.
 
-Fit         of maximum entropy, soft where there is noise (`soft_fit`: what is minimised, and how).
+Fit         of maximum entropy, soft where there is noise (`soft_fit`: what is minimised, and how), to all that was
+            released: a pair counts beside a triple that holds it, because it was measured more exactly. How closely
+            each is followed is told by itself: a pair by how far it is from two columns taken for independent, a triple
+            by how far it is from what its pairs say, beyond noise. Where pairs were chosen because they are far
+            from what was expected, all are followed as closely.
 Points      all combinations, where these are few (`MOST_POINTS`): then they begin with the columns' own shares, taken
             for independent. Else a sample of a tree of pairs, those that hang together most by what was released. A
             tree is itself the fit of maximum entropy to its pairs, so with many points the outcome is that to all.
@@ -31,9 +35,11 @@ from dpengine.mechanisms.synthetic.soft_fit import (
     Target,
     nearest,
     of_pair,
+    of_pairs,
     quiet,
     raked,
     tree,
+    trusted,
 )
 from dpengine.released.mixing import PublicMix
 
@@ -42,6 +48,8 @@ SAMPLED = 2**20  # points of a sample, where there are more
 MOST_PLACES = 2**27  # points times marginals: half a gigabyte
 ROUNDS = 15  # in which rows are changed
 _LOOKED_AT = 60_000  # rows at a time
+_IN_THREE: tuple[Columns, ...] = ((0, 1), (0, 2), (1, 2))
+_TRIED = 12  # sweeps of a triple to its pairs
 _MOST_GAINS = 2**24  # of these times the cells of a column
 Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which combinations can be; None: all
 
@@ -58,17 +66,32 @@ def fitted(
     progress: Progress = quiet,
     points: int = SAMPLED,
     most: int = MOST_POINTS,
-    soft: float = SOFT,
+    alike: bool = False,
     sweeps: int = SWEEPS,
     possible: Possible = anything,
 ) -> Points:
+    """`alike`: every marginal is followed as closely, with no regard to how far it is from what is expected."""
     points = max(min(points, MOST_PLACES // len(targets)), 2**14)
     first = listed(sizes, targets, rows) if math.prod(sizes) <= most else sampled(sizes, targets, rows, seed, points)
     fine = possible(first.codes)
     if fine is not None and fine.any():
         first = Points(first.codes, first.weights * fine)
-    largest = [one for one in targets if not any(set(one.columns) < set(other.columns) for other in targets)]
-    return raked(first, sizes, largest, soft, sweeps, progress)
+    return raked(first, sizes, targets if alike else judged(sizes, targets, rows), SOFT, sweeps, progress)
+
+
+def judged(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> list[Target]:
+    """Each with as much trust as its own cells say (`soft_fit.trusted`); columns by themselves as they are."""
+    found, shares = {one.columns: one for one in targets if one.cells.ndim == 1}, shares_of(sizes, targets)
+    for one in targets:
+        if one.cells.ndim == 2:
+            found[one.columns] = trusted(one, rows * np.outer(*(shares[place] for place in one.columns)), rows)
+    for one in targets:
+        if one.cells.ndim == 3:
+            held = [found.get((one.columns[a], one.columns[b])) for a, b in _IN_THREE]
+            pairs = [Target(at, of.cells, of.variance) for at, of in zip(_IN_THREE, held, strict=True) if of is not None]
+            own = [shares[place] for place in one.columns]
+            found[one.columns] = trusted(one, of_pairs(one.cells.shape, rows, own, pairs, _TRIED), rows)
+    return list(found.values())
 
 
 def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:

@@ -29,7 +29,7 @@ import numpy as np
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import floor, up
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout
-from dpengine.mechanisms.synthetic.soft_fit import Points, Target, nearest, of_pair, raked, tree
+from dpengine.mechanisms.synthetic.soft_fit import Target, nearest, of_pair, of_pairs, tree
 
 FOR_CHOICES = Fraction(1, 8)  # of ρ
 COSTS = {2: 0.5, 3: 1.5}  # times its noise: what is expected of a triple has the noise of three pairs in it already
@@ -137,12 +137,9 @@ class Choosing:
         pairs: Mapping[Columns, tuple[Floats, float]],
     ) -> Integers:
         sizes = [self.layout.sizes[place] for place in part]
-        weights = np.full(1, rows)
-        for place in part:
-            weights = (weights[:, None] * shares[place]).ravel()
         targets = [Target(places, *pairs[(part[places[0]], part[places[1]])]) for places in combinations(range(3), 2)]
-        joint = raked(Points((), weights), sizes, targets, sweeps=SWEEPS)
-        return np.rint(joint.weights).astype(np.int64).reshape(sizes)
+        joint = of_pairs(sizes, rows, [shares[place] for place in part], targets, SWEEPS)
+        return np.rint(joint).astype(np.int64)
 
 
 def _given(

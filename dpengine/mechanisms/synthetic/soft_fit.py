@@ -2,9 +2,13 @@
 
 Fit         points x, each a combination of cells, have a weight p(x) for about as many rows as there are. Released are
             y_A, the marginals, each cell with noise of variance V_A. The weights minimise
-                KL(p ‖ q) + Σ_A ‖M_A·p − y_A‖²/(2·τ·V_A),
+                KL(p ‖ q) + Σ_A ‖M_A·p − y_A‖²/(2·τ_A·V_A),
             q the points' first weights: the nearest to q among those that fit what was released about as well as its
             noise lets anything fit. No weight is below 0, so cells where nobody is are told from noise by themselves.
+Trust       KL(p ‖ q) is about Σ(m − m_q)²/(2·m_q) over the cells of a marginal: as if its cells lay about those of q
+            with variance c·m_q, c = 1/τ. How far a marginal really is from q can be read off its noisy cells,
+            E‖y − m_q‖² = c·Σm_q + cells·V, so each has a τ of its own (`trusted`): columns that have nothing to do with
+            each other are not fitted to noise, and those that hang together are followed.
             It is solved in the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
                 m′ = τV·ω(ln(m·e^(−λ)/(τV)) + y/(τV)),  λ′ = (y − m′)/(τV),
             m the marginal now and ω Wright's function (w + ln w = z). Each step is an exact maximum over λ_A of a
@@ -24,7 +28,8 @@ from dpengine.core.arrays import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
 
 SWEEPS = 40
-SOFT = 0.05  # τ
+SOFT = 0.05  # τ where nothing else says more
+TRUST, HARDEST, SOFTEST = 3.0, 0.02, 5.0  # τ = TRUST/c, between these
 _NEAR = 2e-4  # of a row's weight, on average
 Progress = Callable[[int, int], None]
 
@@ -105,6 +110,22 @@ def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[F
     change = np.zeros_like(now)
     change[met] = (wanted[met] - then[met]) / wide - dual[met]
     return then, change
+
+
+def trusted(one: Target, expected: Floats, rows: float) -> Target:
+    """With a variance of τ/SOFT times its own, τ by how far it is from what is expected beyond its noise."""
+    beyond = float(((one.cells - expected) ** 2).sum()) - one.cells.size * one.variance
+    tau = SOFTEST if beyond <= 0 else min(max(TRUST * rows / beyond, HARDEST), SOFTEST)
+    return Target(one.columns, one.cells, one.variance * tau / SOFT)
+
+
+def of_pairs(sizes: Sequence[int], rows: float, shares: Sequence[Floats], pairs: Sequence[Target], sweeps: int) -> Floats:
+    """Three columns by their pairs alone: the fit of maximum entropy, in rows."""
+    weights = np.full(1, rows)
+    for own in shares:
+        weights = (weights[:, None] * own).ravel()
+    joint: Floats = raked(Points((), weights), sizes, pairs, sweeps=sweeps).weights.reshape(tuple(sizes))
+    return joint
 
 
 def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows: float) -> Floats:

@@ -88,6 +88,7 @@ def facts_of(world: World, relation: str) -> Any:
 def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dict[str, Any]]]:
     import dpengine as dp
     from dpengine.core.exact import text_of
+    from dpengine.mechanisms.synthetic.plans import CHOSEN
     from dpengine.mechanisms.synthetic.soft_fit import Points, Target
     from dpengine.noise.coins import SystemCoins
     from dpengine.released.table_fit import fitted, whole_rows
@@ -99,7 +100,7 @@ def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dic
     told = query.marginals(query.draw(value, SystemCoins()))
     targets = [Target(part, cells, float(query.variance(part))) for part, cells in told.items()]
     rows = world.people if query.layout.known else max(round(float(told[(0,)].sum())), 1)
-    points = fitted(world.sizes, targets, float(rows), 1)
+    points = fitted(world.sizes, targets, float(rows), 1, alike=query.plan == CHOSEN)
     total, took = points.weights.sum(), time.perf_counter() - began
     found = errors(world, lambda part: points.marginal(part, world.sizes) / total)
     yield OURS, {"errors": found, "seconds": took, "plan": query.plan}

@@ -38,6 +38,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.mechanisms.synthetic.rules import Mask, valued
 from dpengine.mechanisms.synthetic.soft_fit import Points, Progress, Target, quiet
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
@@ -89,6 +90,11 @@ class MadeTable:
         told = self.look.marginals
         return [Target(part, cells, float(self.query.variance(part))) for part, cells in told.items()]
 
+    @property
+    def alike(self) -> bool:
+        """Where pairs were chosen all are followed as closely: they are far from what was expected."""
+        return self.query.plan == CHOSEN
+
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         return tuple(axis.size for axis in self.query.axes)
@@ -113,7 +119,9 @@ class MadeTable:
         """Fit, and write; some other process may do the same, and writes the same."""
         if self.ready:
             return
-        points = fitted(self.sizes, self.targets, float(self.rows), self.seed, progress, possible=self.possible)
+        points = fitted(
+            self.sizes, self.targets, float(self.rows), self.seed, progress, self.alike, possible=self.possible
+        )
         codes = whole_rows(points, self.sizes, self.rows, self._mended_by, self.seed, self.possible)
         by_curve = {name: curve.source for name, curve in self._curves.items()}
         facts = {_FACTS: json.dumps(self._tried()).encode(), _REFINED: json.dumps(by_curve).encode()}
@@ -151,6 +159,7 @@ class MadeTable:
             rest,
             float(self.rows),
             self.seed,
+            alike=self.alike,
             points=TRIED_POINTS,
             most=TRIED_POINTS,
             sweeps=TRIED_SWEEPS,

@@ -64,9 +64,9 @@ def fitted(
     rows: float,
     seed: int,
     progress: Progress = quiet,
+    alike: bool = False,
     points: int = SAMPLED,
     most: int = MOST_POINTS,
-    alike: bool = False,
     sweeps: int = SWEEPS,
     possible: Possible = anything,
 ) -> Points:
@@ -87,8 +87,9 @@ def judged(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> list
             found[one.columns] = trusted(one, rows * np.outer(*(shares[place] for place in one.columns)), rows)
     for one in targets:
         if one.cells.ndim == 3:
-            held = [found.get((one.columns[a], one.columns[b])) for a, b in _IN_THREE]
-            pairs = [Target(at, of.cells, of.variance) for at, of in zip(_IN_THREE, held, strict=True) if of is not None]
+            named = {at: (one.columns[at[0]], one.columns[at[1]]) for at in _IN_THREE}
+            held = {at: found[pair] for at, pair in named.items() if pair in found}
+            pairs = [Target(at, of.cells, of.variance) for at, of in held.items()]
             own = [shares[place] for place in one.columns]
             found[one.columns] = trusted(one, of_pairs(one.cells.shape, rows, own, pairs, _TRIED), rows)
     return list(found.values())

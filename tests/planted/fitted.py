@@ -3,7 +3,7 @@ exact total, and what nobody is charged for."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -50,7 +50,7 @@ class Largest(SystemCoins):
 class EvenlyExpected(SyntheticTable):
     """Pairs are compared with an even spread: a valid question, whose choice hangs on nothing drawn before."""
 
-    def _expected(self, raw: Any, known: Any) -> Any:
+    def _expected(self, raw: Any, known: Any, left: int) -> Any:
         left = [part for part in self._parts if len(part) == 2 and part not in self.marginals(raw)]
         return {part: np.full([2, 2], self.facts.about // 4, dtype=np.int64) for part in left}
 
@@ -114,7 +114,7 @@ class ChosenQuicker(EvenlyExpected):
     @cached_property
     def choosing(self) -> Choosing:
         right: Choosing = SyntheticTable.choosing.func(self)  # type: ignore[attr-defined]
-        return FarQuicker(right.layout, right.parts, right.turns, right.rho, right.first)
+        return FarQuicker(*(getattr(right, one.name) for one in fields(right)))
 
     def loss(self) -> Loss:
         return SyntheticTable.build(self.facts, self.parameters()).loss()

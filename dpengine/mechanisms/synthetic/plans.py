@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.grouped import ref_json
 from dpengine.declared.public_rules import rules_on
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.marginals.bins import zero_apart
+from dpengine.mechanisms.marginals.residuals import Columns
 
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
@@ -33,7 +35,15 @@ MOST_ROWS = 2_000_000  # made up
 MOST_IN_THREES = 24  # columns of which triples may be chosen
 MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
 KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
-GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.02  # the share of rows in other cells, on average, up to which all are measured
+# The share of rows in other cells, on average, up to which all are measured; of pairs, over the number of columns.
+GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.34
+MORE_TURNS, TURNS = 0.06, (Fraction(2), Fraction(5, 2))  # choices for each column but one: up to so much, the more
+
+
+def candidates(plan: str, columns: int) -> list[Columns]:
+    """Everything that may be chosen, however large: pairs where not all are measured, and triples of few columns."""
+    pairs: list[Columns] = [] if plan == MIXED else list(combinations(range(columns), 2))
+    return [*pairs, *(combinations(range(columns), 3) if columns <= MOST_IN_THREES else ())]
 
 
 def with_known(given: JsonObject, schema: Schema, usual: Sequence[str]) -> JsonObject:

@@ -119,7 +119,9 @@ def trusted(one: Target, expected: Floats, rows: float) -> Target:
     return Target(one.columns, one.cells, one.variance * tau / SOFT)
 
 
-def of_pairs(sizes: Sequence[int], rows: float, shares: Sequence[Floats], pairs: Sequence[Target], sweeps: int) -> Floats:
+def of_pairs(
+    sizes: Sequence[int], rows: float, shares: Sequence[Floats], pairs: Sequence[Target], sweeps: int
+) -> Floats:
     """Three columns by their pairs alone: the fit of maximum entropy, in rows."""
     weights = np.full(1, rows)
     for own in shares:

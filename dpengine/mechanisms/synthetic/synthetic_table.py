@@ -10,15 +10,16 @@ Plan        from public facts: how many cells there are, about how many people, 
             pairs    all columns by themselves and all pairs
             triples  all of these and all triples
             mixed    all columns by themselves and all pairs, and T triples, chosen one after the other
-            chosen   all columns by themselves, and T pairs and triples, chosen one after the other (`chosen_pairs`);
-                     where a column is to be kept, all its pairs in any case
+            chosen   all columns by themselves, and T pairs and triples, chosen one after the other (`chosen_pairs`), a
+                     triple also with a pair of its own that was not; a column to be kept with all its pairs in any case
 Loss        pairs, triples: one row moves all residuals together by what `residuals` says; the noise is scaled so that
             the loss of the whole is ρ.
             mixed, chosen: a part of ρ goes to what is measured whatever is chosen, in the same way. A part to T
             choices: with M_A the counts of A, E_A whole numbers computed from what was released before, c_A public, the
             score s_A = Σ_cells |M_A − E_A| − c_A moves by at most Δ = m where a person has up to m rows (a row adds 1
             to one cell), 2m under replace-one; A is chosen with chance ∝ exp(ε′·s_A/(2Δ)) among those that may be
-            chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ. The rest in T equal parts ρ_A to the
+            chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ; half of s_A, rounded down, moves by
+            no more, and T choices are charged also where fewer are made. The rest in T equal parts ρ_A to the
             residuals R_A of what is chosen, σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/Πn_i by,
             squared. Losses of parts that are chosen by what came before add up (adaptive composition). All of it is
             charged before anything is drawn.
@@ -40,7 +41,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
 from typing import ClassVar, Self
 
 import numpy as np
@@ -70,7 +70,7 @@ from dpengine.mechanisms.marginals.wanted import (
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Progress
 from dpengine.mechanisms.synthetic import plans
-from dpengine.mechanisms.synthetic.chosen_pairs import Choosing
+from dpengine.mechanisms.synthetic.chosen_pairs import BEFORE, DEAR, FOR_CHOICES, OF_TRIPLE, Choosing
 from dpengine.mechanisms.synthetic.plans import CHOSEN, EVERY, IN_TURNS, MIXED, PAIRS, PLANS, TRIPLES
 from dpengine.mechanisms.synthetic.rules import Rules
 from dpengine.mechanisms.telling import FEW
@@ -89,7 +89,7 @@ class SyntheticTable(Overview):
         key="synthetic_table",
         asked_on=("synthetic",),
         order=595,
-        version=2,
+        version=3,
         answer="table",
         states=(FEW,),
         caveats=("fitted", "bins", "rare"),
@@ -115,7 +115,7 @@ class SyntheticTable(Overview):
     )
     takes_long: ClassVar[bool] = True
     makes_rows: ClassVar[str] = "fitted"
-    reads: ClassVar[tuple[int, ...]] = (1,)
+    reads: ClassVar[tuple[int, ...]] = (1, 2)
 
     plan: str = ""
     keep: str = ""  # a column whose pairs are measured more exactly
@@ -164,7 +164,7 @@ class SyntheticTable(Overview):
         threes = 2 < len(self.axes) <= plans.MOST_IN_THREES
         if len(self.axes) > 2 and self._off_in(TRIPLES) <= plans.GOOD_TRIPLES:
             return TRIPLES
-        if self._off_in(PAIRS) <= plans.GOOD_PAIRS:
+        if self._off_in(PAIRS) <= plans.GOOD_PAIRS / len(self.axes):
             mixed = self.planned(MIXED) if threes else None
             if mixed is None or mixed.turns < mixed.choices:
                 return MIXED if threes else PAIRS
@@ -226,18 +226,13 @@ class SyntheticTable(Overview):
         if self.plan not in IN_TURNS:
             return ()
         size = [axis.size for axis in self.axes]
-        many = {part: math.prod(size[place] for place in part) for part in self._candidates(size)}
+        many = {part: math.prod(size[place] for place in part) for part in plans.candidates(self.plan, len(size))}
         kept, counted, always = [], 0, set(self._always)
         for part in sorted(many.keys() - always, key=lambda part: (len(part), many[part], part)):
             counted += many[part]
             if many[part] <= MOST_CELLS and counted <= plans.MOST_COUNTED:
                 kept.append(part)
         return tuple(sorted(kept, key=lambda part: (len(part), part)))
-
-    def _candidates(self, size: list[int]) -> list[Columns]:
-        pairs: list[Columns] = [] if self.plan == MIXED else list(combinations(range(len(size)), 2))
-        few = len(size) <= plans.MOST_IN_THREES
-        return [*pairs, *(combinations(range(len(size)), 3) if few else ())]
 
     @cached_property
     def layout(self) -> ResidualLayout:
@@ -255,10 +250,15 @@ class SyntheticTable(Overview):
 
     @property
     def turns(self) -> int:
-        """T: triples by the number of columns (`MIXES`), or about twice as many as columns of both."""
+        """T: triples by the number of columns (`MIXES`), or two or more times as many as columns of both (`TURNS`)."""
         if self.plan == MIXED:
             return min(math.ceil(len(self.axes) * self._mix[1]), len(self._parts))
-        return min(2 * (len(self.axes) - 1), len(self._parts)) if self.plan == CHOSEN else 0
+        return min(math.ceil(self._many * (len(self.axes) - 1)), len(self._parts)) if self.plan == CHOSEN else 0
+
+    @cached_property
+    def _many(self) -> Fraction:
+        """The less noise would put all pairs off, the more are worth choosing."""
+        return plans.TURNS[not self.older and self._off_in(PAIRS) <= plans.MORE_TURNS]
 
     @property
     def choices(self) -> int:
@@ -268,7 +268,10 @@ class SyntheticTable(Overview):
     @cached_property
     def choosing(self) -> Choosing:
         first = self._mix[0] if self.plan == MIXED else plans.FOR_KEPT if self.keep else plans.FIRST
-        return Choosing(self.layout, self._parts, self.turns, self.rho, first)
+        if self.older:
+            return Choosing(self.layout, self._parts, self.turns, self.rho, first, BEFORE)
+        more = (FOR_CHOICES, DEAR, 0) if self.plan == MIXED else (FOR_CHOICES, OF_TRIPLE, 1)
+        return Choosing(self.layout, self._parts, self.turns, self.rho, first, *more)
 
     # Noise and loss
 
@@ -294,15 +297,20 @@ class SyntheticTable(Overview):
             return tuple(raw)
         cells = self._cells_of(value)
         worth = self.choosing.worth({part: float(self.variance(part)) for part in self._parts})
-        expected: dict[Columns, Integers] = {}
-        for turn in range(self.turns):
-            expected = self._expected(raw, expected)
-            scores = self.choosing.scores(cells, expected, worth)
+        known: dict[Columns, Integers] = {}
+        told, turn = set(self._always), 0
+        while turn < self.turns:
+            expected = self._expected(raw, known, self.turns - turn)
+            scores = self.choosing.scores(cells, expected, worth, told)
             able = np.array([part in expected for part in self._parts], dtype=np.int64)
             place, _ = coins.choose(scores.max() - scores, able, self.choosing.rate)
-            part = self._parts[place]
-            raw += [place, *coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part))]
-            progress(turn + 1, self.turns)
+            known, needed = self.choosing.settled(expected, told), self.choosing.needed(self._parts[place], told)
+            raw.append(place)
+            for part in needed:
+                raw += coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part))
+            told.update(needed)
+            turn += len(needed)
+            progress(turn, self.turns)
         return tuple(raw)
 
     def law(self, value: Statistic) -> Law | None:  # type: ignore[override]
@@ -330,11 +338,11 @@ class SyntheticTable(Overview):
             found[part] = cells.sum(axis=tuple(axis for axis, column in enumerate(held) if column not in part))
         return found
 
-    def _expected(self, raw: Sequence[int], known: Mapping[Columns, Integers]) -> dict[Columns, Integers]:
+    def _expected(self, raw: Sequence[int], known: Mapping[Columns, Integers], left: int) -> dict[Columns, Integers]:
         told = {part: (cells, float(self.variance(part))) for part, cells in self.marginals(raw).items()}
         public = self.facts.people if self.layout.known else None
         rows = max(float(public or told[(0,)][0].sum()), 1.0)
-        return self.choosing.expected(rows, told, known)
+        return self.choosing.expected(rows, told, known, left)
 
     # Accuracy
 
@@ -379,17 +387,10 @@ class SyntheticTable(Overview):
             yield (), np.array(self.facts.people, dtype=np.float64)
         start = 0
         for part in self.layout.bases:
-            start, cells = self._taken(raw, start, part)
-            yield part, cells
-        while start < len(raw):
-            part = self._parts[int(raw[start])]
-            start, cells = self._taken(raw, start + 1, part)
-            yield part, cells
-
-    def _taken(self, raw: Sequence[int | Fraction], start: int, part: Columns) -> tuple[int, Floats]:
-        end = start + self.layout.cells(part)
-        shape = [self.axes[place].size for place in part]
-        return end, np.array(raw[start:end], dtype=np.float64).reshape(shape)
+            end = start + self.layout.cells(part)
+            yield part, np.array(raw[start:end], dtype=np.float64).reshape([self.axes[place].size for place in part])
+            start = end
+        yield from self.choosing.read(raw, start, self._always)
 
 
 def can_be_part(column: object) -> bool:

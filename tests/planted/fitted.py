@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import dpengine as dp
 from dpengine.accountant.loss import Gaussian, Loss
 from dpengine.core.arrays import Integers
 from dpengine.core.json_types import JsonObject
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.residuals import ResidualLayout
 from dpengine.mechanisms.query import ReleaseTools
 from dpengine.mechanisms.synthetic.chosen_pairs import Choosing
@@ -120,6 +122,36 @@ class ChosenQuicker(EvenlyExpected):
         return SyntheticTable.build(self.facts, self.parameters()).loss()
 
 
+class TwiceTheScore(Choosing):
+    """What takes two turns counts twice, as if a person moved it by no more."""
+
+    def scores(self, cells: Any, expected: Any, worth: Any, told: Any = None) -> Integers:
+        own = super().scores(cells, expected, worth)
+        turns = [len(self.needed(part, told)) for part in self.parts]
+        return own * np.array(turns, dtype=np.int64)
+
+
+def check_no_score_moves_by_more(choosing: Choosing) -> None:
+    """A row added to or taken from every cell of three lists, a triple of which lacks a pair."""
+    told, cells = {(0, 1), (0, 2)}, list(product(*map(range, choosing.layout.sizes)))
+    expected = {part: np.zeros([choosing.layout.sizes[at] for at in part], dtype=np.int64) for part in choosing.parts}
+
+    def scores(rows: list[tuple[int, ...]]) -> Integers:
+        found = {part: one.copy() for part, one in expected.items()}
+        for part, counts in found.items():
+            for row in rows:
+                counts[tuple(row[at] for at in part)] += 1
+        return choosing.scores(found, expected, dict.fromkeys(choosing.parts, 0), told)
+
+    most = max(int(np.abs(scores(cells) - scores([*cells, one])).max()) for one in cells)
+    assert most <= choosing.moved, "a score moves by more than is charged"
+
+
+def choices(kind: type[Choosing]) -> Choosing:
+    right = SyntheticTable.build(Facts("t", LISTS, dp.Unit.rows(), "add_remove", 8), {"epsilon": "1"} | CHOSEN).choosing
+    return kind(*(getattr(right, one.name) for one in fields(right)))
+
+
 def scene(kind: type[SyntheticTable]) -> Scene:
     return Scene(kind, CHOSEN, NEAR)
 
@@ -160,6 +192,14 @@ PLANTED = [
         "loss",
         scene(SyntheticTable),
         scene(MeasuredForNothing),
+    ),
+    Planted(
+        "a score that counts twice",
+        "A triple that is measured with a pair has twice its score, and a person moves it twice as far.",
+        check_no_score_moves_by_more,
+        "more than is charged",
+        choices(Choosing),
+        choices(TwiceTheScore),
     ),
     Planted(
         "choices at another rate",

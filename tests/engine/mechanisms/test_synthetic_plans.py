@@ -10,7 +10,7 @@ import pandas as pd
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.synthetic.plans import MIXED, PAIRS, TRIPLES
+from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED, PAIRS, TRIPLES
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.released.made_table import MadeTable
 from dpengine.workspace import Workspace
@@ -33,6 +33,23 @@ def test_how_much_goes_to_triples_follows_from_public_noise_and_earlier_answers_
     claim = {"parameters": rough.parameters(), "version": 1}
     before = SyntheticTable.of_claim(rough.facts, claim)
     assert (before.turns, before.choosing.first) == (6, Fraction(3, 5)) and before.rho == rough.rho
+
+
+def test_earlier_answers_keep_what_they_chose_and_how() -> None:
+    """Of 14 columns: how many were chosen, at which part of the loss, and that no triple lacked a pair."""
+    sizes = (15, 2, 5, 16, 7, 6, 9, 15, 10, 42, 2, 8, 6, 12)
+    now = question(sizes, 48_842, plan=CHOSEN, epsilon="0.2")
+    assert (now.turns, now.choosing.chosen, now.choosing.missing) == (33, Fraction(1, 25), 1)
+    assert question(sizes, 5_000, plan=CHOSEN, epsilon="0.2").turns == 26, "noise says how many"
+    for version in (1, 2):
+        before = SyntheticTable.of_claim(now.facts, {"parameters": now.parameters(), "version": version})
+        assert (before.turns, before.choosing.chosen, before.choosing.missing) == (26, Fraction(1, 8), 0)
+        assert before.loss() != now.loss() and before.rho == now.rho
+        raw: list[int] = []
+        for part in before.layout.bases:
+            raw += [0] * before.layout.cells(part)
+        raw += [0, *[3] * before.layout.cells(before._parts[0])]
+        assert list(before.marginals(raw)) == [*before._always, before._parts[0]]
 
 
 def test_where_all_triples_would_be_chosen_nothing_is_chosen() -> None:

@@ -94,7 +94,9 @@ def test_a_row_moves_a_chosen_residual_by_no_more_than_is_charged(sizes: tuple[i
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("several", [0, pytest.param(2, marks=pytest.mark.long)])
-def test_a_person_moves_no_score_by_more_than_is_charged(relation: str, several: int) -> None:
+@pytest.mark.parametrize("told", [None, {(0, 1), (0, 2)}])
+def test_a_person_moves_no_score_by_more_than_is_charged(relation: str, several: int, told: Any) -> None:
+    """`told`: the triple lacks a pair, and has half its score."""
     query = question((2, 3, 2), 6, relation, several, plan=CHOSEN)
     rows = list(product(range(2), range(3), range(2)))
     rng, before = np.random.default_rng(1), [rows[place] for place in (0, 3, 3, 7, 11)]
@@ -103,7 +105,7 @@ def test_a_person_moves_no_score_by_more_than_is_charged(relation: str, several:
 
     def scores(table: list[tuple[int, ...]]) -> Integers:
         codes = [np.array([row[place] for row in table]) for place in range(3)]
-        return query.choosing.scores(query._cells_of(counted(query, codes)), expected, worth)
+        return query.choosing.scores(query._cells_of(counted(query, codes)), expected, worth, told)
 
     own = several or 1
     persons = [list(one) for many in range(1, own + 1) for one in product(rows, repeat=many)]

@@ -193,7 +193,7 @@ def test_a_spreadsheet_in_disguise_on_a_dark_phone(open_page: Callable[..., Any]
     phone.locator(".names li", has_text="plaèa").wait_for()  # a wrong guess, in sight
     bringing.pick("plača, šport").look("names-mended")
     phone.locator(".names li", has_text="plača").wait_for()
-    bringing.press("Yes, go on", "Can one person", "unit").pick("I am not sure").look("unit-more")
+    bringing.press("Yes, go on", "Can one person", "unit").pick("not sure").look("unit-more")
     bringing.pick("one row each").pick("only what it says")
     bringing.press("Go on", "What can be in the columns?", "cards")
     bringing.press("Go on (1 waits)", "What can be in the columns?", "cards-missing")

@@ -32,7 +32,7 @@ def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     bringing = Bringing(page, "visits", "unit", "so-far", "cards", "done")
     bringing.upload(csv_file("our visits.csv", visits(3_000)), "Are these the columns?", "names")
     assert page.locator(".st-key-meter .words").count() == 0  # not the open table's
-    bringing.press("Yes, go on", "Can one person", "unit").pick("I am not sure")
+    bringing.press("Yes, go on", "Can one person", "unit").pick("not sure")
     page.locator(".st-key-declare-who input").fill("who")
     page.get_by_role("option", name="who", exact=True).click()
     settled(page)

@@ -133,7 +133,7 @@ def test_no_canary_reaches_a_browser_or_the_disk(browser: Any, own_server: Calla
         bringing.agree()
         bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
         watch.look("added")
-        page.get_by_role("link", name="Ask one question").click()
+        page.locator(".columns-on a.way").first.click()
         page.locator(".st-key-ask-go button").wait_for()
         settled(page)
         page.locator(".st-key-ask-go button").click()

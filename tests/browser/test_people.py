@@ -85,7 +85,7 @@ def test_a_share_from_grant_to_removal(open_page: Callable[..., Any], tmp_path: 
         cene.locator(".headline").wait_for()
         cene.goto(f"{here.address}{ASK}0.3")
         settled(cene)
-        cene.get_by_text("of the allowance is left, and this takes").wait_for()
+        cene.get_by_text("is left, and this takes").wait_for()
         shot(cene, "own-share-short")
         assert cene.locator(".st-key-ask-go button").is_disabled()
         cene.locator(".st-key-card-spend").get_by_role("link", name="Ask for more").click()

@@ -158,6 +158,7 @@ def onwards(
     label: str = "data.next",
     first: bool = True,
     before: Callable[[], None] | None = None,
+    key: str = "",
     **facts: Any,
 ) -> bool:
     """The row of buttons, always in view. True when the person may go on: then `check` found nothing to complain about.
@@ -170,9 +171,12 @@ def onwards(
         if before is not None:
             before()
         kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
-        pressed = st.button(say(label, **facts), key=f"declare-next-{draft.step}", type=kind)
-    if not pressed:
-        return False
+        pressed = st.button(say(label, **facts), key=key or f"declare-next-{draft.step}", type=kind)
+    return pressed and tried(draft, check)
+
+
+def tried(draft: Draft, check: Callable[[], Any]) -> bool:
+    """A button to go on was pressed: nothing is in the way, or it is told."""
     draft.pressed = True
     try:
         check()

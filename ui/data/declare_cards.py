@@ -15,7 +15,7 @@ from ui.data import declare_care as care
 from ui.data import declare_codebook as codebook
 from ui.data import declare_draft as drafts
 from ui.data import declare_lines as lines
-from ui.data.declare import complain, heading, onwards, reconsider
+from ui.data.declare import complain, heading, onwards, reconsider, tried
 from ui.data.declare_column import OUT
 from ui.data.declare_draft import Draft
 
@@ -48,24 +48,14 @@ def describe(draft: Draft) -> None:
 def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
     """Nothing more must be decided: the table is added from here, with what is usual; who wants something else goes
     on."""
-    st.html(f'<p class="price">{escape(adds)}</p>')
-    pressed: list[bool] = []
-
-    def add() -> None:
-        label = say("data.cards.agree_add" if one_yes else "data.add")
-        pressed.append(st.button(label, key="declare-add-now", type="primary"))
-
-    if onwards(draft, check, "data.cards.care", first=False, before=add):
-        _on(draft)
-    if pressed[0]:
-        draft.pressed = True
-        try:
-            check()
-        except AllowanceError as complaint:
-            draft.complaint = complaint
-            st.rerun()
+    with st.container(key="declare-adds"):
+        st.html(f'<p class="price">{escape(adds)}</p>')
+        other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary")
+    if onwards(draft, check, "data.cards.agree_add" if one_yes else "data.add", key="declare-add-now"):
         draft.opened = None
         care.add(draft)
+    if other and tried(draft, check):
+        _on(draft)
 
 
 def _on(draft: Draft) -> None:

@@ -87,6 +87,13 @@ class Clicking:
         return self
 
 
+def near(asked: dp.Answer, truth: float) -> bool:
+    """In a range nine times as wide: one that holds 95 times in 100 would fail one run in twenty, and this one never
+    does, as its noise falls off exponentially (20⁻⁹). A column read wrongly is further off."""
+    low, high = (float(end) for end in asked.interval)
+    return low - 4 * (high - low) <= truth <= high + 4 * (high - low)
+
+
 def journey(clicking: Clicking, server: Any) -> None:
     page = clicking.page
     clicking.read().bring(census(2_000, seed=len(clicking.name)))
@@ -107,8 +114,7 @@ def journey(clicking: Clicking, server: Any) -> None:
     assert clicking.clicks <= MOST_CLICKS
     table = dp.open_workspace(server.home).table(clicking.name)
     (asked,) = table.answers(1)
-    low, high = asked.interval
-    assert asked.query.parameters()["column"] == "hours-per-week" and low <= 40.7 <= high  # the mean of what was made
+    assert asked.query.parameters()["column"] == "hours-per-week" and near(asked, 40.7)  # the mean of what was made
     assert len(table.schema.columns) == 14
     men = table.ask(
         table.query("proportion", of=[["sex", "in", [table.schema.category("sex").values[1]]]], epsilon="0.3")
@@ -159,8 +165,7 @@ def test_visits_of_a_clinic_answer_within_twelve_clicks_on_a_phone(open_page: Ca
     clicking.look("answer")
     assert clicking.clicks <= MOST_CLICKS + 2  # whose a row is, and how many people
     (asked,) = dp.open_workspace(server.home).table("obiski").answers(1)
-    low, high = asked.interval
-    assert low <= 30 <= high
+    assert near(asked, 30)
 
 
 @pytest.mark.long

@@ -239,7 +239,9 @@ def measured(engine: str, rows: int) -> dict[str, tuple[float, float]]:
     return found
 
 
-def told(found: dict[tuple[str, int], dict[str, tuple[float, float]]], sizes: list[int], engines: list[str]) -> str:
+def told(
+    found: dict[tuple[str, int], dict[str, tuple[float, float]]], sizes: list[int], loads: dict[str, float]
+) -> str:
     lines = [
         "# The same questions on three engines",
         "",
@@ -250,10 +252,11 @@ def told(found: dict[tuple[str, int], dict[str, tuple[float, float]]], sizes: li
         "",
         f"Aim: ours at most {MOST} × plain + {MORE * 1e3:.0f} ms; ten times the rows at most {GROWTH} × the time.",
     ]
-    for engine in engines:
+    for engine in loads:
         head = "".join(f" {rows:,} rows: ours | plain | within the aim |" for rows in sizes)
         grown = len(sizes) > 1
-        lines += ["", f"## {engine}", "", f"| question |{head}{' times longer |' if grown else ''}"]
+        lines += ["", f"## {engine}", "", f"Load average when it ended: {loads[engine]:.1f}.", ""]
+        lines.append(f"| question |{head}{' times longer |' if grown else ''}")
         lines.append(f"|---|{'---:|---:|---|' * len(sizes)}{'---:|' if grown else ''}")
         for name in QUESTIONS:
             line = f"| {name} |"
@@ -304,8 +307,11 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args()
-    found = {(engine, rows): measured(engine, rows) for engine in asked.engines for rows in asked.sizes}
-    sections = _sections(asked.out) | _sections(told(found, asked.sizes, asked.engines))
+    found, loads = dict[tuple[str, int], dict[str, tuple[float, float]]](), dict[str, float]()
+    for engine in asked.engines:
+        found |= {(engine, rows): measured(engine, rows) for rows in asked.sizes}
+        loads[engine] = os.getloadavg()[0]  # what else the machine did: two threads of ours are 2
+    sections = _sections(asked.out) | _sections(told(found, asked.sizes, loads))
     asked.out.write_text("\n## ".join(sections[name] for name in ("", *ENGINES) if name in sections), encoding="utf-8")
     print(f"written to {asked.out}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from ui.data import tables
+from ui.data import declare, tables
 
+declare.let_go_if_done()
 tables.show()

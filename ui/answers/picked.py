@@ -34,7 +34,11 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
         return
     request, names = entry.charge.request, answer.query.shown()
     key = f"pick-{entry.charge.seq}"
-    parts = many.drawn(answer.value, True) if isinstance(answer.value, dict) else [""]
+    ranges = answer.interval if isinstance(answer.value, dict) else {"": answer.interval}
+    shown = many.drawn(answer.value, True) if isinstance(answer.value, dict) else [""]
+    parts = [one for one in shown if ranges.get(one) is None or not answer.query.mute(ranges[one], one)]
+    if not parts:  # a figure that says nothing is not told here either
+        return
     if key not in st.session_state:
         st.session_state[key] = [part for asked, part in _picks() if asked == request and part in parts]
 

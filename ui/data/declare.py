@@ -79,6 +79,13 @@ def under_way() -> Draft | None:
     return draft if draft is not None and draft.begun and draft.step not in ("file", "done") else None
 
 
+def let_go_if_done() -> None:
+    """Whoever comes back from elsewhere brings another table: one that was added has a page of its own."""
+    draft = st.session_state.get(_DRAFT) or _left.get(visitor())
+    if draft is not None and draft.step == "done":
+        start_over()
+
+
 def start_over() -> None:
     draft = current()
     here.forget(draft.path)

@@ -160,7 +160,10 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("minutes", ("minutes minut minute minuten minutos דקות",)),
     (
         "minutes",
-        ("wait waiting duration cakalna cakalni trajanje doba wartezeit dauer attente duree espera", "min mins"),
+        (
+            "wait waiting duration cakalna cakalni cakanje trajanje doba wartezeit dauer attente duree espera",
+            "min mins",
+        ),
     ),
     ("days", ("days dni dnevi tage jours dias ימים",)),
     ("kilometres", ("km kilometres kilometers distance razdalja *entfernung kilometer distancia מרחק",)),
@@ -171,9 +174,13 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (
         "people",
         (
-            "children otroci otrok kinder enfants hijos household gospodinjstvo gospodinjstva haushalt "
-            "haushaltsgrosse members clani clanov ילדים",
+            "household gospodinjstvo gospodinjstva haushalt",
+            "size people persons members velikost osebe oseb stevilo number count grosse",
         ),
+    ),
+    (
+        "people",
+        ("children otroci otrok kinder enfants hijos haushaltsgrosse members clani clanov ילדים",),
     ),
     (
         "amount",

@@ -22,7 +22,7 @@ from ui.shell import nav, steer
 from ui.shell.state import workspace
 from ui.words import gloss
 from ui.words.figures import cut, figure, limits, printed_range
-from ui.words.wording import axis, headline, range_words, released_words
+from ui.words.wording import axis, headline, range_words, released_words, with_measure
 
 # Answers that are no figure are read on a page of their own; the address names them.
 READ_ON: dict[AnswerKind, tuple[str, str]] = {
@@ -111,7 +111,7 @@ def strips_html(answer: dp.Answer) -> str:
         low_at, mark_at, high_at = ((float(one) - float(ends[0])) / wide for one in (first, at, last))
         told = printed_range(query, low, high, part)
         name, figure_told = names.get(part, part), figure(answer, part)
-        name += f" ({measure})" if (measure := query.measure_of(part)) else ""
+        name = with_measure(name, query.measure_of(part))
         places, mute = (low_at, mark_at, high_at), query.mute((low, high), part)
         note = " ".join(fitting.notes(answer, part))
         strips.append(Strip(name, figure_told, *told, lower, upper, places, mute, note))

@@ -158,7 +158,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             instead, now = now, now if now in columns else columns[0]
             column = pickers.pick("form.column", columns, now, grouping.words, f"ask-column-{key}")
         choice = "everyone"
-        rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column}) else ""
+        counts = {one.name: _on(one, given, key) for one in parameters.values() if one.kind == "people"}
+        rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column} | counts) else ""
         if "where" in parameters:
             people = parameters["where"]
             st.markdown(people.around("form.for"), width="content")
@@ -222,7 +223,7 @@ def _by_words(option: str) -> str:
 
 
 def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
-    widget = f"ask-{parameter.name}-{key}{pickers.turn()}"
+    widget = _widget(parameter, key)
     if parameter.kind == "share":
         typed = number_field.fields(
             parameter.label, _percents(given, parameter), widget, "%", help=parameter.help, width=260
@@ -252,6 +253,15 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         return [grouping.chosen(table.schema, one, kept.get(one), f"{widget}-{one}") for one in picked]
     on = bool(given.get(parameter.name, parameter.default))
     return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
+
+
+def _on(parameter: Parameter, given: dict[str, Any], key: str) -> bool:
+    """Is this switch, which stands further down, on?"""
+    return bool(st.session_state.get(_widget(parameter, key), given.get(parameter.name, parameter.default)))
+
+
+def _widget(parameter: Parameter, key: str) -> str:
+    return f"ask-{parameter.name}-{key}{pickers.turn()}"
 
 
 def _whole(value: Any, least: int, most: int, usual: int) -> int:

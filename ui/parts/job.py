@@ -23,6 +23,8 @@ Kind = Literal["primary", "secondary"]
 PRIMARY: Kind = "primary"
 SECONDARY: Kind = "secondary"
 _NEXT, _SEEN = "_next_request", "_seen"
+_FIELDS = "ask-", "where-"  # how the keys of a form's fields begin
+_OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
 
 
@@ -47,7 +49,7 @@ def ask_button(
         return
     waiting = st.session_state.setdefault(_NEXT, {})
     request = waiting.setdefault((key, table.name, query.digest()), new_request())
-    given = (table, query, request, place, seen())
+    given = (table, query, request, place, seen(), _fields(key))
     with st.container(key=key, width="content"):
         if not again or disabled:
             st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=_ask, args=given)
@@ -68,7 +70,19 @@ def seen() -> int | None:
     return known
 
 
-def _ask(table: dp.Table, query: dp.Query, request: str, place: str, known: int | None) -> None:
+def _fields(button: str) -> dict[str, str]:
+    """What stands in the fields of the form now."""
+    found = {str(key): one for key, one in st.session_state.items() if str(key).startswith(_FIELDS)}
+    return {key: repr(one) for key, one in found.items() if key not in _OURS and not key.startswith(f"{button}-")}
+
+
+def _ask(table: dp.Table, query: dp.Query, request: str, place: str, known: int | None, drawn: dict[str, str]) -> None:
+    """A field that is left by this very click comes with it: the button was drawn for what stood there before, and
+    nobody has seen the question that stands there now."""
+    now = _fields("")
+    if any(now.get(key, one) != one for key, one in drawn.items()):
+        st.session_state["refusal"] = say("ask.just_changed")
+        return
     try:
         # First: at any st.* call the next click may abort this script.
         table.submit(query, request_id=request, seen=known)

@@ -33,7 +33,12 @@ def axis(query: dp.Query) -> str:
         return say(_AXES[query.answer_kind], column=query.answer_column)
     if not query.answer_column or unit in _COUNTED:
         return say(f"chart.{query.counted}")
-    return f"{query.answer_column} ({query.measure})" if query.measure else query.answer_column
+    return with_measure(query.answer_column, query.measure)
+
+
+def with_measure(name: str, measure: str) -> str:
+    """A column with what it is counted in, unless its name says that itself."""
+    return f"{name} ({measure})" if measure and f"({measure})" not in name else name
 
 
 def from_zero(query: dp.Query) -> bool:

@@ -60,7 +60,7 @@ SENTENCES: dict[str, str] = {
     "form.op.weekday": "is on a",
     "form.op.month_of_year": "is in, of any year,",
     "preview.title": "How wide the error bar will be",
-    "preview.lead": "Not an answer: only the width of the error bar is true.",
+    "preview.lead": "Not an answer: the error bar will be at most about this wide.",
     "preview.title_name": "How sure the name will be",
     "preview.lead_name": "Not an answer, and nothing of your data. The answer is only a name, so it has no error bar; one that is nearly as large may be named instead.",
     "preview.one": "One number, with an error bar this wide: {promise}.",

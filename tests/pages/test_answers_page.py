@@ -147,7 +147,7 @@ def test_printed_ranges_are_rounded_outwards(clinic: dp.Table, lang: str) -> Non
     with speaking(lang):
         _, low, high = printed(told.ratio)
     marks = str.maketrans({",": "." if lang == "sl" else "", ".": "" if lang == "sl" else "."})
-    assert float(low.translate(marks)) <= told.ratio.low <= told.ratio.high <= float(high.translate(marks))
+    assert Fraction(low.translate(marks)) <= told.ratio.low <= told.ratio.high <= Fraction(high.translate(marks))
 
 
 def test_a_card_is_the_same_in_the_report(clinic: dp.Table) -> None:

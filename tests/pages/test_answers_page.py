@@ -7,6 +7,7 @@ import csv
 import io
 import shutil
 from dataclasses import replace
+from fractions import Fraction
 from html import escape
 from pathlib import Path
 

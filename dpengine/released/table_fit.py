@@ -28,6 +28,7 @@ import numpy.typing as npt
 from dpengine.core.arrays import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.synthetic.soft_fit import (
+    HARDEST,
     SOFT,
     SWEEPS,
     Points,
@@ -80,8 +81,8 @@ def fitted(
 
 
 def judged(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> list[Target]:
-    """Each with as much trust as its own cells say (`soft_fit.trusted`); columns by themselves as they are."""
-    found, shares = {one.columns: one for one in targets if one.cells.ndim == 1}, shares_of(sizes, targets)
+    """Each with as much trust as its own cells say (`soft_fit.trusted`); columns by themselves most, and last."""
+    found, shares = dict[Columns, Target](), shares_of(sizes, targets)
     for one in targets:
         if one.cells.ndim == 2:
             found[one.columns] = trusted(one, rows * np.outer(*(shares[place] for place in one.columns)), rows)
@@ -92,7 +93,8 @@ def judged(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> list
             pairs = [Target(at, of.cells, of.variance) for at, of in held.items()]
             own = [shares[place] for place in one.columns]
             found[one.columns] = trusted(one, of_pairs(one.cells.shape, rows, own, pairs, _TRIED), rows)
-    return list(found.values())
+    alone = (one for one in targets if one.cells.ndim == 1)
+    return [*found.values(), *(Target(one.columns, one.cells, one.variance * HARDEST / SOFT) for one in alone)]
 
 
 def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:

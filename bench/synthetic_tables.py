@@ -12,8 +12,8 @@ Proposition 12), the same for all.
 ours    the question as it is sold, with the plan that it chooses; its released numbers fitted, and the whole rows that
         somebody downloads. Noise from the real samplers
 MWEM    the lecture's question at ε (pure), where its combinations are few enough
-others  `bench.synthetic_peers`: own short readings of the papers, fitted as ours are; half an hour each, else "did not
-        finish"
+others  `bench.synthetic_peers`: own short readings of the papers, fitted by maximum entropy to all that they measured;
+        half an hour each, else "did not finish"
 
 With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables and sizes stays.
 """

@@ -177,7 +177,8 @@ LEAD = f"""# Synthetic tables
 
 Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared, and `bench.synthetic_people`
 how the tables are made. Errors are shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the
-runs ± standard error, and the mean of the largest.
+runs ± standard error, and the mean of the largest; without ± of one run. Other programs ran beside these, so seconds
+are more than on an idle machine.
 """
 ABOUT = {
     "census": "Constants of ours were found on this table.",

@@ -136,7 +136,13 @@ class Automatic(str):
     __slots__ = ()
 
 
-AUTOMATIC = {"other": "value.other", "no answer": "value.no_answer", "yes": "value.yes", "no": "value.no"}
+AUTOMATIC = {
+    "other": "value.other",
+    "not in the list": "value.not_listed",
+    "no answer": "value.no_answer",
+    "yes": "value.yes",
+    "no": "value.no",
+}
 
 
 def called(label: str) -> str:

@@ -272,7 +272,8 @@ def column_of(card: Card, dialect: Dialect) -> Column:
 
 def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
     if not card.closed:
-        return _made(values, "other", "no answer", aliases, table)
+        listed_other = "other" in {normal(one) for one in (*values, *dict(aliases))}  # is a group of its own
+        return _made(values, "not in the list" if listed_other else "other", "no answer", aliases, table)
     counts_as = card.goes_to or values[0]
     if counts_as not in values:
         raise AllowanceError("data.card.goes_to_missing")

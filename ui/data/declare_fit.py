@@ -46,23 +46,24 @@ def show(table: dp.Table, buy: bool = True) -> None:
             _offer(table, unchecked)
 
 
-def first(table: dp.Table) -> None:
+def first(table: dp.Table) -> bool:
     """Right after a table was added: all columns checked together, for one click; nothing where few people make it
-    dear, or where every column was checked."""
+    dear, or where every column was checked. Was it offered?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
     unchecked = [fit.column for fit in fits if not fit.checked]
     if not unchecked or table.practice:
-        return
+        return False
     asked = table.query("fit_checks", epsilon="1", columns=unchecked)
     options = {step: found for step in (ROUGH, USUAL) if (found := _at(table, asked, step)) is not None}
     if (usual := _usual(table, options)) is None:
-        return
+        return False
     query = options[usual]
     takes = prices.takes(table, _share(table, query))
     label = say("data.fit.all_button", columns=len(unchecked), share=takes)
     with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
         st.html(f"<p>{escape(say('data.fit.first'))}</p>", width="content")
-        job.ask_button(label, table, query, "done-fit", kind="secondary")
+        job.ask_button(label, table, query, "done-fit")
+    return True
 
 
 def people(table: dp.Table) -> None:

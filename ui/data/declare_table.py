@@ -59,8 +59,7 @@ def _first(table: dp.Table) -> None:
     look: Any = first_look.usual(table)
     price = None if look is None else table.preview(look)
     with st.container(key="card-first"):
-        if may("ask", table.name):
-            fit.first(table)
+        kind = job.SECONDARY if may("ask", table.name) and fit.first(table) else job.PRIMARY
         if look is not None and price is not None and price.useful and price.admissible:
             told = say(
                 "data.done.look_means",
@@ -73,7 +72,8 @@ def _first(table: dp.Table) -> None:
             st.html(f"<p>{escape(told)}</p>")
             label = say("board_page.button", share=prices.takes(table, price.share))
             with st.container(horizontal=True, vertical_alignment="center"):
-                job.ask_button(label, table, look, "done-look", place="look", again=bool(table.recall(look)))
+                again = bool(table.recall(look))
+                job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
         else:
             with st.container(key="declare-done"):
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})

@@ -75,6 +75,7 @@ SENTENCES: dict[str, str] = {
     "lever.spend": "More of the allowance, {share}: {now} becomes {then}.",
     "group.largest": "Largest first",
     "value.other": "other",
+    "value.not_listed": "not in the list",
     "value.no_answer": "no answer",
     "value.yes": "yes",
     "value.no": "no",

@@ -65,7 +65,7 @@ SENTENCES: dict[str, str] = {
     "data.task.stop": "Ustavi",
     # Ena vrstica na osebo?
     "data.unit.title": "Je lahko ena oseba v več vrsticah?",
-    "data.unit.lead": "Oba odgovora na tem zaslonu sta dokončna.",
+    "data.unit.lead": "Ko je tabela dodana, je to dokončno.",
     "data.unit.one_label": "Ne, vsaka ima eno",
     "data.unit.more_label": "Da ali nisem prepričan/-a",
     "data.unit.more_means": "Obiski, plačila.",

@@ -75,6 +75,7 @@ SENTENCES: dict[str, str] = {
     "lever.spend": "Več proračuna, {share}: zdaj {now}; potem {then}.",
     "group.largest": "Največje najprej",
     "value.other": "drugo",
+    "value.not_listed": "ni na seznamu",
     "value.no_answer": "ni odgovora",
     "value.yes": "da",
     "value.no": "ne",

@@ -66,7 +66,7 @@ SENTENCES: dict[str, str] = {
     "data.task.stop": "Stop",
     # One row per person?
     "data.unit.title": "Can one person be in more than one row?",
-    "data.unit.lead": "This is fixed once the table is added.",
+    "data.unit.lead": "Fixed once the table is added.",
     "data.unit.one_label": "No, one row each",
     "data.unit.more_label": "Yes, or not sure",
     "data.unit.more_means": "Visits, payments.",

@@ -72,15 +72,15 @@ def seen() -> int | None:
 
 def _fields(button: str) -> dict[str, str]:
     """What stands in the fields of the form now."""
-    found = {str(key): one for key, one in st.session_state.items() if str(key).startswith(_FIELDS)}
-    return {key: repr(one) for key, one in found.items() if key not in _OURS and not key.startswith(f"{button}-")}
+    found = {str(name): one for name, one in st.session_state.items() if str(name).startswith(_FIELDS)}
+    return {name: repr(one) for name, one in found.items() if name not in _OURS and not name.startswith(f"{button}-")}
 
 
 def _ask(table: dp.Table, query: dp.Query, request: str, place: str, known: int | None, drawn: dict[str, str]) -> None:
     """A field that is left by this very click comes with it: the button was drawn for what stood there before, and
     nobody has seen the question that stands there now."""
     now = _fields("")
-    if any(now.get(key, one) != one for key, one in drawn.items()):
+    if any(now.get(name, one) != one for name, one in drawn.items()):
         st.session_state["refusal"] = say("ask.just_changed")
         return
     try:

@@ -66,7 +66,7 @@ def test_files_come_in_only_where_asked_for_and_go_with_their_visitor(
         before = memory(server.process)
         assert set(page.evaluate(SEND, [sessions[-1], BIG, 1])[1]) <= {403, "cut off"}
         page.locator('input[type="file"]').first.set_input_files(table)
-        page.get_by_text("name", exact=True).first.wait_for()
+        page.get_by_role("heading", name="Can one person").first.wait_for()  # it is read without doubt
         settled(page)
         assert uploads(server.home) == [table.stat().st_size]
         assert memory(server.process) < before + BIG

@@ -33,7 +33,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     )
     database = address.rpartition("/")[2]
     bringing = Bringing(page, "database", "form", "names", "cards")
-    page.get_by_text("A table in a database (PostgreSQL)").click()
+    page.get_by_text("A database table (PostgreSQL)").click()
     for key, value in (("address", f"postgresql://ana@127.0.0.1:{postgres.port}/{database}"), ("table", "stays")):
         page.locator(f".st-key-declare-source-{key} input").fill(value)
     page.locator(".st-key-declare-source-password input").fill(PASSWORD)

@@ -126,6 +126,23 @@ def test_right_after_a_table_was_added_its_columns_can_be_checked_with_one_click
     assert not table.meter().charges, "nothing is bought without a click"
 
 
+def test_right_after_a_table_was_added_one_click_asks_the_first_question_of_each_kind(shared: dp.Workspace) -> None:
+    page = Page().upload("age,sex\n" + "33,m\n44,f\n" * 2_000)
+    table = page.finish("asked at once")
+    offered = [one for one in page.app.button if str(one.key).startswith("done-question-")]
+    assert [one.key.split("-")[2] for one in offered] == ["0", "1"] and not table.meter().charges
+    assert all("takes" in one.label and "%" in one.label for one in offered)
+    told = plain(page.text)
+    assert "The mean of age for everyone" in told and "The number of people by sex, for everyone" in told
+    offered[0].click()
+    page.run()
+    assert table.meter().charges == 1
+    (entry,) = table.history(1)
+    shared.jobs.wait(entry.charge.request, 60)
+    (asked,) = table.answers(1)
+    assert asked.query.parameters()["column"] == "age"
+
+
 def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"wait": [10, 400] * 500})
     schema = dp.Schema({"wait": dp.Number(0, 240, measure="min")})

@@ -290,6 +290,10 @@ _RULES = """
 .fact dt { color: var(--muted); overflow-wrap: anywhere; }
 [data-testid="stHtml"] .fact dd { margin: 0; padding: 0; overflow-wrap: anywhere; }
 .columns-on { line-height: 2.1; }
+.at-once span { color: var(--muted); }
+.st-key-done-check, .st-key-done-all, [class*="st-key-done-ask-"] { border-bottom: 1px solid var(--line);
+  padding-bottom: 0.6rem; }
+.st-key-card-first [data-testid="stHtml"] p { margin: 0; }
 .columns-on a { border: 1px solid var(--line); border-radius: 1rem; padding: 0.1rem 0.7rem; background: var(--paper);
   white-space: nowrap; text-decoration: none; }
 .st-key-declare-done > :first-child [data-testid="stPageLink-NavLink"] { background: var(--left);

@@ -61,7 +61,7 @@ def first(table: dp.Table) -> bool:
     takes = prices.takes(table, _share(table, query))
     label = say("data.fit.all_button", columns=len(unchecked), share=takes)
     with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
-        st.html(f"<p>{escape(say('data.fit.first'))}</p>", width="content")
+        st.html(f"<p><b>{escape(say('data.fit.first'))}</b></p>")
         job.ask_button(label, table, query, "done-fit")
     return True
 

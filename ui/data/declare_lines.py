@@ -65,6 +65,13 @@ def open_card(draft: Draft, name: str | None) -> None:
         draft.remember(name)
 
 
+def use(draft: Draft, name: str) -> None:
+    """It is no longer left out. Until something else is said nobody knows what it holds, and that can be found."""
+    open_card(draft, name)
+    draft.card(name).kind = UNKNOWN
+    fresh(draft, name)
+
+
 def take(draft: Draft, name: str, one: Candidate) -> None:
     """The person recognised a cell; where that is not all there is to say, the card opens."""
     draft.remember(name)
@@ -123,7 +130,8 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
         if draft.can_undo(name) and not asks:
             st.button(say("data.line.undo"), key=f"{key}-undo", type="tertiary", on_click=undo, args=(draft, name))
         label = say(f"data.line.open_{'guess' if asks else state}")
-        st.button(label, key=f"{key}-open", type="tertiary", on_click=open_card, args=(draft, name))
+        opens = use if state == OUT else open_card
+        st.button(label, key=f"{key}-open", type="tertiary", on_click=opens, args=(draft, name))
 
 
 def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
@@ -143,9 +151,11 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
         spelled = price.also(column)  # so that whoever finds another spelling in the file need not open the column
         like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:SHOWN])
         off = _off(draft, card, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
+        brief = price.briefly(column)
+        whole = not spelled and price.told_whole(column)  # then its cells stand there already
         said = [
-            f"<b>{escape(like)}</b>",
-            escape(price.briefly(column)),
+            f"<b>{escape(brief if whole else like)}</b>",
+            "" if whole else escape(brief),
             f'<span class="off">{off}</span>' if off else "",
         ]
         shown = " · ".join(filter(None, said))

@@ -252,13 +252,18 @@ def short_words(column: Column) -> str:
     return say("data.short.days", first=_day(column, 0), last=_day(column, -1))
 
 
+def told_whole(column: Column) -> bool:
+    """Is every value of its list on its line?"""
+    return isinstance(column, Category) and len(column.values) <= FEW_SHOWN
+
+
 def briefly(column: Column) -> str:
     """The same beside cells that look like its own: of a long list only how many values it has, of one that
     nobody looks over also what any other cell counts as; nothing where the cells are its values."""
     if isinstance(column, Category):
         if {*map(plain, column.values)} <= {*also(column)}:
             return ""
-        if len(column.values) <= FEW_SHOWN:
+        if told_whole(column):
             return plain(column.values)
         told = say("data.short.many", many=len(column.values))
         if len(column.values) <= MOST_LOOKED_OVER or column.unknown in column.values:

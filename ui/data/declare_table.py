@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -21,12 +22,15 @@ from ui.data import declare_newer as newer
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_like, numbers_of
-from ui.parts import answer, first_look, fitting, job, missing, owner, preview, wish
+from ui.parts import answer, first_look, fitting, job, missing, owner, preview, spend, wish
 from ui.people import grants
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, may, open_table, workspace
 from ui.words import gloss, prices
+
+AT_ONCE = 3
+LITTLE = Fraction(1, 10)  # of the allowance
 
 
 def done(draft: Draft) -> None:
@@ -55,11 +59,16 @@ def done(draft: Draft) -> None:
 
 
 def _first(table: dp.Table) -> None:
-    """The one thing to do now: all columns at once, where that is worth having; and a question about each column."""
+    """What to do now, a click each: check what was said, ask a question, look at all columns at once; or put together a
+    question about a column."""
+    asking = may("ask", table.name)
     look: Any = first_look.usual(table)
     price = None if look is None else table.preview(look)
     with st.container(key="card-first"):
-        kind = job.SECONDARY if may("ask", table.name) and fit.first(table) else job.PRIMARY
+        kind = job.SECONDARY if asking and fit.first(table) else job.PRIMARY
+        asked = _at_once(table) if asking else []
+        for place, (query, seen) in enumerate(asked):
+            _question(table, query, seen, place)
         if look is not None and price is not None and price.useful and price.admissible:
             told = say(
                 "data.done.look_means",
@@ -69,10 +78,9 @@ def _first(table: dp.Table) -> None:
                 unit=say(f"chart.{look.counted}"),
                 chance=chance(look.beta),
             )
-            st.html(f"<p>{escape(told)}</p>")
-            label = say("board_page.button", share=prices.takes(table, price.share))
-            with st.container(horizontal=True, vertical_alignment="center"):
-                again = bool(table.recall(look))
+            label, again = say("board_page.button", share=prices.takes(table, price.share)), bool(table.recall(look))
+            with st.container(horizontal=True, vertical_alignment="center", key="done-all"):
+                st.html(f"<p>{escape(told)}</p>")
                 job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
         else:
             with st.container(key="declare-done"):
@@ -80,6 +88,37 @@ def _first(table: dp.Table) -> None:
         ways = [way for name in table.schema.columns if (way := _way(table, name, name))]
         if ways:
             st.html(f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>')
+
+
+def _at_once(table: dp.Table) -> list[tuple[dp.Query, dp.Preview]]:
+    """Questions that one click asks, at the price that Ask starts them with: of each kind the first column's that takes
+    little."""
+    found: dict[str, tuple[dp.Query, dp.Preview]] = {}
+    for name in table.schema.columns:
+        query = _asked_first(table, name)
+        if query is None or query.card.key in found or len(found) == AT_ONCE:
+            continue
+        best = table.cheapest(spend.fresh(table, query))
+        seen = table.preview(best)
+        if seen.useful and seen.admissible and seen.share <= LITTLE:
+            found[query.card.key] = best, seen
+    return list(found.values())
+
+
+def _question(table: dp.Table, query: dp.Query, seen: dp.Preview, place: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"done-ask-{place}"):
+        told = f"{escape(query.sentence())} <span>· {escape(seen.promise.short(query))}</span>"
+        st.html(f'<p class="at-once">{told}</p>')
+        label = say("ask.button", share=prices.takes(table, seen.share))
+        job.ask_button(
+            label,
+            table,
+            query,
+            f"done-question-{place}",
+            kind=job.SECONDARY,
+            place="asked",
+            again=bool(table.recall(query)),
+        )
 
 
 def _enough(table: dp.Table) -> str:
@@ -109,6 +148,8 @@ def show() -> None:
     if table.name != wanted:
         problem(say("table.unknown", name=wanted[:80]))
         st.page_link(nav.page("tables"), label=say("room.tables"))
+        return
+    if (at_once := st.query_params.get("asked")) and not _read_on_ask(table, at_once):
         return
     request = job.current_request()
     asked = job.look(request) if request else None
@@ -144,6 +185,14 @@ def show() -> None:
     newer.show(table)
     if may("seal", table.name):
         owner.show(table)
+
+
+def _read_on_ask(table: dp.Table, request: str) -> bool:
+    """A question asked by one click is read, and put again, where questions are; was there no answer?"""
+    asked = job.look(request)
+    if asked.over and asked.answer is not None:
+        st.switch_page(nav.page("ask"), query_params=_link(table, asked.answer.query) | {"answer": request})
+    return asked.over
 
 
 def record(table: dp.Table) -> Record:
@@ -189,13 +238,22 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
 
 def _way(table: dp.Table, name: str, told: str = "") -> str:
     """To the question that a column is asked about first, filled in."""
-    found = (table.suggested(key, column=name) for key in price.first_asked(table.schema[name]))
-    query = next((one for one in found if one is not None), None)
+    query = _asked_first(table, name)
     if query is None:
         return ""
-    link = {name: one for name, one in preview.link(table, query).items() if name != "epsilon"}  # the form chooses it
+    link = _link(table, query)
     told = told or say("data.done.way", question=query.card.noun)
     return f' <a class="way" href="{nav.address("ask", **link)}" target="_self">{escape(told)}</a>'
+
+
+def _link(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """To the form with this question in it, which chooses the price."""
+    return {name: one for name, one in preview.link(table, query).items() if name != "epsilon"}
+
+
+def _asked_first(table: dp.Table, name: str) -> dp.Query | None:
+    found = (table.suggested(key, column=name) for key in price.first_asked(table.schema[name]))
+    return next((one for one in found if one is not None), None)
 
 
 def words(column: Column) -> str:

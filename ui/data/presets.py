@@ -2,7 +2,7 @@
 
 Names come in many languages and are matched on whole words: "disorders" are no orders, a "depression" is no pression.
 Marks on letters do not matter ("plača", "placa"). A word of a rule may say where it must stand: `^` first, `$` last,
-`=` alone, `*` at the end of a compound ("Monatsgehalt").
+`=` alone (several words with `_` between them), `*` at the end of a compound ("Monatsgehalt").
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
             "pourcentage porcentaje אחוז",
         ),
     ),
-    ("school_years", ("education schooling izobrazba solanje solanja", "num years let leta")),
-    ("gain", ("capital", "gain gains loss losses")),
+    ("school_years", ("education schooling school izobrazba solanje solanja sole", "num years let leta")),
+    ("gain", ("capital cap", "gain gains loss losses")),
     ("money_year", (_MONEY, _YEARLY)),
     ("money_month", (_MONEY,)),
     ("age", ("age starost alter lebensalter edad גיל",)),
@@ -212,6 +212,7 @@ _LISTED_FIRST: dict[str, str] = {
     "countries": "country countries drzava drzave drzavljanstvo nationality citizenship staat pays pais ארץ",
     "marital": "marital zakonski familienstand",
     "employment": "employment zaposlitveni =zaposlitev",
+    "work_us": "=workclass =work_class",
 }
 _LISTED: dict[str, str] = {
     "sex": "gender sex spol geschlecht sexe sexo genero מין מגדר",
@@ -222,7 +223,6 @@ _LISTED: dict[str, str] = {
     "continents": "continent celina kontinent",
     "agreement": "agreement agree",
     "sizes": "=size =velikost shirt majica majice",
-    "work_us": "workclass",
     "occupation_us": "=occupation",
     "family_us": "=relationship",
     "race_us": "=race",
@@ -247,7 +247,7 @@ def _stands(words: list[str], wanted: str) -> bool:
     if wanted.startswith("*"):
         return any(one.endswith(word) for one in words)
     if wanted.startswith("="):
-        return words == [word]
+        return words == word.split("_")
     if wanted.startswith("^"):
         return words[0] == word
     return words[-1] == word if wanted.endswith("$") else word in words
@@ -320,9 +320,9 @@ def measure(name: str, preset: str | None) -> str:
 _PERSON = (
     "patient patients pacient pacienta person oseba osebe user uporabnik customer stranka stranke client klient kunde "
     "member clan student dijak ucenec employee zaposleni delavec respondent participant subject emso ssn personne "
-    "persona paciente usuario cliente"
+    "persona paciente usuario cliente bolnik bolnika bolnice zavarovanec zavarovanca kartoteka kartoteke mrn"
 )
-_NUMBERED = "id ids uuid key code number no stevilka sifra koda oznaka nummer numero"
+_NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero"
 MOST_WHO = 3
 
 

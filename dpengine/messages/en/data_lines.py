@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "data.file.lead": "A line for each person, or for each visit, order or payment of theirs. Nobody, you included, will see its rows here.",
     "data.cards.title": "What can be in the columns?",
     "data.cards.lead": "Guessed from the names alone. Agree if your cells look like this. {sizes}",
-    "data.cards.sizes": "Errors (±) are for {people} people; with fewer they are larger.",
+    "data.cards.sizes": "Errors (±) are for {people} people.",
     "data.cards.left_out": "What is left out can be found later.",
     "data.cards.to_find": "What {many} {many|column holds|columns hold} can be found once the table is added, for a part of the allowance. Nothing is bought yet: its price is told first.",
     "data.cards.waiting": "Not settled yet: {columns}. A column can also be declared later.",

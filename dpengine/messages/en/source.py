@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "source.in_place_forbidden": "This name may not make tables in the schema “{schema}” of that database. Nothing was kept; let its operator run: GRANT CREATE, USAGE ON SCHEMA {schema} TO the name.",
     "data.source.in_place": "Its rows may not leave the database",
     "data.source.in_place_help": "They are turned into codes inside the database, in a schema “allowance” of its own, and asked there; only counts and sums come over. Training a model and publishing tables are then not possible.",
-    "data.source.title": "A table in a database (PostgreSQL)",
+    "data.source.title": "A database table (PostgreSQL)",
     "data.source.how": "Its rows are read once, as they are now, and stay on the machine that runs Allowance, unless you tick that they may not leave; the database’s own table is only read. The password is kept in one file that nobody else can open.",
     "data.source.address": "Address",
     "data.source.address_like": "postgresql://name@host/database",

@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "data.file.lead": "Vrstica za vsako osebo ali za vsak njen obisk, naročilo ali plačilo. Vrstic tu ne vidi nihče, tudi vi ne.",
     "data.cards.title": "Kaj je lahko v stolpcih?",
     "data.cards.lead": "Sklepano po imenih stolpcev. Potrdite, če so vaše celice takšne. {sizes}",
-    "data.cards.sizes": "Napake (±) so za {people} oseb; pri manj osebah so večje.",
+    "data.cards.sizes": "Napake (±) so za {people} oseb.",
     "data.cards.left_out": "Kar je izpuščeno, se lahko poišče pozneje.",
     "data.cards.to_find": "Kaj {many|vsebuje|vsebujeta|vsebujejo|vsebuje} {many} {many|stolpec|stolpca|stolpci|stolpcev}, bo za del proračuna mogoče poiskati, ko bo tabela dodana. Kupljeno še ni nič: prej bo povedana cena.",
     "data.cards.waiting": "Še ni določeno: {columns}. Stolpec lahko opišete tudi pozneje.",

@@ -57,7 +57,7 @@ class Page:
     @property
     def refusals(self) -> list[str]:
         bodies = [part.proto.body for part in self.app.get("html")]
-        return [body for body in bodies if 'class="refused"' in body]
+        return [body for body in bodies if 'class="refused' in body]
 
     def upload(self, data: bytes | str, name: str = "people.csv") -> Page:
         raw = data if isinstance(data, bytes) else data.encode()

@@ -40,6 +40,10 @@ NAMES = {
     "Blood pressure": "number pressure",
     "tyre_pressure": NOTHING,
     "height_cm": "number height_cm",
+    "work_class": "list work_us",
+    "cap_gain": "number gain",
+    "school_years": "number school_years",
+    "Št. kartoteke": NOTHING,
     "weight_kg": "number weight_kg",
     "birth_weight": "number",
     "BMI": "number bmi",
@@ -175,3 +179,11 @@ def test_a_declared_column_is_called_what_its_name_says() -> None:
     assert same_range(Card.of(hours, Dialect(), "hours-per-week")) == "hours_week"
     assert same_range(Card.of(hours, Dialect(), "share %")) == "percent"
     assert same_range(Card.of(hours, Dialect(), "x")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "readings"),
+    [("height", ["height_cm", "height_m"]), ("Višina (cm)", ["height_cm"]), ("height_m", ["height_m"])],
+)
+def test_a_name_that_says_what_it_is_counted_in_has_one_reading(name: str, readings: list[str]) -> None:
+    assert [one.preset for one in presets.candidates(name)] == readings

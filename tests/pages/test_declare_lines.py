@@ -164,6 +164,7 @@ def test_a_day_waits_for_how_it_is_written_and_for_nothing_else() -> None:
         (["order_id", "item"], ["order_id"]),
         (["age", "identity", "way"], []),
         (["???", "EMŠO"], ["EMŠO"]),
+        (["Št. kartoteke", "Datum obiska"], ["Št. kartoteke"]),
     ],
 )
 def test_names_that_say_whose_a_row_is(names: list[str], found: list[str]) -> None:

@@ -25,7 +25,7 @@ from ui.shell.state import NOBODY, choose_table, may, visitor, workspace
 from ui.words import gloss
 from ui.words.markup import html_lines
 
-_DRAFT = "draft"
+_DRAFT, _TOLD = "draft", "declare-told"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
 # Where a complaint is told, by the beginning of its code; all else is told where it arose.
@@ -140,9 +140,13 @@ def heading(code: str, **facts: Any) -> None:
 
 
 def complain(draft: Draft) -> None:
-    """What stands in the way, right above the button."""
-    if draft.complaint is not None:
-        problem(str(draft.complaint))
+    """What stands in the way, right above the button; brought into sight where a button was just pressed."""
+    if draft.complaint is None:
+        return
+    told = st.session_state.pop(_TOLD, False)
+    problem(str(draft.complaint), told)
+    if told:
+        steer.show()
 
 
 def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
@@ -155,8 +159,9 @@ def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
             draft.complaint = complaint
 
 
-def problem(sentence: str) -> None:
-    st.html(f'<div class="refused" role="alert">{html_lines(sentence)}</div>')
+def problem(sentence: str, arrived: bool = False) -> None:
+    mark = 'class="refused arrived" tabindex="-1"' if arrived else 'class="refused"'
+    st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
 
 
 def onwards(
@@ -189,6 +194,7 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
         check()
     except AllowanceError as complaint:
         draft.complaint = complaint
+        st.session_state[_TOLD] = True
         st.rerun()
     draft.complaint = None
     return True

@@ -114,17 +114,32 @@ def cards(draft: Draft) -> list[str]:
     shown = _shown(draft)
     single = alike(draft, shown)
     asked_below = draft.step == "cards" and (len(single) > 1 or len(single) == len(draft.waiting))
+    _mended(draft)
+    first = _told_at(draft)
     with st.container(key="card-lines"):
         for name in shown:
+            if name == first:
+                complain(draft)
             if name == draft.opened:
                 lines.card_of(draft, name)
             else:
                 lines.line(draft, name, yes=not (asked_below and name in single))
     draft.choose()
     codebook.offer(draft)
-    reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
-    complain(draft)
+    _mended(draft)
+    if first not in shown:
+        complain(draft)
     return shown
+
+
+def _mended(draft: Draft) -> None:
+    reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
+
+
+def _told_at(draft: Draft) -> str | None:
+    """The column above which a complaint stands that some of them wait: the first of those."""
+    pending = isinstance(draft.complaint, AllowanceError) and draft.complaint.code == "data.cards.pending"
+    return next(iter(draft.waiting), None) if pending else None
 
 
 def _shown(draft: Draft) -> list[str]:

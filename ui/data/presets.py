@@ -297,6 +297,10 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset is None:
         return ()
     readings = OTHERWISE.get(idea.preset, (idea.preset,))
+    words = fold(name)
+    said = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
+    if said:  # the name tells what it is counted in
+        readings = said
     if len(readings) > 1:
         known = [preset for other in beside for preset in EDITION.get(suggest(other).preset or "", ())]
         readings = tuple(preset for preset in readings if preset in known) or readings

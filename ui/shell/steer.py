@@ -44,6 +44,11 @@ def bring(what: str) -> None:
         _run(BRING, "arrived")
 
 
+def show() -> None:
+    """What was just said, marked `class="arrived"`, may be out of sight: scroll to it."""
+    _run(BRING, "arrived")
+
+
 def print_page() -> None:
     _run(PRINT, "print")
 

@@ -21,9 +21,11 @@ from ui.parts import fitting, job
 from ui.shell import steer
 from ui.words import prices
 
-CHEAP = Fraction(2, 100)  # of the allowance: for this a check is as exact as is usual
+NOTHING = Fraction(1, 200)  # of the allowance: for this a check is as exact as can be
+CHEAP = Fraction(2, 100)  # for this as exact as is usual
 DEAR = Fraction(1, 10)  # more than that no check is worth
 ROUGH, USUAL = 4, 10  # one person in so many
+FINE = (50, 20)
 STEPS = (ROUGH, USUAL, 20, 50)
 MOST_TOLD = 12  # columns in a line
 
@@ -46,6 +48,12 @@ def show(table: dp.Table, buy: bool = True) -> None:
             _offer(table, unchecked)
 
 
+def unfit(table: dp.Table) -> bool:
+    """Does a paid check doubt some column?"""
+    fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
+    return any(one.checked and one.note() for one in fits)
+
+
 def first(table: dp.Table) -> bool:
     """Right after a table was added: all columns checked together, for one click; nothing where few people make it
     dear, or where every column was checked. Was it offered?"""
@@ -54,7 +62,7 @@ def first(table: dp.Table) -> bool:
     if not unchecked or table.practice:
         return False
     asked = table.query("fit_checks", epsilon="1", columns=unchecked)
-    options = {step: found for step in (ROUGH, USUAL) if (found := _at(table, asked, step)) is not None}
+    options = {step: found for step in STEPS if (found := _at(table, asked, step)) is not None}
     if (usual := _usual(table, options)) is None:
         return False
     query = options[usual]
@@ -149,7 +157,11 @@ def _at(table: dp.Table, asked: dp.Query, step: int) -> dp.Query | None:
 
 
 def _usual(table: dp.Table, options: dict[int, dp.Query]) -> int | None:
-    """As exact as is usual where that is cheap, else roughly; None where even that is dear."""
+    """As exact as takes next to nothing: noise alone then hardly ever casts doubt on a column. Else as exact as is usual
+    where that is cheap, else roughly; None where even that is dear."""
+    for fine in FINE:
+        if fine in options and _share(table, options[fine]) <= NOTHING:
+            return fine
     if USUAL in options and _share(table, options[USUAL]) <= CHEAP:
         return USUAL
     return ROUGH if ROUGH in options and _share(table, options[ROUGH]) <= DEAR else None

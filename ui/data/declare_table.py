@@ -155,10 +155,14 @@ def show() -> None:
     asked = job.look(request) if request else None
     if asked is not None and not asked.over:
         return
+    asks, unfit = not table.closed and may("ask", table.name), False
     if asked is not None and asked.answer is not None:
         frame.show_price(table, None)  # drawn again: the charge may have come after the frame
         answer.show(asked.answer)
         buy.then(table, asked.answer)
+        if asks and not table.practice and not asked.answer.query.declares:  # it was a check
+            unfit = fit.unfit(table)
+            fit.show(table) if unfit else _first(table)
         st.divider()
     heading("data.table", table=table.name)
     if table.closed:
@@ -173,13 +177,14 @@ def show() -> None:
     if table.practice:
         st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
         return
-    find = missing.wanted(table) if not table.closed and may("ask", table.name) else None
+    find = missing.wanted(table) if asks else None
     if find:  # what somebody came for comes first
         buy.unknown(table, find)
     grants.show(table)
     wish.show(table)
-    if not table.closed and may("ask", table.name):
-        fit.show(table)
+    if asks:
+        if not unfit:  # else it stands above, below the answer
+            fit.show(table)
         if not find:
             buy.unknown(table)
     newer.show(table)

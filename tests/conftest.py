@@ -8,6 +8,8 @@ Everything under tests/browser/ is marked `browser` and kept on one xdist worker
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import shutil
 import socket
@@ -64,6 +66,9 @@ def _on_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
+_TOGETHER = ("tests/test_architecture.py",)  # files whose tests share what takes longest: on one worker
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """All journeys go to one worker, by where they stand: xdist 3.8 loses its group marks under pytest 9.2."""
@@ -71,7 +76,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class OneBrowser(LoadGroupScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+            file = nodeid.split("::")[0]
+            if file.startswith("tests/browser/"):
+                return "browser"
+            return file if file in _TOGETHER else super()._split_scope(nodeid)
 
     return OneBrowser(config, log)
 
@@ -114,6 +122,19 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.line(f"{left_out} browser tests were left out: {NO_CHROMIUM}", red=True, bold=True)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Nothing that is collected becomes garbage, and the collector would walk all of it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(50_000, 20, 50)
+        atexit.register(gc.unfreeze)  # libraries that count what is left at the end find it
+
+
 def pytest_collection_finish() -> None:
     """Before every run of a page AppTest reads the metadata of all installed packages, to look for components, and
     after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both."""
@@ -123,6 +144,8 @@ def pytest_collection_finish() -> None:
 
         manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
         config.set_option("runner.postScriptGC", False)
+    if "ui.shell.speed" in sys.modules:
+        sys.modules["ui.shell.speed"]._tidied.acquire(blocking=False)  # nor by its thread, every five seconds
     if "dpengine.statistics.engines.duck" in sys.modules:
         _share_a_database()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -57,15 +58,21 @@ SECRETS = {
 NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "demos", "random"}
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def inside(path: Path) -> str:
@@ -81,20 +88,20 @@ ENGINE = sorted((ROOT / "dpengine").rglob("*.py"))
 PAGES = sorted((ROOT / "ui").rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=inside)
-def test_engine_imports_only_downwards(path: Path) -> None:
-    here = room(path)
-    assert here in LEVEL, f"{here} is not on the map: add it to ROOMS and docs/architecture.md"
-    found = imports(path)
-    tops = {name.split(".")[0] for name in found}
-    assert not tops & NEVER_IN_ENGINE
-    for library, homes in ONLY_HERE.items():
-        assert library not in tops or here in homes, f"{library} belongs in {homes}"
-    assert "secrets" not in tops or inside(path) in SECRETS
-    for name in found:
-        parts = name.split(".")
-        if parts[0] == "dpengine" and len(parts) > 1 and parts[1] in LEVEL and parts[1] != here:
-            assert LEVEL[parts[1]] < LEVEL[here], f"{here} may not import {parts[1]}"
+def test_engine_imports_only_downwards() -> None:
+    for path in ENGINE:
+        here, said = room(path), inside(path)
+        assert here in LEVEL, f"{here} is not on the map: add it to ROOMS and docs/architecture.md"
+        found = imports(path)
+        tops = {name.split(".")[0] for name in found}
+        assert not tops & NEVER_IN_ENGINE, said
+        for library, homes in ONLY_HERE.items():
+            assert library not in tops or here in homes, f"{said}: {library} belongs in {homes}"
+        assert "secrets" not in tops or said in SECRETS, said
+        for name in found:
+            parts = name.split(".")
+            if parts[0] == "dpengine" and len(parts) > 1 and parts[1] in LEVEL and parts[1] != here:
+                assert LEVEL[parts[1]] < LEVEL[here], f"{said}: {here} may not import {parts[1]}"
 
 
 def test_no_float_noise_near_a_release() -> None:
@@ -121,9 +128,8 @@ def test_no_circle_of_imports() -> None:
     assert list(TopologicalSorter(arrows).static_order())  # raises on a circle
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_ui_imports_no_page(path: Path) -> None:
-    assert not any(name.split(".")[0] == "pages" for name in imports(path))
+def test_ui_imports_no_page() -> None:
+    assert not [path for path in PAGES if any(name.split(".")[0] == "pages" for name in imports(path))]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "ui" / "door").glob("*.py")), ids=lambda path: path.name)
@@ -159,9 +165,9 @@ def last_of(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
 
 
-def decisions(text: str) -> list[str]:
+def decisions(tree: ast.AST) -> list[str]:
     """Where a page decides by something that only the question knows, or its promise."""
-    found, tree = [], ast.parse(text)
+    found = []
     names = called(tree)
     for node in ast.walk(tree):
         if (
@@ -182,9 +188,9 @@ def decisions(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_ui_asks_the_question(path: Path) -> None:
-    assert decisions(path.read_text(encoding="utf-8")) == []
+def test_ui_asks_the_question() -> None:
+    found = {path.relative_to(ROOT).as_posix(): decisions(parsed(path)) for path in PAGES}
+    assert not {name: where for name, where in found.items() if where}
 
 
 @pytest.mark.parametrize(
@@ -200,7 +206,7 @@ def test_ui_asks_the_question(path: Path) -> None:
     ],
 )
 def test_a_decision_that_only_the_question_can_make_is_seen(text: str) -> None:
-    assert len(decisions(text)) == 1
+    assert len(decisions(ast.parse(text))) == 1
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "demos").rglob("*.py")), ids=lambda path: path.name)
@@ -228,12 +234,7 @@ def test_the_map_in_the_docs_is_this_one() -> None:
 
 
 def test_every_class_of_the_engine_has_a_name_of_its_own() -> None:
-    names = Counter(
-        node.name
-        for path in ENGINE
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    )
+    names = Counter(node.name for path in ENGINE for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef))
     assert not {name for name, count in names.items() if count > 1}
 
 

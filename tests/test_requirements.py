@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from pathlib import Path
 
@@ -24,6 +24,7 @@ def required(file: str = "requirements.in") -> dict[str, Requirement]:
     return {canonicalize_name(one.name): one for one in found}
 
 
+@cache
 def imported() -> dict[str, str]:
     """Packages that running code imports, each with a file that does."""
     found = {}

@@ -1,6 +1,6 @@
 """Which cases of a test wait for `make audit`, because others of the same test run in `make test`.
 
-Every fourth case of the tests below runs in `make test`, all of them in `make audit`. They are the tests that took a
+Every eighth case of the tests below runs in `make test`, all of them in `make audit`. They are the tests that took a
 second or more of the processor together, with three cases or more, where a case more is another question, size, page
 or language. What stands for privacy is not among them: losses against laws, sensitivities by brute force, planted
 errors, leaks, faults, kept workspaces. Of those only single cases wait that take seconds each (SLOW).
@@ -8,7 +8,7 @@ errors, leaks, faults, kept workspaces. Of those only single cases wait that tak
 
 from __future__ import annotations
 
-EVERY = 4
+EVERY = 8
 THINNED: dict[str, tuple[str, ...]] = {
     "engine/accountant/test_filter_raised.py": ("test_no_chooser_gets_past_a_cap_that_is_raised_along_the_way",),
     "engine/asking/test_looks.py": ("test_what_the_ledger_holds_is_enough",),

@@ -38,13 +38,14 @@ def sum_tail(scale: Fraction, draws: int, away: int) -> Decimal:
     And Σ_(k>t) C(k+l−1, l−1) r^k (1−r)^l = Pr[Binomial(t+l, 1−r) < l], a sum of l positive terms.
     """
     with localcontext(_DIGITS):
-        rest = 1 - exp_decimal(-1 / scale)
+        r, far = exp_decimal(-1 / scale), exp_decimal(-away / scale)
+        near = [r**i for i in range(draws + 1)]
+        gone = [(1 - r) ** i for i in range(draws)]
         total = Decimal(0)
         for order, weight in enumerate(_weights(scale, draws), 1):
-            trials = away + order
-            few = (comb(trials, i) * rest**i * exp_decimal(-Fraction(trials - i) / scale) for i in range(order))
+            few = (comb(away + order, i) * gone[i] * near[order - i] for i in range(order))
             total += weight * sum(few, Decimal(0))
-        return total
+        return total * far
 
 
 @lru_cache(maxsize=256)

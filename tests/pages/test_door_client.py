@@ -6,6 +6,7 @@ import ast
 import socket
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from textwrap import indent
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,8 +76,9 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AtDoor]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What the client waited: its own, for other threads of this process wait too."""
     waited: list[float] = []
-    monkeypatch.setattr(client_file.time, "sleep", waited.append)
+    monkeypatch.setattr(client_file, "time", SimpleNamespace(**{**vars(time), "sleep": waited.append}))
     return waited
 
 

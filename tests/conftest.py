@@ -66,22 +66,43 @@ def _on_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
-_TOGETHER = ("tests/test_architecture.py",)  # files whose tests share what takes longest: on one worker
+# What the tests of a file share is made once: they stay on one worker. But for this, which is long, and shares little.
+_APART = ("tests/test_contract.py",)
+# What takes long in one piece begins first, so that no worker is left with it at the end.
+_FIRST = (
+    "tests/browser/",
+    "tests/test_planted.py",
+    "tests/leaks/",
+    "tests/test_new_question.py",
+    "tests/recorded/",
+    "tests/kept/",
+    "tests/fuzz/",
+    "tests/faults/",
+    "tests/test_architecture.py",
+    "tests/test_requirements.py",
+    "tests/pages/",
+    "tests/engine/",
+)
+
+
+def _turn(item: pytest.Item) -> int:
+    return next((turn for turn, start in enumerate(_FIRST) if item.nodeid.startswith(start)), len(_FIRST))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """All journeys go to one worker, by where they stand: xdist 3.8 loses its group marks under pytest 9.2."""
+    """The tests of a file go to one worker, and all journeys, by where they stand: xdist 3.8 loses its group marks
+    under pytest 9.2."""
     from xdist.scheduler import LoadGroupScheduling
 
-    class OneBrowser(LoadGroupScheduling):
+    class ByFile(LoadGroupScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::")[0]
-            if file.startswith("tests/browser/"):
-                return "browser"
-            return file if file in _TOGETHER else super()._split_scope(nodeid)
+            if file in _APART:
+                return nodeid
+            return "browser" if file.startswith("tests/browser/") else file
 
-    return OneBrowser(config, log)
+    return ByFile(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
@@ -92,6 +113,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if waits(*case, seen[case], item.name):
             item.add_marker(pytest.mark.long)
         seen[case] += 1
+    items.sort(key=_turn)
     journeys = [item for item in items if BROWSER_TESTS in item.path.parents]
     for item in journeys:
         item.add_marker(pytest.mark.browser)

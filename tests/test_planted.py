@@ -108,7 +108,6 @@ NAMED = (  # what the project says it has planted, word for word
 )
 
 
-@pytest.mark.xdist_group("planted")  # one process, so that a right part is checked once for all its twins
 @pytest.mark.parametrize("name", QUICK)
 def test_a_planted_error_is_caught(name: str) -> None:
     verdict = judge(BY_NAME[name])

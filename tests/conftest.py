@@ -102,6 +102,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 return nodeid
             return "browser" if file.startswith("tests/browser/") else file
 
+    config.option.loadscopereorder = False  # in the order of _FIRST, not by how many tests a file has
     return ByFile(config, log)
 
 

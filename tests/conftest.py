@@ -1,9 +1,9 @@
 """The stage for browser journeys: one app, one browser, and a loud word when there is no browser to be had.
 
-Everything under tests/browser/ is marked `browser` and kept on one xdist worker, so a run starts one server. Fixtures:
-`page` (1280 x 900) and `phone` (390 x 844) are fresh visitors, `open_page` makes more of them; `server` is the app,
-`server_log` the file with what it said. A page under AppTest opens the workspace `home` (one for each test) or `shared`
-(one for a file).
+Everything under tests/browser/ is marked `browser` and kept on one xdist worker (workers.py), so a run starts one
+server. Fixtures: `page` (1280 x 900) and `phone` (390 x 844) are fresh visitors, `open_page` makes more of them;
+`server` is the app, `server_log` the file with what it said. A page under AppTest opens the workspace `home` (one for
+each test) or `shared` (one for a file).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +31,7 @@ import pytest
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
 from hypothesis import HealthCheck, settings
 from waiting import waits
+from workers import by_file, compile_a_share, turn
 
 if TYPE_CHECKING:
     from dpengine.workspace import Workspace
@@ -66,44 +67,9 @@ def _on_ci() -> bool:
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
-# What the tests of a file share is made once: they stay on one worker. But for this, which is long, and shares little.
-_APART = ("tests/test_contract.py",)
-# What takes long in one piece begins first, so that no worker is left with it at the end.
-_FIRST = (
-    "tests/browser/",
-    "tests/test_planted.py",
-    "tests/leaks/",
-    "tests/test_new_question.py",
-    "tests/recorded/",
-    "tests/kept/",
-    "tests/fuzz/",
-    "tests/faults/",
-    "tests/test_architecture.py",
-    "tests/test_requirements.py",
-    "tests/pages/",
-    "tests/engine/",
-)
-
-
-def _turn(item: pytest.Item) -> int:
-    return next((turn for turn, start in enumerate(_FIRST) if item.nodeid.startswith(start)), len(_FIRST))
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """The tests of a file go to one worker, and all journeys, by where they stand: xdist 3.8 loses its group marks
-    under pytest 9.2."""
-    from xdist.scheduler import LoadGroupScheduling
-
-    class ByFile(LoadGroupScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.split("::")[0]
-            if file in _APART:
-                return nodeid
-            return "browser" if file.startswith("tests/browser/") else file
-
-    config.option.loadscopereorder = False  # in the order of _FIRST, not by how many tests a file has
-    return ByFile(config, log)
+    return by_file(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
@@ -114,7 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if waits(*case, seen[case], item.name):
             item.add_marker(pytest.mark.long)
         seen[case] += 1
-    items.sort(key=_turn)
+    items.sort(key=turn)
     journeys = [item for item in items if BROWSER_TESTS in item.path.parents]
     for item in journeys:
         item.add_marker(pytest.mark.browser)
@@ -146,9 +112,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[object]:
+def pytest_collection(session: pytest.Session) -> Iterator[object]:
     """Nothing that is collected becomes garbage, and the collector would walk all of it again and again."""
     gc.disable()
+    with suppress(ImportError, AttributeError, KeyError):  # pytest's own parts, which may be called otherwise tomorrow
+        compile_a_share(session.config)
     try:
         return (yield)
     finally:

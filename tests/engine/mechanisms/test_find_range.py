@@ -44,7 +44,7 @@ def test_no_lone_band_stretches_the_range() -> None:
     """3,000 draws; numbers below 16,384. An empty band beyond ±2²⁰ ends the range with chance 10⁻⁵: four times among
     3,000 with chance (0.03)⁴/24 < 10⁻⁷. In version 1 it is 1 % of draws, so fewer than four have chance 10⁻⁹."""
     query, draws = _query(), 3_000
-    noisy = np.array(SystemCoins().laplace(_counts() * draws, query.scale)).reshape(draws, BANDS).tolist()
+    noisy = SystemCoins().many_laplace(np.array(_counts() * draws), query.scale).reshape(draws, BANDS).tolist()
 
     def beyond(one: FindRange) -> int:
         told = [one.finish(tuple(row)).value for row in noisy]

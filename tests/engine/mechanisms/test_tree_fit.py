@@ -90,7 +90,7 @@ def test_a_bound_on_weighted_noise_is_above_the_exact_law_and_near_it() -> None:
     sizes = np.array([[1.0, 0.3, 0.01]])
     times = np.array([[2.0, 5.0, 90.0]])
     bound = weighted_reaches(scale, sizes, times, beta)[0]
-    noise = np.array(SystemCoins().laplace([0] * 4_000 * 97, scale)).reshape(4_000, 97)
+    noise = SystemCoins().many_laplace(np.zeros(4_000 * 97, dtype=np.int64), scale).reshape(4_000, 97)
     beyond = int((np.abs(noise @ np.repeat(sizes[0], times[0].astype(int))) > bound).sum())
     assert beyond <= 79  # Pr[Bin(4000, 1/100) > 79] < 1e-6
     assert weighted_reaches(scale / 1000, sizes, times, beta)[0] < 3

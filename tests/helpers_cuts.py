@@ -16,11 +16,13 @@ from dpengine.audit.world import HEADER, POSSIBLE_ROWS, SCHEMA
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base
+from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.cuts import EMPTY, FILLED, ITEMS, LOWER, OUTSIDE, UPPER
 from dpengine.mechanisms.query import Query
 from dpengine.statistics.counts import cut
+from dpengine.statistics.marginals import axis_in
 from dpengine.statistics.need import Spread
 
 MORE = 3  # steps that a range is longer, on each side
@@ -48,6 +50,8 @@ def widened(query: Query) -> Query:
     if "model" in given:
         model = dict(given["model"])
         longer = 2 * sum(isinstance(SCHEMA[name], Category) for name, _ in model["features"])
+        if cells := model.get("cells"):  # groups of a longer range are more of them
+            longer = 1 + sum(axis_in(read_ref(one, WIDE), WIDE).size for one in cells) - len(model["weights"])
         model["features"] = [[name, WIDE[name].as_json()] for name, _ in model["features"]]
         model["target"] = [model["target"][0], WIDE[model["target"][0]].as_json()]
         given["model"] = model | {"weights": [*model["weights"], *[0] * longer]}
@@ -65,9 +69,8 @@ def _in_wide(row: Row) -> Row:
 def _pairs(query: Query) -> Iterator[tuple[str, str, list[Row], list[Row]]]:
     """Column, what is cut, a table as the file has it and as it counts."""
     rows = [_in_wide(row) | {"person": place} for place, row in enumerate(POSSIBLE_ROWS)]
-    apart = {
-        base(axis.ref) for axis in getattr(query, "axes", ()) if getattr(axis, "misfit", False)
-    }  # misfits are bars of their own
+    axes = getattr(query, "axes", None) or getattr(getattr(getattr(query, "model", None), "layout", None), "axes", ())
+    apart = {base(axis.ref) for axis in axes if getattr(axis, "misfit", False)}  # misfits are bars of their own
     for name, column in SCHEMA.columns.items():
         if name in apart:
             continue

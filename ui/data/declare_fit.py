@@ -157,8 +157,8 @@ def _at(table: dp.Table, asked: dp.Query, step: int) -> dp.Query | None:
 
 
 def _usual(table: dp.Table, options: dict[int, dp.Query]) -> int | None:
-    """As exact as takes next to nothing: noise alone then hardly ever casts doubt on a column. Else as exact as is usual
-    where that is cheap, else roughly; None where even that is dear."""
+    """As exact as takes next to nothing: noise alone then hardly ever casts doubt on a column. Else as exact as is
+    usual where that is cheap, else roughly; None where even that is dear."""
     for fine in FINE:
         if fine in options and _share(table, options[fine]) <= NOTHING:
             return fine

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,15 @@ class Look(dict[str, int]):
         return self.query.marginals(self.raw)
 
     @cached_property
+    def noise(self) -> dict[Columns, Fraction]:
+        """σ² of each residual, as it was drawn."""
+        return self.query.noise_in(self.raw)
+
+    def reach(self, part: Columns) -> float:
+        """Of every cell of a measured marginal."""
+        return self.query.reach(part, self.noise)
+
+    @cached_property
     def paired(self) -> bool:
         """Were any columns counted together? Else nothing is known of two at once."""
         return any(len(part) > 1 for part in self.marginals)
@@ -95,7 +105,7 @@ class Look(dict[str, int]):
         first, second = self.place(one), self.place(other)
         part = (min(first, second), max(first, second))
         if part in self.marginals:
-            cells, reach, how = self.marginals[part], self.query.reach(part), "measured"
+            cells, reach, how = self.marginals[part], self.reach(part), "measured"
         else:
             cells, reach, how = self.rows * self.estimated(part), math.nan, "estimated"
         cells = cells if first < second else cells.T
@@ -216,7 +226,7 @@ class Look(dict[str, int]):
 
     @cached_property
     def ranges(self) -> Ranges:
-        return Ranges(self.query, self.marginals)
+        return Ranges(self.query, self.marginals, self.noise)
 
     def reach_of_sum(self, part: Columns, a: Floats) -> float:
         """How far a sum of cells that is listed in `look_ranges` may be off, with all others of them."""
@@ -307,7 +317,7 @@ class Look(dict[str, int]):
     def _left_out(self, columns: Columns, part: Columns) -> HeldBack:
         told, measured = self.fit.left_out(columns, part), self.marginals[part]
         off = float(np.abs(told - np.clip(measured, 0, None) / max(np.clip(measured, 0, None).sum(), 1.0)).sum()) / 2
-        inside = np.abs(self.rows * told - measured) <= self.query.reach(part)
+        inside = np.abs(self.rows * told - measured) <= self.reach(part)
         return HeldBack(off, int(inside.sum()), inside.size)
 
     def to_frame(self) -> pd.DataFrame:

@@ -98,7 +98,7 @@ def counts_of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[
     if not measured:
         told = zip(labels, look.rows * cells, strict=True)
         return [Figure(label, float(cell), None, None, "estimated") for label, cell in told]
-    reach = look.query.reach(_part(look, column, groups))
+    reach = look.reach(_part(look, column, groups))
     told = zip(labels, np.clip(cells, 0, None), strict=True)
     return [Figure(label, float(cell), max(float(cell) - reach, 0.0), float(cell) + reach) for label, cell in told]
 

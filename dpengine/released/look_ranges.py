@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -59,6 +60,7 @@ def ratio_ends(over: Sums, under: Sums, off: Sums, shared: Sums, whole: Sums, lo
 class Ranges:
     query: Overview
     marginals: Mapping[Columns, Floats]
+    noise: Mapping[Columns, Fraction]  # of each residual, as it was drawn
 
     def variance(self, part: Columns, a: Floats) -> float:
         """Of the noise in a sum of cells of a marginal."""
@@ -74,7 +76,7 @@ class Ranges:
 
     @cached_property
     def _noise(self) -> dict[Columns, float]:
-        return {base: float(noise) for base, noise in self.query.noise_of.items()}
+        return {base: float(noise) for base, noise in self.noise.items()}
 
     def reach(self, part: Columns, a: Floats, log: float) -> float:
         return math.sqrt(2 * self.variance(part, a) * log) * _SPARE
@@ -103,8 +105,9 @@ class Ranges:
 
     @cached_property
     def listed(self) -> float:
-        cells = [self.query.layout.cells(part) for part in self.query.sets] + [one.size for one in self.query.held]
-        return float(ln_above(8 * sum(LISTED * many + many**2 for many in cells) / self.query.beta))
+        cells = [(self.query.layout.cells(part), self.query.ways(part)) for part in self.query.sets]
+        cells += [(one.size, 1) for one in self.query.held]
+        return float(ln_above(8 * sum(ways * (LISTED * many + many**2) for many, ways in cells) / self.query.beta))
 
     def of_share(self, part: Columns, *labels: tuple[int, ...]) -> float:
         """Of a set of labels as a share of another: how many labels each has in each column of the marginal."""
@@ -115,7 +118,7 @@ class Ranges:
         return self._among(4, (other, labels))
 
     def _among(self, sums: int, *labels: tuple[int, int]) -> float:
-        log = float(ln_above(16 * len(self.query.sets) * sums / self.query.beta))
+        log = float(ln_above(16 * sum(map(self.query.ways, self.query.sets)) * sums / self.query.beta))
         for place, many in labels:
             size = self.query.axes[place].size
             log += math.log(size * math.comb(size, many)) * _SPARE

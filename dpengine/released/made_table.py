@@ -87,8 +87,8 @@ class MadeTable:
 
     @cached_property
     def targets(self) -> list[Target]:
-        told = self.look.marginals
-        return [Target(part, cells, float(self.query.variance(part))) for part, cells in told.items()]
+        told, noise = self.look.marginals, self.look.noise
+        return [Target(part, cells, float(self.query.layout.variance(part, noise))) for part, cells in told.items()]
 
     @property
     def alike(self) -> bool:
@@ -215,7 +215,7 @@ class MadeTable:
         """What was measured together, and within how many people or rows each of its counts is: pairs first."""
         parts = sorted((part for part in self.look.marginals if len(part) > 1), key=lambda part: (len(part), part))
         names = self.look.cells
-        return [([names[place] for place in part], math.ceil(self.query.reach(part))) for part in parts]
+        return [([names[place] for place in part], math.ceil(self.look.reach(part))) for part in parts]
 
     # Rules
 

@@ -22,17 +22,17 @@ Cost        one scan; as many integers to draw as there are cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.arrays import Floats, Integers
-from dpengine.core.exact import floor, ln_above, text_of
+from dpengine.core.exact import floor, text_of
 from dpengine.core.json_types import Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
@@ -42,7 +42,7 @@ from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals.items import Held, held_of, need_of, set_of, split
-from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual
+from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
 from dpengine.mechanisms.marginals.wanted import (
     DOES_NOT_FIT,
     EVERY_PAIR,
@@ -267,13 +267,22 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def variance(self, part: Columns) -> Fraction:
         return self.layout.variance(part, self.noise_of)
 
-    def reach(self, part: Columns) -> float:
+    def noise_in(self, raw: Sequence[int | Fraction]) -> dict[Columns, Fraction]:
+        """σ_B² as it was drawn."""
+        return self.noise_of
+
+    def ways(self, part: Columns) -> int:
+        """In how many ways a marginal may come to be measured: its ranges hold for each of them."""
+        return 1
+
+    def reach(self, part: Columns, noise: Mapping[Columns, Fraction] | None = None) -> float:
         """Every cell of every wanted marginal is within its reach, all at once, except with probability β/2."""
-        return _reach(float(self.variance(part)), self.told_cells, self.beta / 2)
+        variance = float(self.layout.variance(part, noise or self.noise_of))
+        return union_reach(variance, self.told_cells * self.ways(part), self.beta / 2)
 
     def reach_of_held(self, one: Held) -> float:
         """The same of the people who hold an item."""
-        return _reach(float(self.noise_of_held[one]), self.told_cells, self.beta / 2)
+        return union_reach(float(self.noise_of_held[one]), self.told_cells, self.beta / 2)
 
     def promise(self) -> Within:
         reaches = [self.reach((place,)) for place in range(len(self.axes))]
@@ -386,13 +395,3 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         for one in (one for one in self.held if one.column):
             counts += need_of(self.facts, one).of(rows)
         return dict(zip(self.labels(), counts, strict=True))
-
-
-def _reach(variance: float, numbers: int, beta: Fraction) -> float:
-    """Subgaussian noise: Pr[|Z| > t] ≤ 2·e^(−t²/(2V)), for all numbers by a union."""
-    return math.sqrt(2 * variance * _log(numbers, beta)) * (1 + 1e-9)
-
-
-@cache
-def _log(numbers: int, beta: Fraction) -> float:
-    return float(ln_above(2 * numbers / beta))

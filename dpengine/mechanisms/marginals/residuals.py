@@ -40,7 +40,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from dpengine.core.arrays import Floats, Integers
-from dpengine.core.exact import up
+from dpengine.core.exact import ln_above, up
 
 Columns = tuple[int, ...]  # places of columns, rising
 MOST_TOGETHER = 16  # columns whose agreement is tried in all ways at once; beyond, each residual is taken at its worst
@@ -293,3 +293,13 @@ def _share(part: tuple[int, ...], rest: tuple[int, ...]) -> Fraction:
     """Π(1 − 1/n) over the sizes of a part, times Π 1/n² over those of the rest."""
     kept = math.prod((1 - Fraction(1, size) for size in part), start=Fraction(1))
     return kept / math.prod(size**2 for size in rest)
+
+
+def union_reach(variance: float, numbers: int, beta: Fraction) -> float:
+    """Subgaussian noise: Pr[|Z| > t] ≤ 2·e^(−t²/(2V)), for all numbers by a union."""
+    return math.sqrt(2 * variance * _log(numbers, beta)) * _SPARE
+
+
+@lru_cache(maxsize=10_000)
+def _log(numbers: int, beta: Fraction) -> float:
+    return float(ln_above(2 * numbers / beta))

@@ -3,24 +3,26 @@ other, by how far each is from what was released before (as in MST and AIM: McKe
 
 How ρ is divided, what a choice costs and what noise a chosen marginal gets is stated in `synthetic_table`.
 
-Which       a pair may be chosen once; a triple once all its pairs are measured, so that its residual is all that is
-            missing of it. One of its pairs may be missing too (not in versions 1 and 2): then both are measured, and
-            that is two turns of T.
+Which       a pair, with 1, 2, 4 or 8 turns of T, and again later, to more in all; a triple once all its pairs are
+            measured, so that its residual is all that is missing of it, and once. One of its pairs may be missing too:
+            then both are measured. Up to version 3 everything took one turn, and once; up to version 2 no pair of a
+            triple was missing.
 Expected    what is known of a marginal before it is measured, in whole rows. Of a pair: the pairs measured so far, each
             fitted by itself, form a forest of those that hang together most; along its path two columns are as likely
-            together as the steps between them say, and without a path they are independent. Of a triple: the fit of
-            maximum entropy to its three pairs, to what is expected of the one that is missing. All of it follows
-            from released numbers.
-Score       Σ|counts − expected| − c, c what the noise of its measurement would come to, √(2/π)·cells·sd, times ½ for a
-            pair, of which a fit takes much away again, and 1 or 1½ for a triple: what would be mostly noise when it is
-            measured is not worth it. What takes two turns has half the score, rounded down, where that is above 0: a
-            person moves it by no more.
+            together as the steps between them say, and without a path they are independent. Of a pair that was
+            measured: what was. Of a triple: the fit of maximum entropy to its three pairs, to what is expected of the
+            one that is missing. All of it follows from released numbers.
+Score       what would be gained: Σ|counts − expected| − c, c what the noise of its measurement would come to,
+            √(2/π)·cells·sd, times ½ for a pair, of which a fit takes much away again, and ¾ for a triple (`TERMS`):
+            what would be mostly noise is not worth it. Of a pair that was measured: Σ·(1 − sd after/sd now). What takes
+            k turns has 1/√k of it where that is above 0 (a k-th, up to version 3): one that only much exactness tells
+            from noise comes in turn, too. Parts are whole thousandths, rounded down: a person moves them by no more.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -34,10 +36,37 @@ from dpengine.core.exact import floor, up
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout
 from dpengine.mechanisms.synthetic.soft_fit import Target, nearest, of_pair, of_pairs, tree
 
-FOR_CHOICES, BEFORE = Fraction(1, 25), Fraction(1, 8)  # of ρ; in versions 1 and 2
-OF_PAIR, OF_TRIPLE, DEAR = 0.5, 1.0, 1.5  # times its noise; DEAR where all pairs are measured, or were (1 and 2)
+OF_PAIR = 0.5  # times its noise
+LEVELS = (1, 2, 4, 8)  # turns that a marginal may take
+_THOUSAND = 1000
+# The part of ρ for choices, what noise of a triple counts, how many of its pairs may be missing, and levels: by version
+# (0: now, 1 also for 2), and whether all pairs are measured in any case.
+TERMS: dict[tuple[int, bool], tuple[Fraction, float, int, tuple[int, ...]]] = {
+    (0, False): (Fraction(1, 12), 0.75, 1, LEVELS),
+    (0, True): (Fraction(1, 25), 1.5, 0, (1,)),
+    (3, False): (Fraction(1, 25), 1.0, 1, (1,)),
+    (3, True): (Fraction(1, 25), 1.5, 0, (1,)),
+    (1, False): (Fraction(1, 8), 1.5, 0, (1,)),
+    (1, True): (Fraction(1, 8), 1.5, 0, (1,)),
+}
 SWEEPS = 15  # of the fit of a triple to its pairs
 _GRAIN = 10**6
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Something that may be chosen now: a marginal, and with how many turns in all it would have been measured."""
+
+    place: int  # among everything that may ever be chosen, with all levels
+    part: Columns
+    needed: tuple[tuple[Columns, int], ...]  # what is measured when it is chosen, each with its turns
+    worth: int  # c
+    gained: int  # thousandths of how far off it is now
+    valued: int  # thousandths of what is gained, by the turns that it takes
+
+    @property
+    def turns(self) -> int:
+        return sum(many for _, many in self.needed)
 
 
 @dataclass(frozen=True)
@@ -49,9 +78,10 @@ class Choosing:
     turns: int
     rho: Fraction  # of everything
     first: Fraction  # the part of it for what is measured whatever is chosen
-    chosen: Fraction = FOR_CHOICES  # the part of it for choices
-    triple: float = DEAR
-    missing: int = 0  # so many pairs of a triple may be missing when it is chosen
+    chosen: Fraction  # the part of it for choices
+    triple: float  # c of a triple, over its noise
+    missing: int  # so many pairs of a triple may be missing when it is chosen
+    levels: tuple[int, ...] = (1,)
 
     @property
     def for_first(self) -> Fraction:
@@ -97,82 +127,107 @@ class Choosing:
         rows = self.layout.rows**2
         return {part: up(rows * self.apart(part) / (2 * self.for_measuring), _GRAIN) for part in self.parts}
 
-    def worth(self, variances: Mapping[Columns, float]) -> dict[Columns, int]:
-        """c of everything that may be chosen."""
-        wide = {part: math.sqrt(2 / math.pi * variances[part]) * self.layout.cells(part) for part in self.parts}
-        return {part: round((self.triple if len(part) == 3 else OF_PAIR) * off) for part, off in wide.items()}
-
     def needed(self, part: Columns, told: Collection[Columns]) -> list[Columns]:
         """What is measured when this is chosen: those of its pairs that were not, and then itself."""
         pairs = combinations(part, 2) if len(part) == 3 else ()
         return [*(pair for pair in pairs if pair not in told), part]
 
+    def offers(
+        self, held: Mapping[Columns, int], left: int, always: Collection[Columns], noise: Mapping[Columns, Fraction]
+    ) -> list[Offer]:
+        """What may be chosen with so many turns left, where these marginals have taken so many. Public, and from which
+        were chosen before."""
+        found, told = list[Offer](), held.keys() | set(always)
+        now = dict(noise) | {part: noise[part] / many for part, many in held.items()}
+        for place, (total, part) in enumerate(product(self.levels, self.parts)):
+            before = held.get(part, 0)
+            needed = [(one, total - held.get(one, 0)) for one in self.needed(part, told)]
+            turns = sum(many for _, many in needed)
+            if before >= total or (before and len(part) > 2) or len(needed) - 1 > self.missing or turns > left:
+                continue
+            wide = float(self.layout.variance(part, now | {one: noise[one] / total for one, _ in needed}))
+            off = math.sqrt(2 / math.pi * wide) * self.layout.cells(part)
+            worth = 0 if before else round((self.triple if len(part) == 3 else OF_PAIR) * off)
+            rest = math.sqrt(wide / float(self.layout.variance(part, now))) if before else 0.0
+            valued = _THOUSAND / (math.sqrt(turns) if len(self.levels) > 1 else turns)
+            found.append(Offer(place, part, tuple(needed), worth, round(_THOUSAND * (1 - rest)), math.floor(valued)))
+        return found
+
     def scores(
-        self,
-        cells: Mapping[Columns, Integers],
-        expected: Mapping[Columns, Integers],
-        worth: Mapping[Columns, int],
-        told: Collection[Columns] | None = None,
-    ) -> Integers:
-        """Of what has something expected of it; 0 for the others, which cannot be chosen now. `told`: what was
-        measured, where that makes a difference."""
-        scores = np.zeros(len(self.parts), dtype=np.int64)
-        for place, part in enumerate(self.parts):
-            if part in expected:
-                score = int(np.abs(cells[part] - expected[part]).sum()) - worth[part]
-                turns = 1 if told is None else len(self.needed(part, told))
-                scores[place] = score // turns if score > 0 else score
-        return scores
+        self, cells: Mapping[Columns, Integers], expected: Mapping[Columns, Integers], offers: Sequence[Offer]
+    ) -> tuple[Integers, Integers]:
+        """Of what is offered and has something expected of it, and which these are."""
+        scores = np.zeros(len(self.parts) * len(self.levels), dtype=np.int64)
+        able = np.zeros_like(scores)
+        off = {part: int(np.abs(cells[part] - told).sum()) for part, told in expected.items()}
+        for one in offers:
+            if one.part in off:
+                score = off[one.part] * one.gained // _THOUSAND - one.worth
+                scores[one.place] = score * one.valued // _THOUSAND if score > 0 else score
+                able[one.place] = 1
+        return scores, able
 
     def expected(
         self,
         rows: float,
         told: Mapping[Columns, tuple[Floats, float]],
         known: Mapping[Columns, Integers],
-        left: int = 1,
+        wanted: Sequence[Columns],
     ) -> dict[Columns, Integers]:
-        """Of what may be chosen now, with so many turns left, from what was measured so far, with variances. What is
-        `known` of triples by an earlier turn stays."""
+        """Of these, from what was measured so far, with variances. What is `known` of triples by an earlier turn
+        stays."""
         shares = [nearest(told[(place,)][0]) for place in range(len(self.layout.sizes))]
         pairs = {part: one for part, one in told.items() if one[0].ndim == 2}
         fitted = {
             part: of_pair(cells, variance, shares[part[0]], shares[part[1]], rows)
             for part, (cells, variance) in pairs.items()
         }
-        wanted = [part for part in self.parts if len(part) == 2 and part not in told]
-        given = _given(shares, fitted, wanted)
+        given = _given(shares, fitted, [part for part in self.parts if len(part) == 2 and part not in told])
         found: dict[Columns, Integers] = {}
-        for part in self.parts:
-            if part in told:
-                continue
-            if len(part) == 2:
-                found[part] = np.rint(rows * shares[part[0]][:, None] * given[part]).astype(np.int64)
-                continue
-            needed = self.needed(part, told)
-            if len(needed) - 1 <= min(self.missing, left - 1) and all(pair in found for pair in needed[:-1]):
-                usual = float(np.mean([variance for _, variance in pairs.values()])) if pairs else 1.0
-                guessed = {pair: (found[pair].astype(np.float64), usual) for pair in needed[:-1]}
+        for part in given:
+            found[part] = np.rint(rows * shares[part[0]][:, None] * given[part]).astype(np.int64)
+        usual = float(np.mean([variance for _, variance in pairs.values()])) if pairs else 1.0
+        for part in dict.fromkeys(wanted):
+            if part in pairs:
+                found[part] = np.rint(rows * fitted[part]).astype(np.int64)
+            missing = self.needed(part, told)[:-1]
+            if len(part) == 3 and all(pair in found for pair in missing):
+                guessed = {pair: (found[pair].astype(np.float64), usual) for pair in missing}
                 found[part] = known[part] if part in known else self._of_triple(part, rows, shares, pairs | guessed)
         return found
 
-    def settled(self, expected: Mapping[Columns, Integers], told: Collection[Columns]) -> dict[Columns, Integers]:
-        """What is expected of triples whose pairs were all measured: no later turn changes it."""
-        return {part: one for part, one in expected.items() if len(part) == 3 and self.needed(part, told) == [part]}
+    def settled(
+        self, expected: Mapping[Columns, Integers], told: Collection[Columns], offer: Offer
+    ) -> dict[Columns, Integers]:
+        """What is expected of triples whose pairs were all measured, and none of them just now: it stays."""
+        new = {part for part, _ in offer.needed}
+        return {
+            part: one
+            for part, one in expected.items()
+            if len(part) == 3 and not any(pair in new or pair not in told for pair in combinations(part, 2))
+        }
 
     def read(
         self, raw: Sequence[int | Fraction], start: int, told: Collection[Columns]
-    ) -> Iterator[tuple[Columns, Floats]]:
-        """The residuals of what was chosen, from its place among all on, after those of what was measured before."""
+    ) -> dict[Columns, tuple[Floats, int]]:
+        """The residuals of what was chosen, from its place among all on, after those of what was measured before, and
+        how many turns each took: what was measured again counts with all of them."""
+        found = dict[Columns, tuple[Floats, int]]()
         seen = set(told)
         while start < len(raw):
-            needed = self.needed(self.parts[int(raw[start])], seen)
+            level, at = divmod(int(raw[start]), len(self.parts))
+            needed = self.needed(self.parts[at], seen)
             start += 1
             for part in needed:
                 end = start + self.layout.cells(part)
                 shape = [self.layout.sizes[place] for place in part]
-                yield part, np.array(raw[start:end], dtype=np.float64).reshape(shape)
+                cells = np.array(raw[start:end], dtype=np.float64).reshape(shape)
+                before, many = found.get(part, (cells, 0))
+                total = self.levels[level]
+                found[part] = (before * many + cells * (total - many)) / total, total
                 start = end
             seen.update(needed)
+        return found
 
     def _of_triple(
         self,

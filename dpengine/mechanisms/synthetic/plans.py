@@ -12,38 +12,62 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
+
+from dpengine.core.arrays import Integers
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.grouped import ref_json
 from dpengine.declared.public_rules import rules_on
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.marginals.bins import zero_apart
 from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.marginals.wanted import MOST_CELLS
 
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
-FIRST = Fraction(1, 8)  # of ρ, for what is measured whatever is chosen
-# The same of a mixed plan, and how many triples it chooses for each column, by how far noise would put all triples off:
-# the less that is, the more are worth choosing.
-MIXES = (
-    (0.03, Fraction(1, 2), Fraction(3, 2)),
-    (0.065, Fraction(3, 5), Fraction(1)),
-    (math.inf, Fraction(4, 5), Fraction(1, 2)),
+FIRST, FIRST_BEFORE = Fraction(1, 3), Fraction(1, 8)  # of ρ, for what is measured whatever is chosen; to version 3
+# The same of a mixed plan, how many triples it chooses for each column, and how much more columns by themselves weigh
+# (not up to version 3), by how far noise would put all triples off: the less that is, the more are worth choosing.
+MIXES: tuple[tuple[float, Fraction, Fraction, int], ...] = (
+    (0.03, Fraction(1, 2), Fraction(3, 2), 5),
+    (0.065, Fraction(3, 5), Fraction(1), 16),
+    (math.inf, Fraction(4, 5), Fraction(1, 2), 8),
 )
-MIX_BEFORE = Fraction(3, 5), Fraction(1)  # in version 1
+MIX_BEFORE = Fraction(3, 5), Fraction(1), 1  # in version 1
 FOR_KEPT = Fraction(1, 2)  # the same where all pairs with a column are among it
 MOST_ROWS = 2_000_000  # made up
 MOST_IN_THREES = 24  # columns of which triples may be chosen
 MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
 KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
 # The share of rows in other cells, on average, up to which all are measured; of pairs, over the number of columns.
-GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.34
-MORE_TURNS, TURNS = 0.06, (Fraction(2), Fraction(5, 2))  # choices for each column but one: up to so much, the more
+GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.14
+TURNS = Fraction(3)  # for each column but one
+MORE_BEFORE, TURNS_BEFORE = 0.06, (Fraction(2), Fraction(5, 2))  # up to version 3; in it up to so much noise the more
 
 
 def candidates(plan: str, columns: int) -> list[Columns]:
     """Everything that may be chosen, however large: pairs where not all are measured, and triples of few columns."""
     pairs: list[Columns] = [] if plan == MIXED else list(combinations(range(columns), 2))
     return [*pairs, *(combinations(range(columns), 3) if columns <= MOST_IN_THREES else ())]
+
+
+def countable(plan: str, sizes: Sequence[int], always: set[Columns]) -> tuple[Columns, ...]:
+    """The candidates but for what is measured in any case; the smallest, where all are too many to count."""
+    many = {part: math.prod(sizes[place] for place in part) for part in candidates(plan, len(sizes))}
+    kept, counted = list[Columns](), 0
+    for part in sorted(many.keys() - always, key=lambda part: (len(part), many[part], part)):
+        counted += many[part]
+        if many[part] <= MOST_CELLS and counted <= MOST_COUNTED:
+            kept.append(part)
+    return tuple(sorted(kept, key=lambda part: (len(part), part)))
+
+
+def summed(value: Sequence[Sequence[int]], largest: Sequence[Columns], sizes: Sequence[int], part: Columns) -> Integers:
+    """The counts of a marginal, from those of the largest sets that were counted."""
+    place = next(place for place, held in enumerate(largest) if set(part) <= set(held))
+    cells = np.array(value[place], dtype=np.int64).reshape([sizes[column] for column in largest[place]])
+    told: Integers = cells.sum(axis=tuple(axis for axis, column in enumerate(largest[place]) if column not in part))
+    return told
 
 
 def with_known(given: JsonObject, schema: Schema, usual: Sequence[str]) -> JsonObject:

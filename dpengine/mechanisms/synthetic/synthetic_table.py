@@ -10,25 +10,26 @@ Plan        from public facts: how many cells there are, about how many people, 
             pairs    all columns by themselves and all pairs
             triples  all of these and all triples
             mixed    all columns by themselves and all pairs, and T triples, chosen one after the other
-            chosen   all columns by themselves, and T pairs and triples, chosen one after the other (`chosen_pairs`), a
-                     triple also with a pair of its own that was not; a column to be kept with all its pairs in any case
+            chosen   all columns by themselves, and then in T turns pairs and triples, chosen one after the other
+                     (`chosen_pairs`); a column to be kept with all its pairs in any case
 Loss        pairs, triples: one row moves all residuals together by what `residuals` says; the noise is scaled so that
             the loss of the whole is ρ.
             mixed, chosen: a part of ρ goes to what is measured whatever is chosen, in the same way. A part to T
             choices: with M_A the counts of A, E_A whole numbers computed from what was released before, c_A public, the
             score s_A = Σ_cells |M_A − E_A| − c_A moves by at most Δ = m where a person has up to m rows (a row adds 1
             to one cell), 2m under replace-one; A is chosen with chance ∝ exp(ε′·s_A/(2Δ)) among those that may be
-            chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ; half of s_A, rounded down, moves by
-            no more, and T choices are charged also where fewer are made. The rest in T equal parts ρ_A to the
-            residuals R_A of what is chosen, σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/Πn_i by,
-            squared. Losses of parts that are chosen by what came before add up (adaptive composition). All of it is
-            charged before anything is drawn.
+            chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ; a public part of Σ or of s_A, rounded
+            down, moves by no more, and T choices are charged also where fewer are made. The rest in T equal parts ρ_A
+            to the residuals R_A of what is chosen, σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/Πn_i by,
+            squared; k turns at once have σ_A²/k. Losses of parts that are chosen by what came before add up (adaptive
+            composition). All of it is charged before anything is drawn.
 Total       the number of rows is public under replace-one with one row per person, and no noise is spent on it. Else
             the residual of no column is released with noise like every other, and no exact total is used anywhere.
 Accuracy    every cell of every measured marginal is within √(2·V·ln(4N/β)), all N cells at once that may be measured,
             except with probability β/2 (`overview`; the rest of β is for what else is read off them). V is known
-            before anything is spent, and so the range of every pair that will be measured, whichever are chosen.
-            Of what is only fitted nothing is promised.
+            before anything is spent, and so the widest range of every pair that will be measured. Whether a pair is
+            measured again may depend on its noise: after K turns in all that is a martingale of variance σ²/K, and N
+            counts a cell for every K that its pairs may have (`ways`). Of what is only fitted nothing is promised.
 Answer      the released whole numbers. The rows are fitted to them (`released.table_fit`), which is post-processing.
 Cost        one scan; as many integers to draw as there are measured cells.
 """
@@ -70,7 +71,7 @@ from dpengine.mechanisms.marginals.wanted import (
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Progress
 from dpengine.mechanisms.synthetic import plans
-from dpengine.mechanisms.synthetic.chosen_pairs import BEFORE, DEAR, FOR_CHOICES, OF_TRIPLE, Choosing
+from dpengine.mechanisms.synthetic.chosen_pairs import TERMS, Choosing
 from dpengine.mechanisms.synthetic.plans import CHOSEN, EVERY, IN_TURNS, MIXED, PAIRS, PLANS, TRIPLES
 from dpengine.mechanisms.synthetic.rules import Rules
 from dpengine.mechanisms.telling import FEW
@@ -89,7 +90,7 @@ class SyntheticTable(Overview):
         key="synthetic_table",
         asked_on=("synthetic",),
         order=595,
-        version=3,
+        version=4,
         answer="table",
         states=(FEW,),
         caveats=("fitted", "bins", "rare"),
@@ -115,7 +116,7 @@ class SyntheticTable(Overview):
     )
     takes_long: ClassVar[bool] = True
     makes_rows: ClassVar[str] = "fitted"
-    reads: ClassVar[tuple[int, ...]] = (1, 2)
+    reads: ClassVar[tuple[int, ...]] = (1, 2, 3)
 
     plan: str = ""
     keep: str = ""  # a column whose pairs are measured more exactly
@@ -180,11 +181,13 @@ class SyntheticTable(Overview):
         return query.off_by_noise() if fits else math.inf
 
     @cached_property
-    def _mix(self) -> tuple[Fraction, Fraction]:
+    def _mix(self) -> tuple[Fraction, Fraction, int]:
         if self.older == 1:
             return plans.MIX_BEFORE
         off = self._off_in(TRIPLES)
-        return next((first, many) for most, first, many in plans.MIXES if off <= most)
+        return next(
+            (first, many, 1 if self.older else alone) for most, first, many, alone in plans.MIXES if off <= most
+        )
 
     def asked_at(self, epsilon: Fraction) -> Self:
         again = replace(self, epsilon=epsilon)
@@ -223,16 +226,8 @@ class SyntheticTable(Overview):
     @cached_property
     def _parts(self) -> tuple[Columns, ...]:
         """All that may be chosen; the smallest, where all are too many to count. Triples of large pairs are none."""
-        if self.plan not in IN_TURNS:
-            return ()
-        size = [axis.size for axis in self.axes]
-        many = {part: math.prod(size[place] for place in part) for part in plans.candidates(self.plan, len(size))}
-        kept, counted, always = [], 0, set(self._always)
-        for part in sorted(many.keys() - always, key=lambda part: (len(part), many[part], part)):
-            counted += many[part]
-            if many[part] <= MOST_CELLS and counted <= plans.MOST_COUNTED:
-                kept.append(part)
-        return tuple(sorted(kept, key=lambda part: (len(part), part)))
+        sizes = [axis.size for axis in self.axes]
+        return plans.countable(self.plan, sizes, set(self._always)) if self.plan in IN_TURNS else ()
 
     @cached_property
     def layout(self) -> ResidualLayout:
@@ -246,32 +241,31 @@ class SyntheticTable(Overview):
     def _weight(self, part: Columns, sizes: tuple[int, ...]) -> Fraction:
         cells = math.prod(sizes[place] for place in part)
         better = plans.KEPT_BETTER if self.keep and self.keep in {base(self.columns[place]) for place in part} else 1
-        return Fraction(better * cells)
+        return Fraction(better * cells * (self._mix[2] if self.plan == MIXED and len(part) == 1 else 1))
 
     @property
     def turns(self) -> int:
-        """T: triples by the number of columns (`MIXES`), or two or more times as many as columns of both (`TURNS`)."""
+        """T: triples by the number of columns (`MIXES`), or some times as many as columns of both (`TURNS`)."""
         if self.plan == MIXED:
             return min(math.ceil(len(self.axes) * self._mix[1]), len(self._parts))
         return min(math.ceil(self._many * (len(self.axes) - 1)), len(self._parts)) if self.plan == CHOSEN else 0
 
     @cached_property
     def _many(self) -> Fraction:
-        """The less noise would put all pairs off, the more are worth choosing."""
-        return plans.TURNS[not self.older and self._off_in(PAIRS) <= plans.MORE_TURNS]
+        if not self.older:
+            return plans.TURNS
+        return plans.TURNS_BEFORE[self.older == 3 and self._off_in(PAIRS) <= plans.MORE_BEFORE]
 
     @property
-    def choices(self) -> int:
-        """Among how many they are chosen."""
+    def choices(self) -> int:  # among how many they are chosen
         return len(self._parts)
 
     @cached_property
     def choosing(self) -> Choosing:
-        first = self._mix[0] if self.plan == MIXED else plans.FOR_KEPT if self.keep else plans.FIRST
-        if self.older:
-            return Choosing(self.layout, self._parts, self.turns, self.rho, first, BEFORE)
-        more = (FOR_CHOICES, DEAR, 0) if self.plan == MIXED else (FOR_CHOICES, OF_TRIPLE, 1)
-        return Choosing(self.layout, self._parts, self.turns, self.rho, first, *more)
+        first = plans.FOR_KEPT if self.keep else plans.FIRST_BEFORE if self.older else plans.FIRST
+        first = self._mix[0] if self.plan == MIXED else first
+        terms = TERMS[self.older if self.older != 2 else 1, self.plan == MIXED]
+        return Choosing(self.layout, self._parts, self.turns, self.rho, first, *terms)
 
     # Noise and loss
 
@@ -295,21 +289,20 @@ class SyntheticTable(Overview):
         raw = list(super().draw(value, coins))
         if not self.turns:
             return tuple(raw)
-        cells = self._cells_of(value)
-        worth = self.choosing.worth({part: float(self.variance(part)) for part in self._parts})
-        known: dict[Columns, Integers] = {}
-        told, turn = set(self._always), 0
+        cells, known = self._cells_of(value), dict[Columns, Integers]()
+        held, turn = dict[Columns, int](), 0
         while turn < self.turns:
-            expected = self._expected(raw, known, self.turns - turn)
-            scores = self.choosing.scores(cells, expected, worth, told)
-            able = np.array([part in expected for part in self._parts], dtype=np.int64)
+            offers = self.choosing.offers(held, self.turns - turn, self._always, self.noise_of)
+            expected = self._expected(raw, known, [one.part for one in offers])
+            scores, able = self.choosing.scores(cells, expected, offers)
             place, _ = coins.choose(scores.max() - scores, able, self.choosing.rate)
-            known, needed = self.choosing.settled(expected, told), self.choosing.needed(self._parts[place], told)
+            [offer] = (one for one in offers if one.place == place)
             raw.append(place)
-            for part in needed:
-                raw += coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part))
-            told.update(needed)
-            turn += len(needed)
+            for part, many in offer.needed:
+                raw += coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part) / many)
+                held[part] = held.get(part, 0) + many
+            known = self.choosing.settled(expected, held.keys() | set(self._always), offer)
+            turn += offer.turns
             progress(turn, self.turns)
         return tuple(raw)
 
@@ -330,21 +323,22 @@ class SyntheticTable(Overview):
 
     def _cells_of(self, value: Statistic) -> dict[Columns, Integers]:
         """The counts of everything that may be chosen."""
-        found = {}
-        for part in self._parts:
-            place = next(place for place, held in enumerate(self.largest) if set(part) <= set(held))
-            held = self.largest[place]
-            cells = np.array(value[place], dtype=np.int64).reshape([self.axes[column].size for column in held])
-            found[part] = cells.sum(axis=tuple(axis for axis, column in enumerate(held) if column not in part))
-        return found
+        return {part: plans.summed(value, self.largest, self.layout.sizes, part) for part in self._parts}
 
-    def _expected(self, raw: Sequence[int], known: Mapping[Columns, Integers], left: int) -> dict[Columns, Integers]:
-        told = {part: (cells, float(self.variance(part))) for part, cells in self.marginals(raw).items()}
+    def _expected(
+        self, raw: Sequence[int], known: Mapping[Columns, Integers], wanted: Sequence[Columns]
+    ) -> dict[Columns, Integers]:
+        noise = self.noise_in(raw)
+        told = {part: (cells, float(self.layout.variance(part, noise))) for part, cells in self.marginals(raw).items()}
         public = self.facts.people if self.layout.known else None
         rows = max(float(public or told[(0,)][0].sum()), 1.0)
-        return self.choosing.expected(rows, told, known, left)
+        return self.choosing.expected(rows, told, known, wanted)
 
     # Accuracy
+
+    def ways(self, part: Columns) -> int:
+        """For each pair in it, by how many turns it may have taken in all."""
+        return len(self.choosing.levels) ** math.comb(len(part), 2) if self.turns else 1
 
     def off_by_noise(self) -> float:
         """The share of rows that noise puts into other cells than the true ones, on average over all pairs (or triples)
@@ -382,6 +376,14 @@ class SyntheticTable(Overview):
         measured = [part for part in self.sets if part in released]
         return {part: rebuilt(self.layout, part, released) for part in measured}
 
+    def noise_in(self, raw: Sequence[int | Fraction]) -> dict[Columns, Fraction]:
+        """σ² of every residual that was measured, by how many turns it took."""
+        if not self.turns:
+            return self.noise_of
+        start = sum(self.layout.cells(part) for part in self.layout.bases)
+        found = self.choosing.read(raw, start, self._always)
+        return self.noise_of | {part: self.noise_of[part] / many for part, (_, many) in found.items()}
+
     def _released(self, raw: Sequence[int | Fraction]) -> Iterator[tuple[Columns, Floats]]:
         if self.layout.known:
             yield (), np.array(self.facts.people, dtype=np.float64)
@@ -390,7 +392,7 @@ class SyntheticTable(Overview):
             end = start + self.layout.cells(part)
             yield part, np.array(raw[start:end], dtype=np.float64).reshape([self.axes[place].size for place in part])
             start = end
-        yield from self.choosing.read(raw, start, self._always)
+        yield from ((part, cells) for part, (cells, _) in self.choosing.read(raw, start, self._always).items())
 
 
 def can_be_part(column: object) -> bool:

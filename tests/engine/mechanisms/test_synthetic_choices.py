@@ -48,18 +48,22 @@ def test_a_triple_is_chosen_with_the_pair_that_it_lacks_and_both_are_charged(rel
     codes = [rng.integers(0, size, 900) for size in sizes]
     triple, other = place[(0, 1, 2)], place[(1, 2, 3)]
     rest = [place[part] for part in combinations(range(5), 2) if part not in ((0, 1), (0, 2), (1, 2))]
-    coins = InOrder([place[(0, 1)], place[(0, 2)], triple, *rest[:6]])
-    assert query.turns == 10
+    twice, eight = len(place), 3 * len(place)  # as many turns in all
+    coins = InOrder([place[(0, 1)], place[(0, 2)], triple, *rest[:5], twice + place[(0, 1)], *rest[5:]])
+    assert query.turns == 12
     value = [_counts(codes, part, sizes).astype(np.int64).ravel().tolist() for part in query.largest]
-    told = query.marginals(query.draw(value, coins))
+    raw = query.draw(value, coins)
+    told, noise = query.marginals(raw), query.noise_in(raw)
     assert triple not in coins.able[0] | coins.able[1] and triple in coins.able[2] and other not in coins.able[2]
     assert len(coins.able) == query.turns - 1, "two were measured in one turn"
-    assert {(1, 2), (0, 1, 2)} <= told.keys() and len(told) == 5 + query.turns, "more was measured than is charged"
-    for part in ((1, 2), (0, 1, 2)):  # a cell is outside its range less than once in a million at this β
-        assert np.abs(told[part] - _counts(codes, part, sizes)).max() <= 3 * query.reach(part)
-    then = told.keys() - {query._parts[rest[5]]}
-    double = {at for part, at in place.items() if len(query.choosing.needed(part, then)) == 2}
-    assert double and not double & coins.able[-1], "with one turn left nothing is chosen that takes two"
+    assert {(1, 2), (0, 1, 2)} <= told.keys() and len(told) == 5 + query.turns - 1, "one was measured again"
+    assert noise[(0, 1)] == query.noise_of[(0, 1)] / 2 and noise[(0, 2)] == query.noise_of[(0, 2)]
+    for part in ((0, 1), (1, 2), (0, 1, 2)):  # a cell is outside its range less than once in a million at this β
+        assert np.abs(told[part] - _counts(codes, part, sizes)).max() <= 3 * query.reach(part, noise)
+    assert place[(0, 1)] not in coins.able[1] and triple not in coins.able[3], "nothing is measured to as many turns"
+    assert eight + place[(0, 1)] in coins.able[1] and eight + place[(0, 1)] not in coins.able[7], "too few are left"
+    last = query.choosing.offers(dict.fromkeys(told.keys() - {(3, 4)}, 1), 1, query._always, query.noise_of)
+    assert coins.able[-1] and all(one.turns == 1 for one in last), "with one turn left nothing takes two"
 
 
 def test_a_pair_that_says_nothing_is_not_fitted_to_its_noise() -> None:

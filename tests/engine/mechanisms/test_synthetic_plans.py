@@ -36,20 +36,44 @@ def test_how_much_goes_to_triples_follows_from_public_noise_and_earlier_answers_
 
 
 def test_earlier_answers_keep_what_they_chose_and_how() -> None:
-    """Of 14 columns: how many were chosen, at which part of the loss, and that no triple lacked a pair."""
+    """Of 14 columns: how many were chosen, at which part of the loss, whether a triple lacked a pair, and how a stored
+    answer is read."""
     sizes = (15, 2, 5, 16, 7, 6, 9, 15, 10, 42, 2, 8, 6, 12)
     now = question(sizes, 48_842, plan=CHOSEN, epsilon="0.2")
-    assert (now.turns, now.choosing.chosen, now.choosing.missing) == (33, Fraction(1, 25), 1)
-    assert question(sizes, 5_000, plan=CHOSEN, epsilon="0.2").turns == 26, "noise says how many"
-    for version in (1, 2):
-        before = SyntheticTable.of_claim(now.facts, {"parameters": now.parameters(), "version": version})
-        assert (before.turns, before.choosing.chosen, before.choosing.missing) == (26, Fraction(1, 8), 0)
-        assert before.loss() != now.loss() and before.rho == now.rho
-        raw: list[int] = []
-        for part in before.layout.bases:
-            raw += [0] * before.layout.cells(part)
-        raw += [0, *[3] * before.layout.cells(before._parts[0])]
+    assert (now.turns, now.choosing.chosen, now.choosing.first) == (39, Fraction(1, 12), Fraction(1, 3))
+    few = question(sizes, 5_000, plan=CHOSEN, epsilon="0.2")
+    for query, version, turns, share, missing in (
+        (now, 3, 33, Fraction(1, 25), 1),
+        (few, 3, 26, Fraction(1, 25), 1),  # there noise says how many
+        (now, 2, 26, Fraction(1, 8), 0),
+        (now, 1, 26, Fraction(1, 8), 0),
+    ):
+        before = SyntheticTable.of_claim(query.facts, {"parameters": query.parameters(), "version": version})
+        assert (before.turns, before.choosing.chosen, before.choosing.missing) == (turns, share, missing)
+        assert before.choosing.first == Fraction(1, 8) and before.choosing.levels == (1,)
+        assert before.loss() != query.loss() and before.rho == query.rho
+        raw = [*_nothing(before), 0, *([3] * before.layout.cells(before._parts[0]))]
         assert list(before.marginals(raw)) == [*before._always, before._parts[0]]
+        assert before.noise_in(raw) == before.noise_of and before.ways((0, 1)) == 1
+    mixed = question(sizes[:6], 48_842, plan=MIXED)
+    before = SyntheticTable.of_claim(mixed.facts, {"parameters": mixed.parameters(), "version": 3})
+    assert before.turns == mixed.turns and before.noise_of != mixed.noise_of, "columns by themselves weighed less"
+
+
+def _nothing(query: SyntheticTable) -> list[int]:
+    return [0] * sum(query.layout.cells(part) for part in query.layout.bases)
+
+
+def test_what_was_measured_again_counts_with_all_its_turns() -> None:
+    query = question((2, 3, 2, 2), 900, plan=CHOSEN, epsilon="1")
+    part, many = query._parts[0], len(query._parts)
+    cells = query.layout.cells(part)
+    raw = [*_nothing(query), 0, *([8] * cells), many, *([4] * cells), 3 * many, *([2] * cells)]
+    told, turns = query.choosing.read(raw, len(_nothing(query)), query._always)[part]
+    assert turns == 8 and told.tolist() == [[(8 + 4 + 6 * 2) / 8] * 3] * 2
+    assert query.noise_in(raw)[part] == query.noise_of[part] / 8
+    assert query.reach(part, query.noise_in(raw)) < query.reach(part)
+    assert query.ways((0,)) == 1 and query.ways(part) == 4 and query.ways((0, 1, 2)) == 64
 
 
 def test_where_all_triples_would_be_chosen_nothing_is_chosen() -> None:

@@ -70,6 +70,12 @@ def counted(query: SyntheticTable, codes: list[Integers]) -> list[list[int]]:
     return found
 
 
+def turns_taken(query: SyntheticTable, raw: tuple[int, ...]) -> int:
+    """Of all that was chosen."""
+    start = sum(query.layout.cells(part) for part in query.layout.bases)
+    return sum(many for _, many in query.choosing.read(raw, start, query._always).values())
+
+
 # What one person moves
 
 
@@ -94,18 +100,21 @@ def test_a_row_moves_a_chosen_residual_by_no_more_than_is_charged(sizes: tuple[i
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("several", [0, pytest.param(2, marks=pytest.mark.long)])
-@pytest.mark.parametrize("told", [None, {(0, 1), (0, 2)}])
-def test_a_person_moves_no_score_by_more_than_is_charged(relation: str, several: int, told: Any) -> None:
-    """`told`: the triple lacks a pair, and has half its score."""
+@pytest.mark.parametrize("held", [{}, {(0, 1): 1, (0, 2): 2}])
+def test_a_person_moves_no_score_by_more_than_is_charged(relation: str, several: int, held: Any) -> None:
+    """`held`: two pairs may be measured again, the triple lacks one and has a part of its score."""
     query = question((2, 3, 2), 6, relation, several, plan=CHOSEN)
     rows = list(product(range(2), range(3), range(2)))
     rng, before = np.random.default_rng(1), [rows[place] for place in (0, 3, 3, 7, 11)]
     expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._parts}
-    worth, most = query.choosing.worth(dict.fromkeys(query._parts, 2.0)), 0
+    offers, most = query.choosing.offers(held, 99, query._always, query.noise_of), 0
+    offers += [replace(one, worth=0) for one in offers]  # also where what is gained is above 0
+    assert {len(one.part) for one in offers} == ({2, 3} if held else {2}) and len({one.turns for one in offers}) > 2
 
     def scores(table: list[tuple[int, ...]]) -> Integers:
         codes = [np.array([row[place] for row in table]) for place in range(3)]
-        return query.choosing.scores(query._cells_of(counted(query, codes)), expected, worth, told)
+        cells = query._cells_of(counted(query, codes))
+        return np.stack([query.choosing.scores(cells, expected, [one])[0] for one in offers])
 
     own = several or 1
     persons = [list(one) for many in range(1, own + 1) for one in product(rows, repeat=many)]
@@ -123,12 +132,14 @@ def test_a_choice_loses_no_more_than_is_charged(relation: str) -> None:
     rows = list(product(range(2), range(3), range(2)))
     rng, table = np.random.default_rng(2), [rows[place] for place in (0, 3, 3, 7, 11)]
     expected = {pair: rng.integers(0, 3, [query.axes[place].size for place in pair]) for pair in query._parts}
-    worth = query.choosing.worth({pair: float(query.variance(pair)) for pair in query._parts})
+    offers = query.choosing.offers({(0, 1): 1, (0, 2): 2}, 99, query._always, query.noise_of)
 
     def law(told: list[tuple[int, ...]]) -> Any:
         codes = [np.array([row[place] for row in told]) for place in range(3)]
-        scores = query.choosing.scores(query._cells_of(counted(query, codes)), expected, worth)
-        return weighted(dict(enumerate((scores.max() - scores).tolist())), query.choosing.rate)
+        scores, able = query.choosing.scores(query._cells_of(counted(query, codes)), expected, offers)
+        gaps = {place: int(scores.max() - scores[place]) for place in np.flatnonzero(able).tolist()}
+        assert gaps.keys() == {one.place for one in offers}
+        return weighted(gaps, query.choosing.rate)
 
     near = [[one, *table] for one in rows] if relation == "add_remove" else [[one, *table[1:]] for one in rows]
     most = max(renyi(*ways, float(ORDER)) for one in near for ways in ((law(table), law(one)), (law(one), law(table))))
@@ -241,8 +252,8 @@ def test_what_somebody_wants_kept_is_measured_more_exactly() -> None:
 def test_all_pairs_with_what_is_kept_are_measured_whatever_is_chosen(relation: str) -> None:
     sizes = (3, 4, 2, 5, 3)
     query = question(sizes, 500, relation, plan=CHOSEN, keep="c3")
-    told = query.marginals(query.draw(counted(query, rows_of(500, sizes)), SystemCoins()))
-    assert {(0, 3), (1, 3), (2, 3), (3, 4)} <= told.keys() and len(told) == 5 + 4 + query.turns
+    raw = query.draw(counted(query, rows_of(500, sizes)), SystemCoins())
+    assert {(0, 3), (1, 3), (2, 3), (3, 4)} <= query.marginals(raw).keys() and turns_taken(query, raw) == query.turns
     assert cost(query.loss(), ORDER).renyi <= ORDER * query.rho * (1 + Fraction(1, 10**9))
 
 
@@ -252,8 +263,8 @@ def test_what_hangs_together_is_chosen() -> None:
     codes = [rng.integers(0, 2, 20_000) for _ in range(6)]
     codes[4] = codes[1]
     pairs = question((2,) * 6, 20_000, plan=CHOSEN, epsilon="0.5")
-    told = pairs.marginals(pairs.draw(counted(pairs, codes), SystemCoins()))
-    assert (1, 4) in told and len(told) == 6 + pairs.turns
+    raw = pairs.draw(counted(pairs, codes), SystemCoins())
+    assert (1, 4) in pairs.marginals(raw) and turns_taken(pairs, raw) == pairs.turns
     codes[5] = codes[0] ^ codes[3]
     triples = question((2,) * 6, 20_000, plan=MIXED, epsilon="0.5")
     assert (0, 3, 5) in triples.marginals(triples.draw(counted(triples, codes), SystemCoins()))

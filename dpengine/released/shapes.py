@@ -292,6 +292,11 @@ class Shapes:
         labels = self.look.query.cell_labels[self._goal]
         return self.yes if self.average > 0.5 else tuple(label for label in labels if label not in self.yes)
 
+    @property
+    def blank(self) -> bool:
+        """Is nothing left of it but what is usual, because the rest could be noise?"""
+        return self.fit.kept == 0
+
     def right(self) -> float:
         """About how often the likelier side is right. Estimated: nothing is promised."""
         return self.fit.right(min(max(self.average, 0.0), 1.0))

@@ -7,16 +7,19 @@ Fit         ridge regression of the target on indicators of all cells. Its norma
                 θ = G·u,  G = Σ f(h)·e·eᵀ,  f(h) = h₊/(h₊² + RIDGE·(h₊ + v/s²)):
             the best linear guess where H is known, u has noise of variance v besides its own of s²·H, and s²/RIDGE is
             how much an effect varies a priori. A direction in which there is more noise than rows is left alone.
+Kept        the whole is then shrunk to the part of it that is no noise: by λ = (θᵀu − tr(G·Cov) − √(θᵀ·Cov·θ))/(θᵀHθ),
+            between 0 and 1, the slope of the target on the prediction less one standard deviation. So a model that
+            noise drowns says the average of everybody.
 Pairs       the noise in a cross table of two columns hardly matters where they go together in few ways: what exceeds
             independence is cut to the directions that stand out of it (singular values above √V·(√rows + √columns),
             which those of pure noise of variance V hardly exceed, less the noise in them).
-Band        Of all that was released, only the residuals R_{jT} of a column and the target enter θ through u alone and
-            as a linear map: G, the average and the rows of cells are functions of the other residuals, whose noise is
-            independent. Given those, the noise of u has covariance σ_{jT}²·‖a‖²·(I − J/n_j) for each column, a the
-            centred values of the target's cells, and is subgaussian with it (Canonne, Kamath, Steinke 2020, Corollary
-            17). So, but for β, all N effects at once are within √(2·(C·G·Cov·Gᵀ·Cᵀ)_b·ln(2N/β)) of the same fit had
-            every R_{jT} been released without noise; C takes the average of a column's effects out. Nothing is said of
-            the noise in tables of two columns, nor of people who are not in the table.
+Band        Of all that was released, only the residuals R_{jT} of a column and the target enter u, as a linear map: G,
+            the average and the rows of cells are functions of the other residuals, whose noise is independent. Given
+            those, the noise of u has covariance σ_{jT}²·‖a‖²·(I − J/n_j) for each column, a the centred values of the
+            target's cells, and is subgaussian with it (Canonne, Kamath, Steinke 2020, Corollary 17). So, but for β, all
+            N effects at once are within λ·√(2·(C·G·Cov·Gᵀ·Cᵀ)_b·ln(2N/β)) of the same fit, with the same λ, had every
+            R_{jT} been released without noise; C takes the average of a column's effects out. Nothing is said of the
+            noise in tables of two columns, nor of people who are not in the table.
 Score       no promise. If sums of effects were normal on each side, so much would be right; the part of u that is
             noise fits itself, which tr(G·Cov) takes out on average. Doubts are counted against the model, so that it is
             mostly told a little worse than it is.
@@ -92,8 +95,21 @@ class ShapesFit:
     moments: CrossMoments
 
     @cached_property
+    def kept(self) -> float:
+        """λ"""
+        noise, found = self.moments.covariance, self._whole @ self.moments.against
+        sure = float(found @ self.moments.against) - float(np.trace(self._whole @ noise))
+        sure -= math.sqrt(max(float(found @ noise @ found), 0.0))
+        return min(max(sure / max(float(found @ self.moments.second @ found), _LEAST), 0.0), 1.0)
+
+    @cached_property
     def map(self) -> Floats:
-        """C·G"""
+        """λ·C·G"""
+        found: Floats = self.kept * self._whole
+        return found
+
+    @cached_property
+    def _whole(self) -> Floats:
         moments = self.moments
         sizes, ways = np.linalg.eigh(moments.second)
         kept, spread = np.maximum(sizes, 0.0), max(moments.spread, _LEAST)

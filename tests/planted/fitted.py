@@ -52,7 +52,7 @@ class Largest(SystemCoins):
 class EvenlyExpected(SyntheticTable):
     """Pairs are compared with an even spread: a valid question, whose choice hangs on nothing drawn before."""
 
-    def _expected(self, raw: Any, known: Any, left: int) -> Any:
+    def _expected(self, raw: Any, known: Any, wanted: Any) -> Any:
         left = [part for part in self._parts if len(part) == 2 and part not in self.marginals(raw)]
         return {part: np.full([2, 2], self.facts.about // 4, dtype=np.int64) for part in left}
 
@@ -125,15 +125,15 @@ class ChosenQuicker(EvenlyExpected):
 class TwiceTheScore(Choosing):
     """What takes two turns counts twice, as if a person moved it by no more."""
 
-    def scores(self, cells: Any, expected: Any, worth: Any, told: Any = None) -> Integers:
-        own = super().scores(cells, expected, worth)
-        turns = [len(self.needed(part, told)) for part in self.parts]
-        return own * np.array(turns, dtype=np.int64)
+    def scores(self, cells: Any, expected: Any, offers: Any) -> tuple[Integers, Integers]:
+        return super().scores(cells, expected, [replace(one, valued=1000 * one.turns) for one in offers])
 
 
 def check_no_score_moves_by_more(choosing: Choosing) -> None:
     """A row added to or taken from every cell of three lists, a triple of which lacks a pair."""
-    told, cells = {(0, 1), (0, 2)}, list(product(*map(range, choosing.layout.sizes)))
+    cells = list(product(*map(range, choosing.layout.sizes)))
+    noise = choosing.layout.best(choosing.for_first) | choosing.noise
+    offers = choosing.offers({(0, 1): 1, (0, 2): 2}, 99, [(0,), (1,), (2,)], noise)
     expected = {part: np.zeros([choosing.layout.sizes[at] for at in part], dtype=np.int64) for part in choosing.parts}
 
     def scores(rows: list[tuple[int, ...]]) -> Integers:
@@ -141,7 +141,7 @@ def check_no_score_moves_by_more(choosing: Choosing) -> None:
         for part, counts in found.items():
             for row in rows:
                 counts[tuple(row[at] for at in part)] += 1
-        return choosing.scores(found, expected, dict.fromkeys(choosing.parts, 0), told)
+        return choosing.scores(found, expected, [replace(one, worth=0) for one in offers])[0]
 
     most = max(int(np.abs(scores(cells) - scores([*cells, one])).max()) for one in cells)
     assert most <= choosing.moved, "a score moves by more than is charged"

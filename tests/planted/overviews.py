@@ -158,6 +158,7 @@ class BareItems(Overview):
 
 
 law = (check_law_against_loss, "exceeds")
+LOOK = made(Overview, PAIR, "add_remove")
 
 PLANTED = [
     Planted(
@@ -203,8 +204,8 @@ PLANTED = [
         "What is read off a first look takes its cells to have noise of their own.",
         check_sums_have_their_variance,
         "variance",
-        Ranges(made(Overview, PAIR, "add_remove"), {}),
-        CellsAlone(made(Overview, PAIR, "add_remove"), {}),
+        Ranges(LOOK, {}, LOOK.noise_of),
+        CellsAlone(LOOK, {}, LOOK.noise_of),
     ),
     Planted(
         "a forgotten size of a set",

@@ -131,7 +131,7 @@ def score_words(found: dp.Answer, model: Shapes) -> tuple[str, str]:
     if not model.listed:
         off, blank = model.off()
         told = say("shapes_page.off", off=bare(off), blank=bare(blank), target=model.target)
-        return told, say("shapes_page.beats" if off < 0.98 * blank else "shapes_page.no_better")
+        return told, _verdict(model, off < 0.98 * blank)
     always, right = model.always(), model.right()
     assert always.low is not None and always.high is not None
     told = say(
@@ -142,7 +142,13 @@ def score_words(found: dp.Answer, model: Shapes) -> tuple[str, str]:
         high=math.ceil(100 * always.high),
         what=say(f"shapes_page.what.{found.query.counted}"),
     )
-    return told, say("shapes_page.beats" if right > always.high else "shapes_page.no_better")
+    return told, _verdict(model, right > always.high)
+
+
+def _verdict(model: Shapes, better: bool) -> str:
+    if model.blank:
+        return say("shapes_page.blank")
+    return say("shapes_page.beats" if better else "shapes_page.no_better")
 
 
 def _side(model: Shapes) -> str:

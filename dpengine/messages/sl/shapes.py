@@ -36,6 +36,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.off": "Po grobi oceni se ta model običajno zmoti za približno {off} v stolpcu {target}; kdor vedno reče povprečje, za približno {blank}.",
     "shapes_page.beats": "Model je torej verjetno boljši od ugibanja. Ocena ni obljuba in je lahko preveč ugodna.",
     "shapes_page.no_better": "Ni torej jasno, da je model boljši od ugibanja: ne zanašajte se nanj. Pomagajo več oseb, večji delež ali manj stolpcev.",
+    "shapes_page.blank": "Iz šuma izstopa tako malo preštetega, da model o vseh pravi isto: ni boljši od ugibanja. Pomagajo več oseb, večji delež ali manj stolpcev.",
     "shapes_page.held": "Kako se je obnesel na tem, kar je bilo prihranjeno: vsak stolpec je bil po vrsti izpuščen in drugi so morali povedati, kako se njegove vrednosti razlikujejo. V povprečju so se zmotili za {off}; kdor o vseh reče isto, za {blank}. To je povprečje stolpcev in ne obljuba za kateregakoli.",
     "shapes_page.begin_list": "Začnite z {average} od 100, kot je običajno. Vsaka vrednost vsakega stolpca doda ali odvzame toliko; vsota je verjetnost, da je {target} {yes}.",
     "shapes_page.begin_number": "Začnite s povprečjem {average}. Vsaka vrednost vsakega stolpca doda ali odvzame toliko; vsota je napovedani {target}.",

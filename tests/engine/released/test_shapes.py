@@ -114,10 +114,23 @@ def test_all_bands_hold_at_once(relation: str) -> None:
     for _ in range(DRAWS):
         look = Look(query, query.draw(value, coins))
         told, bare = (Shapes(one, TARGET, ["yes"]) for one in (look, without_noise(look, value)))
-        away, reach = np.abs(told.fit.effects - bare.fit.effects), told.fit.reach(float(query.beta))
+        same = told.fit.map @ bare.moments.against  # the same fit, as much shrunk
+        away, reach = np.abs(told.fit.effects - same), told.fit.reach(float(query.beta))
         missed += bool((away > reach + 1e-12).any())
         narrow += bool((away > reach / 3).any())
     assert missed < 17 and narrow > 20
+
+
+def test_what_noise_drowns_says_the_same_of_everybody_and_what_stands_out_is_kept() -> None:
+    """At ε = 0.01 two models of three are blank, so that none of 20 is has a chance below 1e-9; at ε = 20 none of 200
+    was, and all kept everything."""
+    value = counted(asked(), people())
+    for epsilon in ("0.01", "20"):
+        query = asked(epsilon=epsilon)
+        found = [Shapes(Look(query, query.draw(value, SystemCoins())), TARGET, ["yes"]) for _ in range(DRAWS // 2)]
+        assert any(one.blank for one in found) == (epsilon == "0.01")
+        assert all(one.blank == (not one.fit.effects.any()) and 0 <= one.fit.kept <= 1 for one in found)
+        assert epsilon == "0.01" or min(one.fit.kept for one in found) > 0.9
 
 
 def test_without_bought_pairs_columns_are_taken_as_estimated_and_have_no_bands() -> None:

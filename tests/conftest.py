@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,6 +93,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    _browser.close()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left_out"] = session.config.stash.get(_left_out, 0)
 
@@ -307,25 +308,35 @@ def shared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 # --- the visitors -----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")  # Playwright keeps an event loop running, which asyncio in later tests would trip over
-def browser() -> Iterator[Any]:
+_browser = ExitStack()  # open from the first journey to the first test that is none
+
+
+@pytest.fixture(scope="session")
+def browser() -> Any:
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.fail(f"a browser test cannot run: {NO_CHROMIUM}", pytrace=False)
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS, timeout=LIMIT)
-        made = opened.new_context
+    playwright = _browser.enter_context(sync_playwright())
+    opened = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS, timeout=LIMIT)
+    _browser.callback(opened.close)
+    made = opened.new_context
 
-        def patient(**options: Any) -> Any:
-            context = made(**options)
-            context.set_default_timeout(LIMIT)
-            return context
+    def patient(**options: Any) -> Any:
+        context = made(**options)
+        context.set_default_timeout(LIMIT)
+        return context
 
-        opened.new_context = patient
-        yield opened
-        opened.close()
+    opened.new_context = patient
+    return opened
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Playwright keeps an event loop running, which asyncio in later tests would trip over. Journeys come first."""
+    if BROWSER_TESTS not in item.path.parents:
+        _browser.close()
 
 
 @pytest.fixture

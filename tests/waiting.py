@@ -4,7 +4,7 @@ Every ninth case of the tests below runs in `make test`, all of them in `make au
 come in pairs, such as the two relations, both kinds run. They are the tests that took a second or more of the processor
 together, where a case more is another question, size, page or language. What stands for privacy is not among them:
 losses against laws, sensitivities by brute force, planted errors, leaks, faults, kept workspaces. Of those only single
-cases wait that take seconds each (SLOW).
+cases wait that take seconds each, and so do journeys and long lists of what shorter tests show (SLOW).
 """
 
 from __future__ import annotations
@@ -155,11 +155,20 @@ SLOW = (
     "test_law_keeps_the_claimed_loss[0.1-median: by group with a range, jointly-replace]",
     "test_law_keeps_the_claimed_loss[0.1-quantile: two by group, jointly-replace]",
     "test_all_of_all_groups_hold_at_once[joint-replace]",
-    "test_a_question_from_its_link_to_its_answer[by-group-mean]",  # the first answer takes the same way
+    # that they hold often enough is tested beside it
+    "test_ranges_from_a_tree_hold_about_as_often_as_is_promised",
+    # the same with a few: values, lines of a list, charges, rows
+    "test_five_thousand_values",
+    "test_a_long_public_list_from_a_file_stays_on_the_server",
+    "test_a_long_ledger_comes_in_pages",
+    "test_forty_thousand_rows",
+    # journeys whose way another one takes
+    "test_a_cold_deep_link_shows_the_meter",
+    "test_a_question_from_its_link_to_its_answer[by-group-mean]",
     "test_on_a_phone_nothing_scrolls_sideways",
-    "test_ranges_from_a_tree_hold_about_as_often_as_is_promised",  # that they hold often enough is tested beside it
+    "test_the_answer_comes_into_view_and_a_second_click_on_the_spot_pays_nothing",
     "test_two_bars_are_compared_copied_and_taken_away",
-    "test_two_tabs_with_one_question_pay_once",  # in a browser; many clicks charge once there, two tabs without one
+    "test_two_tabs_with_one_question_pay_once",
 )
 
 

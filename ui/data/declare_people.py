@@ -36,6 +36,8 @@ def rows(draft: Draft) -> None:
             captions=["", say("data.unit.more_means")],
             label_visibility="collapsed",
         )
+        if draft.many == "one" and (likely := presets.whose(draft.names)):
+            st.html(f'<p class="warn" role="status">{escape(say("data.unit.one_sure", column=likely[0]))}</p>')
         if draft.many == "more":
             _likely(draft)
             draft.who = st.selectbox(

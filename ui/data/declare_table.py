@@ -20,6 +20,7 @@ from ui.data import declare_change as change
 from ui.data import declare_fit as fit
 from ui.data import declare_newer as newer
 from ui.data import declare_price as price
+from ui.data import presets
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_like, numbers_of
 from ui.parts import answer, first_look, fitting, job, missing, owner, preview, spend, wish
@@ -30,6 +31,7 @@ from ui.shell.state import current_table, may, open_table, workspace
 from ui.words import gloss, prices
 
 AT_ONCE = 3
+YEAR = "year"  # whose average nobody asks first
 LITTLE = Fraction(1, 10)  # of the allowance
 
 
@@ -94,7 +96,7 @@ def _at_once(table: dp.Table) -> list[tuple[dp.Query, dp.Preview]]:
     """Questions that one click asks, at the price that Ask starts them with: of each kind the first column's that takes
     little."""
     found: dict[str, tuple[dp.Query, dp.Preview]] = {}
-    for name in table.schema.columns:
+    for name in sorted(table.schema.columns, key=lambda one: presets.suggest(one).preset == YEAR):
         query = _asked_first(table, name)
         if query is None or query.card.key in found or len(found) == AT_ONCE:
             continue

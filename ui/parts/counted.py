@@ -5,7 +5,9 @@ from __future__ import annotations
 from html import escape
 
 import dpengine as dp
+from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
+from dpengine.messages import say
 from ui.words.edge_words import edges
 from ui.words.wording import cut_rows, headline
 
@@ -13,8 +15,15 @@ LONG = 60  # characters: a longer finding is set smaller, so that its range stay
 
 
 def words(query: dp.Query) -> str:
-    """One sentence; nothing where nothing is cut."""
-    return cuts.sentence(query.cuts())
+    """One sentence; nothing where nothing is cut. Where the values of one column are averaged or ranked, also that rows
+    without one are left out."""
+    told = [cuts.sentence(query.cuts())]
+    column = getattr(query, "column", None)
+    if column is not None:
+        declared = query.facts.schema.columns.get(base(column))
+        if isinstance(declared, dp.Date) or (isinstance(declared, dp.Number) and declared.missing is None):
+            told.append(say("cut.without", column=base(column)))
+    return " ".join(filter(None, told))
 
 
 def finding(answer: dp.Answer, lead: str = "") -> str:

@@ -177,11 +177,14 @@ def hint(sentence: str) -> None:
     st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
-def refused(sentence: str, request: str | None = None) -> None:
-    """Why nothing was asked; of a `request`, in place of its answer."""
+def refused(sentence: str, request: str | None = None, now: bool = False) -> None:
+    """Why nothing was asked; of a `request`, in place of its answer. `now`: the click was just made, and whoever made
+    it may be elsewhere on the page."""
     words = f"<b>{html_lines(say('job.refused'))}</b> {html_lines(sentence)}"
-    mark = 'class="refused arrived" tabindex="-1"' if request else 'class="refused"'
+    mark = 'class="refused arrived" tabindex="-1"' if request or now else 'class="refused"'
     st.html(f'<div {mark} role="alert">{words}</div>')
+    if now:
+        steer.show()
     steer.arrived(request)
 
 

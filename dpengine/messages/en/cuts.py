@@ -3,6 +3,7 @@
 SENTENCES: dict[str, str] = {
     "cut.all": "Counted as declared: {parts}.",
     "cut.rows": "at most {most} {most|row|rows} of each {column} {most|counts|count}, and none without one",
+    "cut.without": "Rows without {column} are not counted.",
     "cut.range": "{column} above {upper} counts as {upper}, below {lower} as {lower}",
     "cut.range.upper": "{column} above {upper} counts as {upper}",
     "cut.range.lower": "{column} below {lower} counts as {lower}",

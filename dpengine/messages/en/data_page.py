@@ -68,6 +68,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.title": "Can one person be in more than one row?",
     "data.unit.lead": "Fixed once the table is added.",
     "data.unit.one_label": "No, one row each",
+    "data.unit.one_sure": "So no “{column}” is in two rows. If one can be, choose Yes: else its rows are taken for different people, and errors look smaller than they are.",
     "data.unit.more_label": "Yes, or not sure",
     "data.unit.more_means": "Visits, payments.",
     "data.unit.who": "Which column says who a row belongs to?",

@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "fit.headline.mostly_not": "{wrong} of {columns} {columns|column|columns} mostly {wrong|does|do} not fit: {names}",
     "fit.headline.some_not": "Many cells do not fit: {names}",
     "fit.headline.unsure": "No column certainly misfits; for {unsure} of {columns} it cannot be told",
-    "fit.headline.fits_rough": "This could be told only roughly, within ±{reach} of about {about} people: most cells seem to fit",
+    "fit.headline.fits_rough": "This could be told only roughly, within ±{reach} rows where there are about {about} people: most cells seem to fit",
     "fit.found.fits_rough": "As far as can be told, which is only roughly, most cells of {column} fit.",
     "data.fit.found": "The list was found in the cells themselves: {columns}.",
     "data.fit.good_rough": "This could be told only roughly: most cells seem to fit in: {columns}.",

@@ -3,6 +3,7 @@
 SENTENCES: dict[str, str] = {
     "cut.all": "Šteto, kot je določeno: {parts}.",
     "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, vrstice brez nje ne štejejo",
+    "cut.without": "Vrstice brez vrednosti »{column}« niso štete.",
     "cut.range": "{column} nad {upper} šteje kot {upper}, pod {lower} kot {lower}",
     "cut.range.upper": "{column} nad {upper} šteje kot {upper}",
     "cut.range.lower": "{column} pod {lower} šteje kot {lower}",

@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "budget.several": "Deli te vsebine so v tabelah z lastnimi dovoljenji ({tables}); prinesite jih posamič.",
     "content.read_otherwise": "Ta vsebina je že tu, kot »{table}«, in je bila prebrana drugače. Število ljudi je bilo povedano enkrat in ostane: navedite isto ločilo, narekovaj, kodiranje in prelome vrstic kot takrat.",
     "content.part_known": "Del te vsebine je že tu, kot »{table}«, kjer so bili ljudje prešteti enkrat. Druge datoteke prinesite posebej.",
-    "budget.other_terms": "Ta vsebina že ima proračun z drugačnimi odgovori o tem, komu pripada vrstica, koliko vrstic osebe šteje ali ali je članstvo skrivnost; odgovorite enako kot prej.",
+    "budget.other_terms": "Ta vsebina že ima proračun z drugačnimi odgovori o tem, komu pripada vrstica, koliko vrstic osebe šteje in ali je prisotnost skrivnost; odgovorite enako kot prej.",
     "budget.practice": "Vadbeni proračun je samo za vzorčne tabele; tej tabeli določite lasten proračun.",
     "workspace.secret": "Skrivna datoteka delovnega prostora je poškodovana; vrnite njeno kopijo ali začnite z novo mapo.",
     "table.exists": "Tabela z imenom »{name}« že obstaja; izberite drugo ime.",

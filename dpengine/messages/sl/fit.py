@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "fit.headline.mostly_not": "Večinoma se ne ujema: {names} ({wrong} od {columns})",
     "fit.headline.some_not": "Veliko celic se ne ujema: {names}",
     "fit.headline.unsure": "Za noben stolpec ni gotovo, da se ne ujema; pri {unsure} od {columns} tega ni mogoče povedati",
-    "fit.headline.fits_rough": "To je bilo mogoče ugotoviti le približno, na ±{reach} od približno {about} oseb: večina celic se, kot kaže, ujema",
+    "fit.headline.fits_rough": "To je bilo mogoče ugotoviti le približno, na ±{reach} vrstic pri približno {about} osebah: večina celic se, kot kaže, ujema",
     "fit.found.fits_rough": "Kolikor je mogoče ugotoviti, in to le približno, se večina celic stolpca {column} ujema.",
     "data.fit.found": "Seznam je bil najden v samih celicah: {columns}.",
     "data.fit.good_rough": "To je bilo mogoče ugotoviti le približno: večina celic se, kot kaže, ujema v: {columns}.",

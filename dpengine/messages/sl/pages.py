@@ -106,7 +106,7 @@ SENTENCES: dict[str, str] = {
     "answer.figures": "Številke",
     "many.largest": "Narisanih je {shown} največjih od {of}, v navedenem vrstnem redu. Vsi so pod »Številke« in v datoteki CSV.",
     "many.first": "Narisanih je prvih {shown} od {of}, v navedenem vrstnem redu.",
-    "many.none": "{none} vrednosti ni mogoče ločiti od nič: morda jih nima nihče, vsaka pa ima največ {most} {unit}. Številke spodaj in CSV jih imajo.",
+    "many.none": "{none} vrednosti ni mogoče ločiti od nič: morda jih nima nihče, vsaka pa ima največ {most} {unit}. So med številkami spodaj in v CSV.",
     "many.none_hoped": "V {none} {none|stolpcu|stolpcih|stolpcih|stolpcih} nič ne kaže, da celice ne ustrezajo; {none|tam|v vsakem|v vsakem|v vsakem} jih morda še vedno ne ustreza največ {most}. Številke spodaj in CSV {none|ga|ju|jih|jih} imajo.",
     "many.none_shown": "Pokaži vrednosti, ki jih ni mogoče ločiti od nič",
     "many.grey": "Sivo: ni mogoče ločiti od nič.",

@@ -47,7 +47,7 @@ SENTENCES: dict[str, str] = {
     "why.chances": "Kdor ugiba po teh dveh odgovorih, ima prav v {right} od 100 primerov; kdor vrže kovanec, v 50.",
     # Tables
     "tables.title": "Tabele",
-    "tables.lead": "Vsaka tabela ima svoj proračun: delež vsega, kar jo je sploh mogoče vprašati.",
+    "tables.lead": "Vsaka tabela ima svoj proračun: del vsega, kar jo je mogoče vprašati.",
     "tables.own": "Vaše tabele",
     "tables.none": "Nobene tabele še niste prinesli. Dovolj je preglednica ali datoteka CSV; ostane na tem računalniku.",
     "tables.practice": "Izmišljene tabele za vajo",

@@ -107,7 +107,7 @@ with left, st.container(key="card-spend"):
             rest = table.meter().unused
             job.refused(say("ask.too_much", left=percent_left(rest)) if rest else workshop.nothing_left())
     if refusal:
-        job.refused(refusal, now=True)
+        job.refused(refusal)
 with right, st.container(key="card-preview"):
     preview.heading(query)
     if query is not None and usual is not None:

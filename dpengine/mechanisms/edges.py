@@ -3,6 +3,10 @@ range count as its ends. It follows from the declaration alone, and is said whet
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+from dpengine.core.json_types import Json
+from dpengine.core.printed import measured
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import AGAIN, MERGED, Grouped
 from dpengine.declared.schema import Number
@@ -10,6 +14,8 @@ from dpengine.mechanisms.cuts import figure
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 from dpengine.messages.numbers import day
+
+NEAR = Fraction(1, 10)  # of the range
 
 
 def beyond(query: AnyQuery, part: str) -> str:
@@ -21,6 +27,21 @@ def beyond(query: AnyQuery, part: str) -> str:
     kind, write = ("days", day) if isinstance(column, Date) else ("range", figure)
     ends = {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
     return say(f"edge.{kind}.{code}", name=query.shown().get(part, part), **ends)
+
+
+def near_end(query: AnyQuery, value: Json) -> str:
+    """Of an answer among a column's values that lies close to an end of its range: that the truth may lie beyond. At 0
+    a range usually ends because nothing is less."""
+    column = query.facts.schema.columns.get(query.answer_column)
+    if query.answer_kind != "place" or not isinstance(column, Number) or not isinstance(value, int | float | Fraction):
+        return ""
+    low, high = column.ends
+    margin = (high - low) * NEAR
+    code = "upper" if value >= high - margin else "lower" if low != 0 and value <= low + margin else ""
+    if not code:
+        return ""
+    end = measured(figure(column.text(column.size - 1 if code == "upper" else 0)), column.measure)
+    return say(f"edge.near.{code}", column=query.answer_column, end=end)
 
 
 def at_end(query: AnyQuery, part: str) -> bool:

@@ -103,12 +103,12 @@ def test_a_rough_check_is_told_as_roughly_as_it_is_known() -> None:
     facts = answered("count", 1).query.facts
     check = dp.catalogue["fit_checks"].build(facts, {"columns": ["ward"], "epsilon": "0.1"})
     wide, narrow = {"ward": (-800, 1_000)}, {"ward": (-90, 110)}
-    assert "only roughly, within ±900 of about 5,000 people" in check.finding({"ward": 100}, wide)
+    assert "only roughly, within ±900 rows where there are about 5,000 people" in check.finding({"ward": 100}, wide)
     assert "roughly" not in check.finding({"ward": 10}, narrow)
     one = Check({}, {"ward": (100, wide["ward"])}, 5_000, 3).of("ward")
     assert one is not None and one.state == "fits" and "only roughly" in one.words()
     with speaking("sl"):
-        assert "le približno, na ±900 od približno 5.000 oseb" in check.finding({"ward": 100}, wide)
+        assert "le približno, na ±900 vrstic pri približno 5.000 osebah" in check.finding({"ward": 100}, wide)
         assert "le približno" in one.words()
 
 

@@ -133,12 +133,14 @@ def test_another_usual_range_takes_its_own_measure_along() -> None:
     assert pay.measure == "€"
 
 
-def test_a_name_that_only_one_census_has_tells_how_the_others_are_read() -> None:
-    """Each still waits for a yes, given to its cell; without that name the cells of all readings stand side by side."""
+def test_names_that_only_one_census_has_tell_together_how_the_others_are_read() -> None:
+    """Each still waits for a yes, given to its cell; without those names the cells of all readings stand side by side,
+    and a list that only that census has is not guessed."""
     for name, cell in (("education", "HS-grad"), ("marital-status", "Married-civ-spouse"), ("salary", "<=50K")):
-        draft = described(name, "workclass", "age")
+        draft = described(name, "workclass", "fnlwgt", "capital-gain", "age")
         assert [one.like[0] for one in draft.card(name).candidates] == [cell] and draft.state(name) == "guess"
-        assert len(described(name, "age").card(name).candidates) > 1
+        assert len(described(name, "age", "Work class").card(name).candidates) > 1
+    assert described("Work class", "age").state("Work class") == "out"
 
 
 def test_a_day_waits_for_how_it_is_written_and_for_nothing_else() -> None:

@@ -13,9 +13,11 @@ from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
 from dpengine.declared.conditions import excludes_nothing, read_predicate
+from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import declare_price as price
+from ui.data.declare_column import Card
 from ui.data.presets import RANGES
 from ui.pictures import charts
 
@@ -243,3 +245,39 @@ def test_how_many_columns_wait_is_told_in_the_right_form() -> None:
         assert told == [f"Naprej ({one})" for one in ("1 čaka", "2 čakata", "3 čakajo", "5 jih čaka", "6 jih čaka")]
         lever = say("lever.groups", now="±5, če so skupine enako velike", then="±3", question="")
         assert "velike; potem ±3" in lever
+
+
+# --- what would be believed
+
+
+def test_an_average_at_the_end_of_its_range_is_doubted_until_the_column_is_checked(home: dp.Workspace) -> None:
+    """Forty hours a week declared as hours of a day: nearly everybody counts as 24."""
+    frame = pd.DataFrame({"hours": [40] * 1_900 + [20] * 100})
+    schema = dp.Schema({"hours": dp.Number(0, 24, measure="h")})
+    table = home.add_table("weekly", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    asked = table.ask(table.query("mean", column="hours", epsilon="2"))
+    told = plain(html_of(open_page("ask", table="weekly", answer=asked.request_id)))
+    assert "This is close to 24\xa0h, where the declared range of hours ends." in told
+    assert "Rows without hours are not counted." in told
+    fine = dp.Schema({"hours": dp.Number(0, 60, measure="h")})
+    other = home.add_table("fine", frame + 1, schema=fine, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    asked = other.ask(other.query("mean", column="hours", epsilon="2"))
+    assert "This is close to" not in plain(html_of(open_page("ask", table="fine", answer=asked.request_id)))
+
+
+def test_answers_at_a_glance_say_what_a_check_found(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"hours": [40] * 2_000})
+    schema = dp.Schema({"hours": dp.Number(0, 24)})
+    table = home.add_table("cut", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    for spend in ("1", "2"):
+        table.ask(table.query("mean", column="hours", epsilon=spend))
+    table.ask(table.query("fit_checks", columns=["hours"], epsilon="5"))
+    told = html_of(open_page("answers", table="cut"))
+    glance = told.split('class="glance"')[1].split("</ul>")[0]
+    assert glance.count("did not fit the declaration") >= 2
+
+
+def test_a_question_mark_that_was_found_is_no_answer() -> None:
+    card = Card()
+    card.take_found(Drafted("job", "list", values=(("clerk", 900), ("?", 200), ("nurse", 100))), "found")
+    assert card.values == ["clerk", "nurse"]

@@ -9,7 +9,8 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.statement import sentence_of
 from dpengine.messages import say
-from ui.parts import history
+from ui.parts import fitting, history
+from ui.shell.state import workspace
 from ui.words import prices
 
 FEWEST = 3  # fewer are seen anyway
@@ -28,10 +29,22 @@ def show(table: dp.Table) -> None:
 def _line(table: dp.Table, entry: dp.Entry) -> str:
     charge = entry.charge
     took = say("answers.glance_took", share=prices.took(table, entry))
+    told = sentence_of(charge) if charge.table == table.name else f"{sentence_of(charge)} ({charge.table})"
+    doubt = f"<em>{escape(found)}</em>" if (found := _doubt(entry)) else ""
     return (
-        f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(sentence_of(charge))}</a>'
-        f"<b>{escape(history.outcome(entry))}</b><span>{escape(took)}</span></li>"
+        f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(told)}</a>'
+        f"<b>{escape(history.outcome(entry))}{doubt}</b><span>{escape(took)}</span></li>"
     )
+
+
+def _doubt(entry: dp.Entry) -> str:
+    """What a paid check says against it, where cells of its columns do not fit."""
+    answer = workspace().answer_of(entry)
+    if answer is None:
+        return ""
+    columns, known = answer.query.facts.schema.columns, fitting.fits(answer)
+    fits = known.all_of((name, columns[name]) for name in sorted(answer.query.about()) if name in columns)
+    return " ".join(note for fit in fits if fit.checked and (note := fit.note()))
 
 
 _STYLE = """<style>
@@ -41,6 +54,7 @@ _STYLE = """<style>
   gap: 0 1.2rem; align-items: baseline; margin: 0; padding: 0.3rem 0; border-bottom: 1px solid var(--line); }
 ul.glance a, ul.glance b { overflow-wrap: anywhere; }
 ul.glance b { font-weight: 600; }
+ul.glance em { display: block; font-style: normal; font-weight: 400; color: var(--take); }
 ul.glance span { color: var(--take); white-space: nowrap; }
 @media (max-width: 640px) {
   [data-testid="stHtml"] ul.glance li { grid-template-columns: minmax(0, 1fr) auto; }

@@ -17,7 +17,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number, normal, round_step
-from dpengine.declared.usual_spellings import MISSING
+from dpengine.declared.usual_spellings import MISSING, spellings
 from dpengine.intake.postgres import SET_SEPARATOR
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
@@ -69,8 +69,10 @@ class Card:
     def for_name(name: str, beside: Sequence[str] = ()) -> Card:
         """Prefilled from the column's name and the names `beside` it, and from nothing else. It waits for a yes;
         without an idea it is left out."""
-        idea = presets.suggest(name)
-        card = Card(kind=idea.kind or OUT, candidates=presets.candidates(name, beside), spellings=MISSING)
+        idea, likely = presets.suggest(name), presets.candidates(name, beside)
+        if idea.preset in presets.EDITION and not likely:  # another's list of that name may hold anything
+            idea = presets.Suggestion()
+        card = Card(kind=idea.kind or OUT, candidates=likely, spellings=MISSING)
         card.measure = presets.measure(name, idea.preset)
         if card.candidates:
             card._filled(card.candidates[0])
@@ -152,7 +154,9 @@ class Card:
         """What was bought about it. Whether day or month comes first nobody has said."""
         if found.ends is None:
             self.kind = "list"
-            self.take_values([value for value, _ in found.values], source)
+            values = [value for value, _ in found.values]
+            said = [value for value in values if not spellings(MISSING, value)]  # “?” is no answer, here as elsewhere
+            self.take_values(said if len(said) > 1 else values, source)
         elif found.kind == "date":
             self.kind, (self.first, self.last) = "date", found.ends
         else:
@@ -258,16 +262,16 @@ def column_of(card: Card, dialect: Dialect) -> Column:
         raise AllowanceError("data.card.kind_missing")
     if card.brought and not card.public:
         raise AllowanceError("data.list.not_public")
-    values, spellings = (list(card.brought), {}) if card.brought else listed(card.listed)
+    values, others = (list(card.brought), {}) if card.brought else listed(card.listed)
     if not card.brought and len(values) > MOST_TYPED:
         raise AllowanceError("data.list.long", most=MOST_TYPED)
     if card.kind == "items":
-        if spellings:
+        if others:
             raise AllowanceError("data.card.items_spelled")
         return _items(tuple(values), card.separator, card.at_most)
     if len(values) < 2:
         raise AllowanceError("category.few", least=2)
-    return _category(card, tuple(values), tuple(spellings.items()), card.spellings)
+    return _category(card, tuple(values), tuple(others.items()), card.spellings)
 
 
 def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
@@ -306,15 +310,15 @@ def listed(text: str) -> tuple[list[str], dict[str, str]]:
         sign = ";" if ";" in lines[0] else "," if " = " not in lines[0] else "\n"
         lines = [part.strip() for part in lines[0].split(sign) if part.strip()]
     values: list[str] = []
-    spellings: dict[str, str] = {}
+    other_of: dict[str, str] = {}
     for line in lines:
         value, _, others = line.rstrip(",;").partition(" = ")
         values.append(value.strip())
         for other in re.split(r"[,;]", others):
             if other.strip():
-                spellings[other.strip()] = value.strip()
+                other_of[other.strip()] = value.strip()
     own = {normal(value) for value in values}
-    return values, {other: value for other, value in spellings.items() if normal(other) not in own}
+    return values, {other: value for other, value in other_of.items() if normal(other) not in own}
 
 
 def typed(text: str, name: str) -> Fraction:

@@ -76,14 +76,17 @@ RANGES: dict[str, Range] = {
 # Readings that a name cannot tell apart: which one it is, a cell tells that the person recognises.
 OTHERWISE: dict[str, tuple[str, ...]] = {
     "money_month": ("money_month", "money_year", "bracket_us"),
-    "money_year": ("money_year", "money_month", "bracket_us"),
+    "money_year": ("money_year", "bracket_us"),
     "height_cm": ("height_cm", "height_m"),
     "score5": ("score5", "score10"),
     "marital": ("marital", "marital_us"),
     "schooling": ("schooling", "schooling_us"),
 }
-# Lists of one and the same census: where a name stands that only it has, the other names are read as it writes them.
-EDITION = {"work_us": ("schooling_us", "marital_us", "bracket_us")}
+# Lists of one and the same census, and names that it has: where several of these stand together, the others are read as
+# it writes them. One alone may be anybody's.
+EDITION = ("schooling_us", "marital_us", "bracket_us", "work_us", "occupation_us", "family_us", "race_us")
+_CENSUS = "=workclass =work_class =fnlwgt =education_num =capital_gain =capital_loss =native_country =hours_per_week"
+SEVERAL = 3
 WRITTEN = {"dmy": "31.12.1999", "ymd": "1999-12-31", "mdy": "12/31/1999"}  # one day, in each order
 _DAY_FIRST = ("sl",)  # languages in which nobody writes the month first
 _CURRENCIES = {"eur": "€", "euro": "€", "euros": "€", "evro": "€", "evrov": "€", "usd": "$", "gbp": "£", "chf": "CHF"}
@@ -120,7 +123,7 @@ _YEAR = "year leto jahr annee ano שנה שנת"
 _RECENT = "last this past previous lansko letosnje preteklo prejsnje letztes voriges derniere pasado anterior שעברה"
 _YEARLY = "year yearly annual annually letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
 _MONTHLY = "month monthly mesec mesecno mesecna mesecnih monat monatlich mois mes mensual חודש חודשי"
-_WEEKLY = "week weekly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"
+_WEEKLY = "week weekly wk wkly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"
 
 # What a name is about, where it is not the thing itself: an age group is no age, and an order's id counts nothing.
 # English and German say it last, other languages first.
@@ -145,6 +148,7 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("money_year", (_MONEY, _YEARLY)),
     ("money_month", (_MONEY,)),
     ("age", ("age starost alter lebensalter edad גיל",)),
+    ("age", ("years yrs", "old$")),
     ("year", (f"{_YEAR} yob birthyear letnica jahrgang geburtsjahr",)),
     ("bmi", ("bmi itm",)),
     ("pressure", ("systolic diastolic sbp dbp sistolicni diastolicni blutdruck",)),
@@ -194,12 +198,12 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
 )
 
 _BIRTHS = "dob birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
-_DATES = "date *datum timestamp fecha תאריך dob birthday birthdate"
+_DATES = "on$ date *datum timestamp fecha תאריך dob birthday birthdate"
 _SETS = (
     "interests hobbies languages skills tags topics symptoms medications allergies films movies genres interesi jeziki "
     "hobiji vescine simptomi zdravila interessen sprachen kenntnisse loisirs langues idiomas aficiones שפות תחביבים"
 )
-_FLAG_FIRST = "is has had was ima je hat ist tiene"  # a name that starts so is a statement
+_FLAG_FIRST = "is has had was owns ima je hat ist tiene"  # a name that starts so is a statement
 _ANSWERS = ({"yes", "no"}, {"y", "n"}, {"da", "ne"}, {"ja", "nein"}, {"oui", "non"}, {"si", "no"})
 _FLAGS = (
     "smoker$ kadilec$ kadilka$ kadi$ raucher$ fumeur$ fumador$ employed$ zaposlen$ zaposlena$ employe$ empleado$ "
@@ -297,13 +301,15 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset is None:
         return ()
     readings = OTHERWISE.get(idea.preset, (idea.preset,))
+    census = sum(_holds(fold(other) or [""], _CENSUS) for other in {*beside, name}) >= SEVERAL
+    if idea.preset in EDITION and not census:
+        return ()
     words = fold(name)
     said = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
     if said:  # the name tells what it is counted in
         readings = said
-    if len(readings) > 1:
-        known = [preset for other in beside for preset in EDITION.get(suggest(other).preset or "", ())]
-        readings = tuple(preset for preset in readings if preset in known) or readings
+    if len(readings) > 1 and census:
+        readings = tuple(preset for preset in readings if preset in EDITION) or readings
     return tuple(map(_candidate, readings))
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from html import escape
 
 import dpengine as dp
+from dpengine.asking.column_fit import MADE
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
+from dpengine.mechanisms.counts.fit_checks import FITS
+from dpengine.mechanisms.edges import near_end
 from dpengine.messages import say
+from ui.parts import fitting
 from ui.words.edge_words import edges
 from ui.words.wording import cut_rows, headline
 
@@ -30,13 +34,22 @@ def finding(answer: dp.Answer, lead: str = "") -> str:
     """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
     of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,
     which way the truth may lie; and once, smaller, how the declaration changes what counts."""
-    warned = [edges(answer), cut_rows(answer)]
+    warned = [_near_end(answer), edges(answer), cut_rows(answer)]
     edge = "".join(f'<p class="warn">{escape(told)}</p>' for told in warned if told)
     counts = words(answer.query)
     small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
     said = headline(answer)
     kind = "headline long" if len(said) > LONG else "headline"
     return f'<p class="{kind}">{escape(said)}</p>{lead}{edge}{small}'
+
+
+def _near_end(answer: dp.Answer) -> str:
+    """Nothing where a paid check says that most cells fit."""
+    told = near_end(answer.query, answer.value)
+    column = answer.query.facts.schema.columns.get(answer.query.answer_column)
+    if not told or column is None or fitting.fits(answer).of(answer.query.answer_column, column).state in (FITS, MADE):
+        return ""
+    return told
 
 
 def html(query: dp.Query) -> str:

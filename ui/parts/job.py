@@ -22,7 +22,7 @@ from ui.words.markup import html_lines
 Kind = Literal["primary", "secondary"]
 PRIMARY: Kind = "primary"
 SECONDARY: Kind = "secondary"
-_NEXT, _SEEN = "_next_request", "_seen"
+_NEXT, _SEEN, _CLICKED = "_next_request", "_seen", "_clicked"
 _FIELDS = "ask-", "where-"  # how the keys of a form's fields begin
 _OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
@@ -81,17 +81,22 @@ def _ask(table: dp.Table, query: dp.Query, request: str, place: str, known: int 
     nobody has seen the question that stands there now."""
     now = _fields("")
     if any(now.get(name, one) != one for name, one in drawn.items()):
-        st.session_state["refusal"] = say("ask.just_changed")
+        _refuse(say("ask.just_changed"))
         return
     try:
         # First: at any st.* call the next click may abort this script.
         table.submit(query, request_id=request, seen=known)
     except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
+        _refuse(str(refusal))
         return
     steer.expect(request)
     st.query_params["table"] = table.name
     st.query_params[place] = request
+
+
+def _refuse(sentence: str) -> None:
+    st.session_state["refusal"] = sentence
+    st.session_state[_CLICKED] = True
 
 
 def current_request() -> str | None:
@@ -177,9 +182,10 @@ def hint(sentence: str) -> None:
     st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
-def refused(sentence: str, request: str | None = None, now: bool = False) -> None:
-    """Why nothing was asked; of a `request`, in place of its answer. `now`: the click was just made, and whoever made
-    it may be elsewhere on the page."""
+def refused(sentence: str, request: str | None = None) -> None:
+    """Why nothing was asked; of a `request`, in place of its answer. Whoever has just clicked may be elsewhere on the
+    page, and is brought to it."""
+    now = st.session_state.pop(_CLICKED, False)
     words = f"<b>{html_lines(say('job.refused'))}</b> {html_lines(sentence)}"
     mark = 'class="refused arrived" tabindex="-1"' if request or now else 'class="refused"'
     st.html(f'<div {mark} role="alert">{words}</div>')

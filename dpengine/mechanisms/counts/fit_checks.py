@@ -43,6 +43,7 @@ from dpengine.statistics.counts import MisfitCounts
 
 FITS, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
 _NAMED = 3  # columns in a sentence
+_TOLD = 6  # that do not fit
 _FOR_MISFITS = Fraction(19, 20)  # of β, where rows are counted too
 
 
@@ -121,10 +122,10 @@ class FitChecks(OfCounts):
         told = {name: self.verdict_of(interval[name]) for name in value}
         wrong = [name for name, one in told.items() if one == MOSTLY_NOT]
         if wrong:
-            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(told), names=wrong[:_NAMED])
+            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(told), names=_some(wrong))
         some = [name for name, one in told.items() if one == SOME_NOT]
         if some:
-            return say("fit.headline.some_not", names=some[:_NAMED])
+            return say("fit.headline.some_not", names=_some(some))
         unsure = sum(one == UNSURE for one in told.values())
         if not unsure and any(rough(interval[name], self.facts.about) for name in value):
             reach = max(-(-(high - low) // 2) for low, high in interval.values())
@@ -175,6 +176,11 @@ class FitChecks(OfCounts):
     def told(self, each: list[Ends]) -> Released:
         found = dict(zip(self.columns, each, strict=True))
         return Released({name: one[0] for name, one in found.items()}, {name: one[1] for name, one in found.items()})
+
+
+def _some(names: list[str]) -> list[str]:
+    """All of them, or of many the first, and that there are more."""
+    return names if len(names) <= _TOLD else [*names[:_TOLD], "…"]
 
 
 def rough(interval: Ends, about: int) -> bool:

@@ -15,7 +15,8 @@ MWEM    the lecture's question at ε (pure), where its combinations are few enou
 others  `bench.synthetic_peers`: own short readings of the papers, fitted by maximum entropy to all that they measured;
         half an hour each, else "did not finish"
 
-With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables and sizes stays.
+With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables, sizes and ways
+stays. `--runs 0` measures nothing and writes what was kept.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import statistics
 import sys
 import time
@@ -165,7 +167,7 @@ def timed(*given: Any) -> dict[str, Any]:
 
 def measure(table: str, columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
     for relation in RELATIONS:
-        for name in [name for name in (OURS, *WAYS, MWEM) if not only or name in only]:
+        for name in [name for name in (OURS, *WAYS, MWEM) if runs and (not only or name in only)]:
             told = [timed(name, table, columns, epsilon, relation, run) for run in range(runs)]
             for way in told[0]:
                 kept[f"{table} {columns} {epsilon:g} {relation} {way}"] = [one.get(way, told[0][way]) for one in told]
@@ -178,8 +180,8 @@ LEAD = f"""# Synthetic tables
 
 Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared, and `bench.synthetic_people`
 how the tables are made. Errors are shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the
-runs ± standard error, and the mean of the largest; without ± of one run. Other programs ran beside these, so seconds
-are more than on an idle machine.
+runs ± standard error, and the mean of the largest ± its own; without ± of one run. Seconds are those of one processor.
+A line with † was measured earlier, ours in an earlier version, its seconds as they passed beside other programs.
 """
 ABOUT = {
     "census": "Constants of ours were found on this table.",
@@ -191,11 +193,12 @@ def report(kept: dict[str, Any], before: str) -> str:
     """All that was measured, by table; parts of `before` that were not measured again stay."""
     parts: dict[tuple[str, str], str] = {}
     for table, text in _by_heading(before, "\n## ").items():
-        parts |= {(table, title): part for title, part in _by_heading(text, "\n**").items()}
+        parts |= {(table, title): marked(part) for title, part in _by_heading(text, "\n**").items()}
     found = sorted({tuple(key.split(" ")[:4]) for key in kept}, key=lambda one: (-float(one[2]), one[3]))
     for table, columns, epsilon, relation in found:
         title = f"{columns} columns, (ε, δ) = ({epsilon}, 10⁻⁶), {RELATIONS[relation]}"
-        parts[(table, title)] = "\n".join(_lines(kept, f"{table} {columns} {epsilon} {relation}"))
+        there = parts.get((table, title), "")
+        parts[(table, title)] = "\n".join(_lines(kept, f"{table} {columns} {epsilon} {relation}", there))
     told = [LEAD]
     for table in TABLES:
         own = {title: part for (of, title), part in parts.items() if of == table}
@@ -214,15 +217,26 @@ def _by_heading(text: str, mark: str) -> dict[str, str]:
     return {head.strip("*"): rest.strip() for head, _, rest in parts}
 
 
-def _lines(kept: dict[str, Any], setting: str) -> Iterator[str]:
+def _lines(kept: dict[str, Any], setting: str, before: str) -> Iterator[str]:
+    """What was not measured again stays, with a mark."""
     load = os.getloadavg()[0]
     yield f"Load average when it was written: {load:.1f}."
     yield ""
     yield "| | one column | largest | two columns | largest | three columns | largest | seconds | runs |"
     yield "|---|---|---|---|---|---|---|---|---|"
+    there = {
+        re.sub(r" \(.*| †", "", line[2 : line.index(" |", 2)]): line for line in before.splitlines() if line[:2] == "| "
+    }
     for name in NAMES:
         if (told := kept.get(f"{setting} {name}")) is not None:
             yield _line(name, told)
+        elif (line := there.get(name)) is not None:
+            yield marked(line)
+
+
+def marked(text: str) -> str:
+    """The lines of a table, told to be of before."""
+    return re.sub(r"^\| ([^|†]+[^|† ]) \|", r"| \1 † |", text, flags=re.MULTILINE)
 
 
 def _line(name: str, told: list[dict[str, Any]]) -> str:
@@ -235,11 +249,14 @@ def _line(name: str, told: list[dict[str, Any]]) -> str:
         if not found:
             cells += ["–", "–"]
             continue
-        means = [one[0] for one in found]
-        error = f" ± {statistics.stdev(means) / math.sqrt(len(means)):.4f}" if len(means) > 1 else ""
-        cells += [f"{statistics.mean(means):.4f}{error}", f"{statistics.mean(one[1] for one in found):.4f}"]
+        cells += [_mean([one[at] for one in found]) for at in (0, 1)]
     seconds = statistics.median(one["seconds"] for one in told if "seconds" in one)
     return f"| {title} | {' | '.join(cells)} | {seconds:.0f} | {len(told)} |"
+
+
+def _mean(found: list[float]) -> str:
+    error = f" ± {statistics.stdev(found) / math.sqrt(len(found)):.4f}" if len(found) > 1 else ""
+    return f"{statistics.mean(found):.4f}{error}"
 
 
 def main() -> None:

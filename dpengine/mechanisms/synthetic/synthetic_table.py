@@ -21,8 +21,8 @@ Loss        pairs, triples: one row moves all residuals together by what `residu
             chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ; a public part of Σ or of s_A, rounded
             down, moves by no more, and T choices are charged also where fewer are made. The rest in T equal parts ρ_A
             to the residuals R_A of what is chosen, σ_A² = m²·d_A/(2ρ_A), d_A the most that one row moves R_A/Πn_i by,
-            squared; k turns at once have σ_A²/k. Losses of parts that are chosen by what came before add up (adaptive
-            composition). All of it is charged before anything is drawn.
+            squared; k turns at once have σ_A²/k. Losses of parts that are chosen by what came before add up, also where
+            how T turns are divided is (Feldman, Zrnic 2021, Rényi filters). All is charged before anything is drawn.
 Total       the number of rows is public under replace-one with one row per person, and no noise is spent on it. Else
             the residual of no column is released with noise like every other, and no exact total is used anywhere.
 Accuracy    every cell of every measured marginal is within √(2·V·ln(4N/β)), all N cells at once that may be measured,

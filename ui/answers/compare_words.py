@@ -13,6 +13,7 @@ from dpengine.released.compare import Comparable, Compared, Comparison, Stated, 
 from ui.words.figures import rounded, rounded_range
 
 _GRAIN = 10**9
+_LONG, _KEPT = 3, 2  # words that must be shared to be left out, and that stay: “Sex is male”, not “male”
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,16 @@ class Named:
     name: str
     figure: Comparable
     notes: tuple[str, ...] = ()  # on how the cells behind it fit
+
+
+def shortened(names: Sequence[str]) -> tuple[list[str], str]:
+    """Names that begin alike without what they share, but for its last words; and what was left out."""
+    words = [name.split(" ") for name in names]
+    alike = next((at for at, each in enumerate(zip(*words, strict=False)) if len({*each}) > 1), 0)
+    cut = alike - _KEPT
+    if cut < _LONG:
+        return list(names), ""
+    return [" ".join(name[cut:]) for name in words], " ".join(words[0][:cut])
 
 
 def printed(told: Stated) -> tuple[str, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -98,6 +99,9 @@ def _compared(found: list[Named], question: str, table: dp.Table, actions: Delta
     except dp.AllowanceError as complaint:
         st.html(f'<p class="warn" role="status">{escape(str(complaint))}</p>')
         return
+    if not question:  # whole questions, which begin alike
+        names, question = compare_words.shortened([one.name for one in found])
+        found = [replace(one, name=name) for one, name in zip(found, names, strict=True)]
     words = compare_words.Words(told, found, table.name, question)
     notes = "".join(f'<p class="warn fit">{escape(note)}</p>' for note in words.notes())
     claim = f'<p class="muted">{escape(words.claim())}</p>'

@@ -108,9 +108,12 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
 def then(table: dp.Table, answer: dp.Answer) -> None:
     """What was found may become declarations."""
     query: Any = answer.query
-    found: list[Drafted] = [one for one in query.drafts(answer.value, answer.interval) if one.usable]
+    drafts: list[Drafted] = query.drafts(answer.value, answer.interval)
+    found = [one for one in drafts if one.usable]
     if not found:
         st.html(f'<p class="muted">{escape(say("data.found.nothing"))}</p>')
         return
     st.html(f'<p class="muted">{escape(say("data.found.use_means"))}</p>')
+    if unused := [one.column for one in drafts if not one.usable]:
+        st.html(f'<p class="muted">{escape(say("data.found.unused", columns=unused))}</p>')
     st.button(say("data.found.use"), key="found-use", type="primary", on_click=change.use_all, args=(table, found))

@@ -97,6 +97,7 @@ SENTENCES: dict[str, str] = {
     "data.found.nothing_fits": "This does not fit into what is left of the allowance any more. One column alone may: see below.",
     "data.found.alone": "One column alone",
     "data.found.use": "Use what was found",
+    "data.found.unused": "Left out as before: {columns}. Fewer than two values, or no range, stand out there.",
     "data.found.use_means": "It is paid for and may be used: it goes onto the columns’ cards, where you can still change it.",
     "data.found.nothing": "Nothing was found that a declaration could be made of.",
     "people.far": "You declared about {declared} {declared|person|people}; this answer says between {low} and {high}, {chance} times in 100. Correct the number under Tables: errors were planned for {declared}, and so were checks of the columns.",

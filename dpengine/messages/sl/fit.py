@@ -97,6 +97,7 @@ SENTENCES: dict[str, str] = {
     "data.found.nothing_fits": "To ne gre več v preostanek proračuna. En sam stolpec morda gre: glejte spodaj.",
     "data.found.alone": "En sam stolpec",
     "data.found.use": "Uporabi najdeno",
+    "data.found.unused": "Kot prej je izpuščeno: {columns}. Tam izstopata manj kot dve vrednosti ali pa noben razpon.",
     "data.found.use_means": "Plačano je in se sme uporabiti: gre na kartice stolpcev, kjer ga lahko še spremenite.",
     "data.found.nothing": "Ni bilo najdeno nič, iz česar bi bilo mogoče narediti opis.",
     "people.far": "Navedli ste približno {declared} {declared|osebo|osebi|osebe|oseb}; ta odgovor pravi, da jih je med {low} in {high}, v {chance} od 100 primerov. Popravite število na strani Tabele: napake so bile načrtovane za {declared}, prav tako preverjanja stolpcev.",

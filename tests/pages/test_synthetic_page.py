@@ -218,7 +218,7 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     text = said(opened(**where, of=names))
     assert "were not measured together" in text and "of pairs that were not chosen the fit is likely nearer" in text
     assert f"Measured: each column, and up to {made.query.turns} of" in text
-    assert f"Counted with noise: each column, and {made.query.turns} pairs" in text
+    assert f"Counted with noise: each column, and up to {made.query.turns} pairs" in text
     listed = [" × ".join(columns) for columns, _ in made.together()]
     assert len(listed) == len([part for part in made.look.marginals if len(part) > 1]) and names not in listed
     assert all(one in text for one in listed)

@@ -23,7 +23,7 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.released.compare import compare
 from dpengine.workspace import Workspace
-from ui.answers import take_away
+from ui.answers import compare_words, take_away
 from ui.answers.answers import PER_PAGE
 from ui.answers.compare_words import Named, Words, printed
 from ui.ledger import report
@@ -221,11 +221,27 @@ def test_a_note_stands_by_the_figure_it_concerns(clinic: dp.Table) -> None:
         clinic.ask(clinic.query("count", where=where, epsilon="2"))
     page = pick(pick(opened(), 0, ""), 1, "")
     note = say("fit.note.unchecked", column="wait")
-    named = say(
-        "compare.note", name=clinic.query("count", where=[["wait", ">=", 30]], epsilon="1").sentence(), note=note
-    )
+    named = say("compare.note", name="people where wait is at least 30", note=note)  # what both share stands before it
     assert named in plain(html_of(page)) and plain(html_of(page)).count(note) == 2  # there, and on its own card
     assert any(named in code.value for code in page.code)
+
+
+@pytest.mark.parametrize(
+    ("names", "short", "shared"),
+    [
+        (
+            ("The mean of pay for people where sex is f", "The mean of pay for people where sex is m"),
+            ["sex is f", "sex is m"],
+            "The mean of pay for people where",
+        ),
+        (("The mean of pay for everyone", "The mean of age for everyone"), None, ""),
+        (("eyes", "skin", "eyes and skin"), None, ""),
+    ],
+)
+def test_names_that_begin_alike_are_told_by_what_differs(
+    names: tuple[str, ...], short: list[str] | None, shared: str
+) -> None:
+    assert compare_words.shortened(names) == (short or list(names), shared)
 
 
 def test_the_file_of_all_answers_has_the_notes(clinic: dp.Table) -> None:

@@ -337,7 +337,7 @@ class SyntheticTable(Overview):
     # Accuracy
 
     def ways(self, part: Columns) -> int:
-        """For each pair in it, by how many turns it may have taken in all."""
+        """For each pair in it, by how many turns it may have taken in all, in whatever steps (`chosen_pairs`)."""
         return len(self.choosing.levels) ** math.comb(len(part), 2) if self.turns else 1
 
     def off_by_noise(self) -> float:

@@ -158,9 +158,6 @@ def _trade(draft: Draft) -> None:
             "data.care.chosen",
             care=say("data.care.usual_label"),
             tighter=say("data.care.careful_label"),
-            prior=PRIOR,
-            less=odds.after(PRIOR, Fraction(CARE[CAREFUL])),
-            most=odds.after(PRIOR, Fraction(CARE[USUAL])),
             few=_held(draft, CAREFUL),
         )
     st.html(f'<p class="price">{escape(told)}</p>')

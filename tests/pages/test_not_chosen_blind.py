@@ -265,6 +265,20 @@ def test_an_average_at_the_end_of_its_range_is_doubted_until_the_column_is_check
     assert "This is close to" not in plain(html_of(open_page("ask", table="fine", answer=asked.request_id)))
 
 
+def test_a_share_of_next_to_nothing_is_doubted_where_its_list_was_never_checked(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"sex": ["Male", "Female"] * 2_000})
+    schema = dp.Schema({"sex": dp.Category(["ženska", "moški"])})
+    table = home.add_table("otherwise", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    asked = table.ask(table.query("proportion", of=[["sex", "in", ["moški"]]], epsilon="2"))
+    told = plain(html_of(open_page("ask", table="otherwise", answer=asked.request_id)))
+    assert "Hardly anybody. Either it is so, or cells of sex are written otherwise" in told
+    rest = table.ask(table.query("proportion", of=[["sex", "in", ["other"]]], epsilon="2"))
+    assert "Hardly anybody" not in plain(html_of(open_page("ask", table="otherwise", answer=rest.request_id)))
+    table.ask(table.query("fit_checks", columns=["sex"], epsilon="5"))
+    told = plain(html_of(open_page("ask", table="otherwise", answer=asked.request_id)))
+    assert "Hardly anybody" not in told and "did not fit the declaration" in told
+
+
 def test_answers_at_a_glance_say_what_a_check_found(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"hours": [40] * 2_000})
     schema = dp.Schema({"hours": dp.Number(0, 24)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 
 import dpengine as dp
@@ -15,6 +16,7 @@ from ui.parts import fitting
 from ui.words.edge_words import edges
 from ui.words.wording import cut_rows, headline
 
+HARDLY = Fraction(1, 50)  # of everybody
 LONG = 60  # characters: a longer finding is set smaller, so that its range stays in view on a phone
 
 
@@ -34,7 +36,7 @@ def finding(answer: dp.Answer, lead: str = "") -> str:
     """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
     of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,
     which way the truth may lie; and once, smaller, how the declaration changes what counts."""
-    warned = [_near_end(answer), edges(answer), cut_rows(answer)]
+    warned = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     edge = "".join(f'<p class="warn">{escape(told)}</p>' for told in warned if told)
     counts = words(answer.query)
     small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
@@ -50,6 +52,21 @@ def _near_end(answer: dp.Answer) -> str:
     if not told or column is None or fitting.fits(answer).of(answer.query.answer_column, column).state in (FITS, MADE):
         return ""
     return told
+
+
+def _hardly(answer: dp.Answer) -> str:
+    """A share or number that is next to nothing, of a listed value: the cells may be written otherwise, where nobody
+    has checked them."""
+    query, limits = answer.query, answer.query.limits()
+    if query.answer_kind not in ("share", "count") or limits is None or not isinstance(answer.value, int | float):
+        return ""
+    if answer.value > limits[1] * HARDLY:
+        return ""
+    columns, known = query.facts.schema.columns, fitting.fits(answer)
+    asked = {base(one) for condition in query.conditions() for one in condition.columns()}
+    lists = [name for name in columns if name in asked and isinstance(columns[name], dp.Category)]
+    unchecked = [name for name in lists if not known.of(name, columns[name]).checked]
+    return say("edge.hardly", columns=unchecked) if unchecked else ""
 
 
 def html(query: dp.Query) -> str:

@@ -12,6 +12,7 @@ SENTENCES: dict[str, str] = {
     "cut.days.lower": "{column} before {lower} counts as {lower}",
     "edge.near.upper": "This is close to {end}, where the declared range of {column} ends. Whatever lies beyond counts as {end}: if that is much, the truth is far higher.",
     "edge.near.lower": "This is close to {end}, where the declared range of {column} begins. Whatever lies below counts as {end}: if that is much, the truth is far lower.",
+    "edge.hardly": "Hardly anybody. Either it is so, or cells of {columns} are written otherwise than in your list: nobody has checked them.",
     "edge.range.lower": "“{name}” also holds everything below {lower}: the declared range begins there.",
     "edge.range.upper": "“{name}” also holds everything above {upper}: the declared range ends there.",
     "edge.range.both": "“{name}” also holds everything below {lower} and above {upper}: the declared range ends there.",

@@ -103,6 +103,11 @@ class Answered(ABC):
         return ()
 
     @property
+    def chooses(self) -> bool:
+        """Is only a part of the figures measured, chosen with noise, and of the others nothing promised?"""
+        return False
+
+    @property
     def names_ordered(self) -> bool:
         """Of several names: is their order told?"""
         return True

@@ -79,7 +79,8 @@ def good_for(query: SyntheticTable, follows: Collection[str] = (), off: Mapping[
     several = evened(query.axes, query.facts)
     even = [name for name, some in several.items() if some and name not in follows]
     every, curved = ([name for name in several if name not in even and (name in follows) == by] for by in (False, True))
-    good, bad = [say("synthetic_page.good")], [say("synthetic_page.bad")]
+    noisy = query.off_by_noise() > MUCH
+    good, bad = [say("synthetic_page.good_noisy" if noisy else "synthetic_page.good")], [say("synthetic_page.bad")]
     good += [say("synthetic_page.good_averages", columns=every)] if every else []
     good += [say("synthetic_page.good_averages_curve", columns=curved)] if curved else []
     bad += [say("synthetic_page.bad_averages", columns=even)] if even else []
@@ -87,5 +88,6 @@ def good_for(query: SyntheticTable, follows: Collection[str] = (), off: Mapping[
         bad.append(say("synthetic_page.bad_averages_but"))
     if off:
         bad.append(say("synthetic_page.bad_averages_by", off=[f"{name} ±{bare(size)}" for name, size in off.items()]))
-    told = f"<p>{escape(' '.join(good))}</p><p>{escape(' '.join(bad))}</p>"
+    mark = ' class="warn"' if noisy else ""
+    told = f"<p{mark}>{escape(' '.join(good))}</p><p>{escape(' '.join(bad))}</p>"
     st.html(f"<h2>{escape(say('synthetic_page.good_title'))}</h2>{told}")

@@ -47,6 +47,7 @@ class Within(Promise):
         if asked is not None and (unseen := asked.unseen()) is not None:
             return say("promise.found", unseen=unseen, unit=counted_words(asked), **words) + self.guess(asked)
         code = "curve" if asked is not None and asked.answer_kind in CURVES else self.code
+        code = "within_measured" if asked is not None and asked.chooses else code
         return say(f"promise.{code}", **words) + self.guess(asked)
 
     def short(self, asked: Asked | None = None) -> str:

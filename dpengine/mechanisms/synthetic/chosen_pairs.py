@@ -17,9 +17,6 @@ Score       what would be gained: Σ|counts − expected| − c, c what the nois
             what would be mostly noise is not worth it. Of a pair that was measured: Σ·(1 − sd after/sd now). What takes
             k turns has 1/√k of it where that is above 0 (a k-th, up to version 3): one that only much exactness tells
             from noise comes in turn, too. Parts are whole thousandths, rounded down: a person moves them by no more.
-Ranges      a pair's noise is that of all its turns together. In which steps they came does not matter: with noise Z in
-            a step of m turns, of variance σ²/m, exp(s·Σm·Z − s²σ²·Σm/2) is a supermartingale however steps are chosen,
-            so a union over how many turns it has in all is enough.
 """
 
 from __future__ import annotations

@@ -252,13 +252,16 @@ class SyntheticTable(Overview):
 
     @cached_property
     def _many(self) -> Fraction:
-        if not self.older:
-            return plans.TURNS
-        return plans.TURNS_BEFORE[self.older == 3 and self._off_in(PAIRS) <= plans.MORE_BEFORE]
+        more = self.older == 3 and self._off_in(PAIRS) <= plans.MORE_BEFORE
+        return plans.TURNS_BEFORE[more] if self.older else plans.TURNS
 
     @property
     def choices(self) -> int:  # among how many they are chosen
         return len(self._parts)
+
+    @property
+    def chooses(self) -> bool:
+        return 0 < self.turns < self.choices
 
     @cached_property
     def choosing(self) -> Choosing:
@@ -337,23 +340,19 @@ class SyntheticTable(Overview):
     # Accuracy
 
     def ways(self, part: Columns) -> int:
-        """For each pair in it, by how many turns it may have taken in all, in whatever steps (`chosen_pairs`)."""
+        """For each pair in it, by how many turns it may have taken in all, in whatever steps (see Accuracy)."""
         return len(self.choosing.levels) ** math.comb(len(part), 2) if self.turns else 1
 
     def off_by_noise(self) -> float:
         """The share of rows that noise puts into other cells than the true ones, on average over all pairs (or triples)
         that are or may be measured: half of √(2/π)·sd in every cell. A fit often takes much of it away again."""
-        columns = 3 if self.plan == TRIPLES else 2
-        off = [
-            math.sqrt(float(self.variance(part)) / (2 * math.pi)) * self.layout.cells(part) / self.facts.about
-            for part in self.sets
-            if len(part) == columns
-        ]
+        parts, about = [part for part in self.sets if len(part) == 2 + (self.plan == TRIPLES)], self.facts.about
+        wide = (math.sqrt(float(self.variance(part)) / (2 * math.pi)) for part in parts)
+        off = [each * self.layout.cells(part) / about for each, part in zip(wide, parts, strict=True)]
         return float(np.mean(np.minimum(off, 1.0))) if off else 0.0
 
     def promise(self) -> Within:
-        widest = max(self.reach(part) for part in self.sets)
-        return Within(Fraction(math.ceil(widest)), self.told_cells, self.beta, Fraction(0))
+        return Within(Fraction(math.ceil(max(map(self.reach, self.sets)))), self.told_cells, self.beta, Fraction(0))
 
     # The answer
 

@@ -36,6 +36,7 @@ SENTENCES: dict[str, str] = {
     "job.refused": "Not answered.",
     "job.unknown": "This answer is not in the ledger of this workspace. Ask the question again.",
     "promise.within": "within ±{alpha}, {chance} times in 100",
+    "promise.within_measured": "every count that is measured within ±{alpha}, all at once, {chance} times in 100; nothing is promised of what is not",
     "promise.within_all": "each of {of} answers within ±{alpha}, all at once, {chance} times in 100",
     "promise.nominal_groups": " — if all groups are of one size; larger ones come out better, smaller ones worse",
     "promise.nominal_declared": " — if the table is about as large as declared",

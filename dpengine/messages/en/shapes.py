@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.begin_number": "Begin with {average}, the average. Each value of each column adds or takes away so much; the sum is the predicted {target}.",
     "shapes_page.bands_mean": "The thin lines: noise in what was counted against {target} moved no bar by more, all at once, {chance} times in 100. Pale bars could be noise alone. Noise in how columns go together is not in them, nor are people outside the table; and it is said of one model, chosen before others were seen.",
     "shapes_page.bands_none": "No bands: how these columns go together was not bought but estimated, from the very counts that a band would be about.",
-    "shapes_page.more": "{columns} more {columns|column|columns}, which say little",
+    "shapes_page.more": "{columns} more {columns|column|columns}, of which little stands out of the noise",
     "shapes_page.alt": "What each value of {column} adds: {told}",
     "shapes_page.all": "All figures",
     "shapes_page.figure.column": "Column",

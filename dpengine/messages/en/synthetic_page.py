@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.off_much": "By noise about {off} % of the rows would be in another cell of a measured table, on average: much of what it shows of two columns will be noise. Choose fewer columns, or a larger spend.",
     "synthetic_page.fitted": "Everything else is fitted to what was measured, with as little of its own as can be. Nothing is promised about it; afterwards you see how such a fit did where it can be checked.",
     "synthetic_page.good_title": "What it is good for",
+    "synthetic_page.good_noisy": "Trying out programs and reports, and teaching. It does not show how columns hang together: at this price that is mostly noise, and groups that look alike in it may be far apart in your table. Choose fewer columns, or take a larger share, to see that.",
     "synthetic_page.good": "Trying out programs and reports, teaching, and a first idea of how columns hang together. Shares of groups come close to those of your table where many people are counted.",
     "synthetic_page.bad": "Not for rare cases, not for single people, and not for a figure that somebody will be held to: ask that one of the table. Unlikely combinations occur, and impossible ones unless you say what cannot be.",
     "synthetic_page.plain.pairs": "Counted with noise: each column, and every two of them together.",

@@ -36,6 +36,7 @@ SENTENCES: dict[str, str] = {
     "job.refused": "Brez odgovora.",
     "job.unknown": "Tega odgovora ni v knjigi tega delovnega prostora. Postavite vprašanje znova.",
     "promise.within": "znotraj ±{alpha}, v {chance} od 100 primerov",
+    "promise.within_measured": "vsako izmerjeno število znotraj ±{alpha}, vsa hkrati, v {chance} od 100 primerov; o drugem ni obljubljeno nič",
     "promise.within_all": "vsak od {of} odgovorov znotraj ±{alpha}, vsi hkrati, v {chance} od 100 primerov",
     "promise.nominal_groups": " – če so vse skupine enako velike; pri večjih je bolje, pri manjših slabše",
     "promise.nominal_declared": " – če je tabela približno tako velika, kot je navedeno",

@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.begin_number": "Začnite s povprečjem {average}. Vsaka vrednost vsakega stolpca doda ali odvzame toliko; vsota je napovedani {target}.",
     "shapes_page.bands_mean": "Tanke črte: šum v tem, kar je bilo prešteto proti stolpcu {target}, ni nobenega stolpiča premaknil za več, vse hkrati, v {chance} od 100 primerov. Bledi stolpiči so lahko sam šum. Šum v tem, kako gredo stolpci skupaj, v njih ni zajet, prav tako ne osebe zunaj tabele; velja pa za en model, izbran, preden ste videli druge.",
     "shapes_page.bands_none": "Brez razponov: kako gredo ti stolpci skupaj, ni bilo kupljeno, ampak ocenjeno iz istih preštevanj, o katerih bi razpon govoril.",
-    "shapes_page.more": "Še {columns} {columns|stolpec, ki pove|stolpca, ki povesta|stolpci, ki povedo|stolpcev, ki povedo} malo",
+    "shapes_page.more": "Še {columns} {columns|stolpec, pri katerem|stolpca, pri katerih|stolpci, pri katerih|stolpcev, pri katerih} malo izstopa iz šuma",
     "shapes_page.alt": "Koliko doda vsaka vrednost stolpca {column}: {told}",
     "shapes_page.all": "Vse številke",
     "shapes_page.figure.column": "Stolpec",

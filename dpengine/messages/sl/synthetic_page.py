@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.off_much": "Zaradi šuma bi bilo v povprečju približno {off} % vrstic v drugi celici izmerjene tabele: veliko tega, kar bo kazala o dveh stolpcih, bo šum. Izberite manj stolpcev ali večjo porabo.",
     "synthetic_page.fitted": "Vse drugo je prilagojeno izmerjenemu in samo doda čim manj. O tem ni obljubljeno nič; pozneje vidite, kako se je tako prilagajanje obneslo tam, kjer se da preveriti.",
     "synthetic_page.good_title": "Za kaj je dobra",
+    "synthetic_page.good_noisy": "Preizkušanje programov in poročil ter poučevanje. Ne kaže, kako so stolpci povezani: pri tej ceni je to večinoma šum, in skupine, ki so si v njej podobne, so v vaši tabeli lahko daleč narazen. Da bi to videli, izberite manj stolpcev ali večji delež.",
     "synthetic_page.good": "Za preizkušanje programov in poročil, za pouk in za prvi vtis, kako so stolpci povezani. Deleži skupin so blizu tistim v vaši tabeli, kjer je preštetih veliko ljudi.",
     "synthetic_page.bad": "Ni za redke primere, ni za posamezne ljudi in ni za številko, za katero bo kdo odgovarjal: po tej vprašajte tabelo. V vrsticah so tudi malo verjetne kombinacije in celo nemogoče, če ne poveste, česa ne more biti.",
     "synthetic_page.plain.pairs": "S šumom prešteto: vsak stolpec in vsaka dva skupaj.",

@@ -100,7 +100,7 @@ with left, st.container(key="card-spend"):
             asking = say("ask.just", sentence=query.sentence()) if just_answered else query.sentence()
             st.html(f'<p class="asked">{escape(asking)}</p>')
             kind = job.PRIMARY if price.useful else job.SECONDARY  # what helps comes first
-            job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again)
+            job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again or spend.dear(price))
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible and not job.short(table, price):

@@ -36,8 +36,9 @@ def rows(draft: Draft) -> None:
             captions=["", say("data.unit.more_means")],
             label_visibility="collapsed",
         )
-        if draft.many == "one" and (likely := presets.whose(draft.names)):
-            st.html(f'<p class="warn" role="status">{escape(say("data.unit.one_sure", column=likely[0]))}</p>')
+        if draft.many == "one" and (likely := presets.whose(draft.names) or presets.coming(draft.names)):
+            code = "data.unit.one_sure" if presets.whose(draft.names) else "data.unit.one_coming"
+            st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
         if draft.many == "more":
             _likely(draft)
             draft.who = st.selectbox(
@@ -110,7 +111,7 @@ def _worth(draft: Draft, each: int) -> list[str]:
         unit = dp.Unit.column(draft.who or draft.names[0], each)
         asked = price.typical(columns, "add_remove", people, unit)
         many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
-        told.append(say("data.unit.each_many", many=min(many, price.MOST_TOLD)))
+        return [say("data.unit.each_many", many=min(many, price.MOST_TOLD))]
     return told
 
 

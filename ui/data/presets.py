@@ -330,7 +330,8 @@ def measure(name: str, preset: str | None) -> str:
 _PERSON = (
     "patient patients pacient pacienta person oseba osebe user uporabnik customer stranka stranke client klient kunde "
     "member clan student dijak ucenec employee zaposleni delavec respondent participant subject emso ssn personne "
-    "persona paciente usuario cliente bolnik bolnika bolnice zavarovanec zavarovanca kartoteka kartoteke mrn"
+    "persona paciente usuario cliente bolnik bolnika bolnice zavarovanec zavarovanca kartoteka kartoteke kartica "
+    "kartice mrn"
 )
 _NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero"
 MOST_WHO = 3
@@ -343,6 +344,17 @@ def whose(names: Sequence[str]) -> list[str]:
     people.sort(key=lambda name: not _holds(words[name], f"{_NUMBERED} emso ssn"))
     numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
     return (people or numbered)[:MOST_WHO]
+
+
+_COMING = (
+    "visit visits obisk obiska obiski pregled pregleda termin order orders narocilo narocila racun racuna invoice "
+    "payment payments placilo placila transaction appointment besuch bestellung termin visite visita"
+)
+
+
+def coming(names: Sequence[str]) -> list[str]:
+    """Columns that by their names are about something that one person may have several of."""
+    return [name for name in names if _holds(fold(name) or [""], _COMING)]
 
 
 def surely_whose(names: Sequence[str]) -> str | None:

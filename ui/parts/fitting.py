@@ -104,7 +104,8 @@ def html(answer: dp.Answer, linked: bool = False) -> str:
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
     if people is not None and people.far:
         way = people_way(str(answer.receipt["table"])) if linked else ""
-        told.append(f'<p class="warn fit">{escape(people.words())} {way}</p>')
+        several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
+        told.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
     if found and linked:
         place = nav.address("data", str(answer.receipt["table"]), check="1")
         told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')

@@ -36,13 +36,14 @@ def ask_button(
     disabled: bool = False,
     kind: Kind = PRIMARY,
     place: str = "answer",
-    again: bool = False,
+    again: bool | str = False,
 ) -> None:
     """A button that asks once however often it is clicked: the id it will use is chosen before the click.
 
     The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
     a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it. With `again`,
-    where this very question was paid for before, paying takes a second step, in another place than the first click.
+    where this very question was paid for before, paying takes a second step, in another place than the first click;
+    where it is a sentence, that says why.
     """
     if wish.waits(table, query):
         wish.approval(table, query, key)
@@ -55,7 +56,7 @@ def ask_button(
             st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=_ask, args=given)
             return
         with st.popover(label, key=f"{key}-more-{request}", type=kind):
-            st.html(f'<p class="muted">{html_lines(say("ask.again_sure"))}</p>')
+            st.html(f'<p class="muted">{html_lines(again if isinstance(again, str) else say("ask.again_sure"))}</p>')
             with st.container(key=f"{key}-sure"):
                 st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=_ask, args=given)
 

@@ -38,6 +38,7 @@ def kept(label: str, text: str, key: str, where: Any = st, **options: Any) -> st
 
 
 def fields(label: str, texts: list[str], key: str, unit: str = "", **options: Any) -> list[str]:
-    """Several in one field, with a semicolon between them."""
-    typed = st.text_input(label, "; ".join(map(local, texts)), key=key_of(key), **options)
-    return [as_typed(part, unit) for part in str(typed or "").split(";") if part.strip()]
+    """Several in one field, with a semicolon between them; a comma and a space will do where there is none."""
+    typed = str(st.text_input(label, "; ".join(map(local, texts)), key=key_of(key), **options) or "")
+    parts = typed.split(";" if ";" in typed else ", ")
+    return [as_typed(part, unit) for part in parts if part.strip()]

@@ -42,6 +42,7 @@ STEPS = (
 )
 CLEAR = 2  # times more exact than mostly noise: where a question starts
 EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # so many times, where it takes little
+DEAR = Fraction(1, 5)  # of the allowance: more than that is asked for twice
 LEAST = Fraction("0.02")  # ε that a question starts with
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
 TINY = Fraction(1, 10**12)
@@ -135,6 +136,11 @@ def _first(
         if place < len(fits):
             return fits[place]
     return None
+
+
+def dear(price: dp.Preview) -> str:
+    """What is said before a question takes a large part of the allowance; nothing where it does not."""
+    return say("ask.dear_sure") if price.share > DEAR else ""
 
 
 def step_for(table: dp.Table, query: dp.Query, times: int) -> Fraction | None:

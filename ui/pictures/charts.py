@@ -153,7 +153,7 @@ def bars(
         )
     )
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
-    figure.update_yaxes(autorange="reversed", showline=False, ticks="")
+    figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # codes are no numbers
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
     words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")

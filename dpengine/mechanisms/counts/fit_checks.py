@@ -191,10 +191,10 @@ def rough(interval: Ends, about: int) -> bool:
 
 def verdict(interval: Ends, about: int, most: int) -> str:
     """Of one column: so many people, and so many rows that can count at most. Everybody has one row for certain. A
-    column fits where most of its cells surely do; a tenth that surely does not is told."""
+    column fits where most of its cells surely do; a twentieth that surely does not is told."""
     low, high = interval
-    if 5 * high <= about or (low <= 0 and 2 * high <= about):
-        return FITS
     if 2 * low >= most:
         return MOSTLY_NOT
-    return SOME_NOT if 10 * low >= most else UNSURE
+    if 20 * low >= most:
+        return SOME_NOT
+    return FITS if 5 * high <= about or (low <= 0 and 2 * high <= about) else UNSURE

@@ -1,6 +1,7 @@
 """What is said while a question is put together, and the question itself as words."""
 
 SENTENCES: dict[str, str] = {
+    "ask.dear_sure": "That is more than a fifth of the whole allowance for one question. Fewer groups, or a larger error, would take less.",
     "ask.just_changed": "You had just changed the question, so nothing was asked and nothing taken. Look at it once more, then ask.",
     "query.unknown": "There is no question called “{key}”; choose one of: {keys}.",
     "query.parameter": "“{name}” is not part of this question; it takes: {names}.",

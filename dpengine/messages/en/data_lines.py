@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "data.file.label": "A spreadsheet (.xlsx), a CSV file, or a Parquet file",
-    "data.file.lead": "A line for each person, or for each visit, order or payment of theirs. Nobody, you included, will see its rows here.",
+    "data.file.lead": "A line for each person, visit or payment. Nobody, you included, will see its rows here.",
     "data.cards.title": "What can be in the columns?",
     "data.cards.lead": "Guessed from the names alone. Agree if your cells look like this. {sizes}",
     "data.cards.sizes": "Errors (±) are for {people} people.",

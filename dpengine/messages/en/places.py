@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     # Start
     "start.title": "Ask a table about everyone.",
     "start.title_two": "Give no one away.",
-    "start.lead": "Answers with honest ranges, from a privacy allowance you can watch. Nothing leaves this computer.",
+    "start.lead": "Private answers with honest ranges. Nothing leaves this computer.",
     "start.lead_class": "Answers with honest ranges, from a privacy allowance you can watch.",
     "start.try": "Try it on a made-up town",
     "start.go_on": "Go on with “{table}”",

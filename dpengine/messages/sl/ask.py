@@ -1,6 +1,7 @@
 """Ko nastaja vprašanje, in vprašanje samo z besedami. `who` je v tožilniku množine, da se ujema z »za«."""
 
 SENTENCES: dict[str, str] = {
+    "ask.dear_sure": "To je več kot petina celotnega proračuna za eno vprašanje. Manj skupin ali večje odstopanje bi porabilo manj.",
     "ask.just_changed": "Vprašanje ste pravkar spremenili, zato ni bilo nič vprašano in nič porabljeno. Preglejte ga še enkrat, nato vprašajte.",
     "query.unknown": "Vprašanja z imenom »{key}« ni; izberite eno od teh: {keys}.",
     "query.parameter": "»{name}« ni del tega vprašanja; vprašanje pozna: {names}.",

@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "data.file.label": "Preglednica (.xlsx), datoteka CSV ali Parquet",
-    "data.file.lead": "Vrstica za vsako osebo ali za vsak njen obisk, naročilo ali plačilo. Vrstic tu ne vidi nihče, tudi vi ne.",
+    "data.file.lead": "Vrstica za vsako osebo, obisk ali plačilo. Vrstic tu ne vidi nihče, tudi vi ne.",
     "data.cards.title": "Kaj je lahko v stolpcih?",
     "data.cards.lead": "Sklepano po imenih stolpcev. Potrdite, če so vaše celice takšne. {sizes}",
     "data.cards.sizes": "Napake (±) so za {people} oseb.",

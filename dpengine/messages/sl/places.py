@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     # Start
     "start.title": "Vprašajte tabelo o vseh.",
     "start.title_two": "Ne izdajte nikogar.",
-    "start.lead": "Odgovori s poštenimi razponi iz proračuna zasebnosti, ki ga ves čas vidite. Nič ne zapusti tega računalnika.",
+    "start.lead": "Zasebni odgovori s poštenimi razponi. Nič ne zapusti tega računalnika.",
     "start.lead_class": "Odgovori s poštenimi razponi iz proračuna zasebnosti, ki ga ves čas vidite.",
     "start.try": "Poskusite na izmišljenem mestu",
     "start.go_on": "Nadaljujte s tabelo »{table}«",

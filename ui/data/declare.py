@@ -216,7 +216,7 @@ def _so_far(draft: Draft) -> None:
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
         told.append(say(f"data.care.{draft.care}"))
     step = STEPS.index(draft.step) - STEPS.index("names")  # most files need no look at how they are read
-    place = say("data.so_far.step", now=step, of=len(STEPS) - 2) if step else ""
+    place = say("data.so_far.step", now=step) if step else ""
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
         beside = "".join(f"<span>{escape(DOT + one)}</span>" for one in told[1:])  # a phone has no room for it
         st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(told[0])}{beside}</p>')

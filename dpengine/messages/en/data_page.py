@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "data.back": "Back",
     "data.add": "Add the table",
     "data.start_over": "Start over",
-    "data.so_far.step": "Step {now} of {of}",
+    "data.so_far.step": "Step {now}",
     "data.so_far.one": "one row per person",
     "data.so_far.more": "at most {each} {each|row|rows} each",
     "data.so_far.replace": "prices for about {people} people",

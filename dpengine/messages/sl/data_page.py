@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "data.back": "Nazaj",
     "data.add": "Dodaj tabelo",
     "data.start_over": "Začni znova",
-    "data.so_far.step": "{now}. korak od {of}",
+    "data.so_far.step": "{now}. korak",
     "data.so_far.one": "ena vrstica na osebo",
     "data.so_far.more": "največ {each} {each|vrstica|vrstici|vrstice|vrstic} na osebo",
     "data.so_far.replace": "cene za približno {people} {people|osebo|osebi|osebe|oseb}",

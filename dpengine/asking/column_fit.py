@@ -58,12 +58,14 @@ class ColumnFit:
         return self.state != UNCHECKED
 
     def note(self) -> str:
-        """The note about the column beside an answer; empty where it fits."""
+        """The note about the column beside an answer; empty where it fits, as far as that is known well."""
         if self.state == UNCHECKED and self.share is not None:
             share = percent(Fraction(round(self.share * 100), 100))
             return say("fit.note.unchecked_other", column=self.column, share=share, label=called(self.other))
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
+        if self.state == FITS and self.rough:
+            return say("fit.note.fits_rough", column=self.column)
         if self.state in (MADE, FITS, FOUND):
             return ""
         return self._told("fit.note")

@@ -12,8 +12,10 @@ from helpers_declare import Page
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.asking.column_fit import ColumnFit
 from dpengine.declared.conditions import excludes_nothing, read_predicate
 from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import declare_price as price
@@ -295,3 +297,8 @@ def test_a_question_mark_that_was_found_is_no_answer() -> None:
     card = Card()
     card.take_found(Drafted("job", "list", values=(("clerk", 900), ("?", 200), ("nurse", 100))), "found")
     assert card.values == ["clerk", "nurse"]
+
+
+def test_a_rough_check_is_said_to_be_rough_beside_an_answer() -> None:
+    assert "checked only roughly" in ColumnFit("wait", FITS, rough=True).note()
+    assert not ColumnFit("wait", FITS).note()

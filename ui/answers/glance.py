@@ -8,6 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.statement import sentence_of
+from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
 from ui.parts import fitting, history
 from ui.shell.state import workspace
@@ -44,7 +45,7 @@ def _doubt(entry: dp.Entry) -> str:
         return ""
     columns, known = answer.query.facts.schema.columns, fitting.fits(answer)
     fits = known.all_of((name, columns[name]) for name in sorted(answer.query.about()) if name in columns)
-    return " ".join(note for fit in fits if fit.checked and (note := fit.note()))
+    return " ".join(note for fit in fits if fit.checked and fit.state != FITS and (note := fit.note()))
 
 
 _STYLE = """<style>

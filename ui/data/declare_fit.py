@@ -51,7 +51,7 @@ def show(table: dp.Table, buy: bool = True) -> None:
 def unfit(table: dp.Table) -> bool:
     """Does a paid check doubt some column?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
-    return any(one.checked and one.note() for one in fits)
+    return any(one.checked and one.state not in (FITS, FOUND) for one in fits)
 
 
 def first(table: dp.Table) -> bool:

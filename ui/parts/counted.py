@@ -49,9 +49,10 @@ def _near_end(answer: dp.Answer) -> str:
     """Nothing where a paid check says that most cells fit."""
     told = near_end(answer.query, answer.value)
     column = answer.query.facts.schema.columns.get(answer.query.answer_column)
-    if not told or column is None or fitting.fits(answer).of(answer.query.answer_column, column).state in (FITS, MADE):
+    if not told or column is None:
         return ""
-    return told
+    known = fitting.fits(answer).of(answer.query.answer_column, column)
+    return "" if known.state in (FITS, MADE) and not known.rough else told
 
 
 def _hardly(answer: dp.Answer) -> str:

@@ -144,5 +144,17 @@ def check_cuts_are_told(query: Query) -> None:
     assert not missing, f"{query.card.key}: what is cut of {sorted(missing)} is not told"
 
 
+def check_rows_without_a_value(query: Query) -> None:
+    """One more row changes nothing if a value that it needs is missing, and the answer's number of rows, if it has a
+    public one, is not that of all rows."""
+    rows = [row | {"person": place} for place, row in enumerate(POSSIBLE_ROWS)]
+    need: Any = query.need()
+    for name in query.left_out():
+        told = f"{query.card.key}: a row without {name} counts, and is said not to"
+        more = [*rows, *(row | {name: MISSING, "person": len(rows) + place} for place, row in enumerate(rows))]
+        assert not _differ(need.of(rows), need.of(more)), told
+        assert getattr(query, "known", None) is None, told
+
+
 def with_unit(kind: type[Query], several: bool = True) -> Unit:
     return Unit.column("who", at_most=2) if several and kind.card.several else Unit.rows()

@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from dpengine.core.amounts import BETA
 from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Ref, base
-from dpengine.declared.schema import ItemSet
+from dpengine.declared.schema import ItemSet, Number
 from dpengine.mechanisms.card import ALL, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.mechanisms.promises import Goal, Promise
 from dpengine.mechanisms.telling import APART, FEW, alike, fills
@@ -25,6 +26,7 @@ Runs = tuple[str, tuple[int, ...], tuple[float, ...], float]  # a column, where 
 class Answered(ABC):
     card: ClassVar[Card]
     makes_rows: ClassVar[str] = ""  # a synthetic table: "drawn" as rows, or "fitted" to what was drawn
+    keeps_empty: ClassVar[bool] = False  # does a row count though the number or day that is asked for is missing?
 
     facts: Facts
     by: Ref | None = None  # a Category or a column told in groups: one answer for each of its values
@@ -54,6 +56,15 @@ class Answered(ABC):
     def answer_column(self) -> str:
         """The column whose values or unit the answer has; "" where there is none."""
         return str(base(getattr(self, "column", "")))
+
+    @abstractmethod
+    def valued(self) -> set[str]:
+        """The declared columns whose values enter the answer."""
+
+    def left_out(self) -> list[str]:
+        """The columns of numbers and days in which a row needs a value to count."""
+        columns = {} if self.keeps_empty else {name: self.facts.schema[name] for name in sorted(self.valued())}
+        return [name for name, one in columns.items() if isinstance(one, Number | Date) and not one.complete]
 
     def column_of(self, part: str = "") -> str:
         """The column whose unit this part of the answer has."""

@@ -197,7 +197,6 @@ class Query(Answered, Generic[Statistic, Raw]):
     def finish(self, raw: Raw) -> Released: ...
 
     def valued(self) -> set[str]:
-        """The declared columns whose values enter the answer."""
         single: list[Ref | None] = [getattr(self, "column", None), self.by]
         return {base(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
 

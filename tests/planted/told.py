@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from helpers_cuts import check_cuts_are_told
+from helpers_cuts import check_cuts_are_told, check_rows_without_a_value
 
 from dpengine.audit.world import SEVERAL
 from dpengine.declared.conditions import Predicate
 from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.cuts import Cut
+from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.sums.sum import Sum
 from tests.planted.registry import Planted
 from tests.planted.wrong_questions import made
@@ -34,8 +36,19 @@ class ForgetsTheList(Histogram):
         return set()
 
 
+class LeavesOutMisfits(FitCheck):
+    def left_out(self) -> list[str]:
+        return ["x"]
+
+
+class CountsTheEmpty(Overview):
+    keeps_empty = False
+
+
 AMOUNTS, AT_THE_END, LISTED = {"column": "x"}, {"where": [["x", "<=", 3]]}, {"column": "c"}
+IN_STEPS = {"columns": [{"column": "x", "step": 2}, "c"]}
 check = (check_cuts_are_told, "is not told")
+without = (check_rows_without_a_value, "is said not to")
 
 PLANTED = [
     Planted(
@@ -65,5 +78,19 @@ PLANTED = [
         *check,
         made(Histogram, LISTED),
         made(ForgetsTheList, LISTED),
+    ),
+    Planted(
+        "misfits said to be left out",
+        "A check counts cells that do not fit, and says that rows without a value do not count.",
+        *without,
+        made(FitCheck, AMOUNTS),
+        made(LeavesOutMisfits, AMOUNTS),
+    ),
+    Planted(
+        "a bar of empty cells said to be left out",
+        "A first look has a bar for empty cells, and says that rows without a value do not count.",
+        *without,
+        made(Overview, IN_STEPS),
+        made(CountsTheEmpty, IN_STEPS),
     ),
 ]

@@ -95,15 +95,15 @@ def _first(table: dp.Table) -> None:
 def _at_once(table: dp.Table) -> list[tuple[dp.Query, dp.Preview]]:
     """Questions that one click asks, at the price that Ask starts them with: of each kind the first column's that takes
     little."""
-    found: dict[str, tuple[dp.Query, dp.Preview]] = {}
+    found: dict[type[dp.Query], tuple[dp.Query, dp.Preview]] = {}
     for name in sorted(table.schema.columns, key=lambda one: presets.suggest(one).preset == YEAR):
         query = _asked_first(table, name)
-        if query is None or query.card.key in found or len(found) == AT_ONCE:
+        if query is None or type(query) in found or len(found) == AT_ONCE:
             continue
         best = table.cheapest(spend.fresh(table, query))
         seen = table.preview(best)
         if seen.useful and seen.admissible and seen.share <= LITTLE:
-            found[query.card.key] = best, seen
+            found[type(query)] = best, seen
     return list(found.values())
 
 

@@ -21,15 +21,10 @@ LONG = 60  # characters: a longer finding is set smaller, so that its range stay
 
 
 def words(query: dp.Query) -> str:
-    """One sentence; nothing where nothing is cut. Where the values of one column are averaged or ranked, also that rows
-    without one are left out."""
-    told = [cuts.sentence(query.cuts())]
-    column = getattr(query, "column", None)
-    if column is not None:
-        declared = query.facts.schema.columns.get(base(column))
-        if isinstance(declared, dp.Date) or (isinstance(declared, dp.Number) and declared.missing is None):
-            told.append(say("cut.without", column=base(column)))
-    return " ".join(filter(None, told))
+    """What is cut, and which rows are left out for want of a value; nothing where neither can be."""
+    needed = query.left_out()
+    without = say("cut.without" if len(needed) == 1 else "cut.without_any", columns=needed) if needed else ""
+    return " ".join(filter(None, [cuts.sentence(query.cuts()), without]))
 
 
 def finding(answer: dp.Answer, lead: str = "") -> str:

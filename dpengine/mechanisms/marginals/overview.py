@@ -70,6 +70,7 @@ Statistic = Json  # the counts of each largest set; where there are sets of item
 
 @dataclass(frozen=True, kw_only=True)
 class Overview(Query[Statistic, tuple[int, ...]]):
+    keeps_empty: ClassVar[bool] = True  # in a bar of their own
     card: ClassVar[Card] = Card(
         key="overview",
         asked_on=("board",),

@@ -68,6 +68,7 @@ PARAMETERS = (
 class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     kinds: ClassVar[tuple[type[Column], ...]] = (Number, Date, Category, ItemSet)
     takes_long: ClassVar[bool] = True
+    keeps_empty: ClassVar[bool] = True  # as the middle of the range
     row_wise: ClassVar[bool] = True  # thesis, Thm 4.7
 
     columns: tuple[str, ...]

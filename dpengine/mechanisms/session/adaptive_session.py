@@ -96,6 +96,7 @@ class Part:
 class AdaptiveSession(Query[Any, Any]):
     """The whole session; with an `ask`, one answer of it."""
 
+    keeps_empty: ClassVar[bool] = True  # as the middle of the range
     card: ClassVar[Card] = Card(
         key="adaptive_session",
         asked_on=("session", "whatif"),

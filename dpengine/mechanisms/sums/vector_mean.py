@@ -289,6 +289,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
             found.append(cut("norm", columns=list(self.columns), percent=text_of(percent), most=text_of(most)))
         return tuple(found)
 
+    def left_out(self) -> list[str]:
+        """Of several, `cuts` says it."""
+        return super().left_out() if len(self.columns) == 1 else []
+
     def truth(self, rows: Sequence[Row]) -> dict[str, Json]:
         vectors = []
         for row in rows:

@@ -3,7 +3,8 @@
 SENTENCES: dict[str, str] = {
     "cut.all": "Counted as declared: {parts}.",
     "cut.rows": "at most {most} {most|row|rows} of each {column} {most|counts|count}, and none without one",
-    "cut.without": "Rows without {column} are not counted.",
+    "cut.without": "Rows without {columns} are not counted.",
+    "cut.without_any": "Only rows with a value in every one of {columns} are counted.",
     "cut.range": "{column} above {upper} counts as {upper}, below {lower} as {lower}",
     "cut.range.upper": "{column} above {upper} counts as {upper}",
     "cut.range.lower": "{column} below {lower} counts as {lower}",

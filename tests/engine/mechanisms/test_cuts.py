@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from helpers_cuts import ROWS, check_cuts_are_told, cut_of, told, with_unit
+from helpers_cuts import ROWS, check_cuts_are_told, check_rows_without_a_value, cut_of, told, with_unit
 
-from dpengine.audit.world import CASES, build, case_name
+from dpengine.audit.world import CASES, SCHEMA, build, case_name
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -31,6 +31,16 @@ def test_what_is_cut_is_told(case: tuple[str, dict[str, Any]], several: bool) ->
         check_cuts_are_told(query)
     capped = query.facts.unit.id_column is not None and not getattr(query.need(), "every_row", False)
     assert (("", ROWS) in told(query)) == capped
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_rows_without_a_value_are_said_to_be_left_out_where_they_are(case: tuple[str, dict[str, Any]]) -> None:
+    query = build(*case, "replace", about=100)
+    check_rows_without_a_value(query)
+    several = {name for one in query.cuts() if one.code == "cut.complete" for name in dict(one.facts)["columns"]}
+    ordered = {name for name in query.valued() if isinstance(SCHEMA[name], Number | Date)}
+    needed = {name for name in ordered if not SCHEMA[name].complete}
+    assert query.keeps_empty or needed <= {*query.left_out(), *several}
 
 
 @pytest.mark.parametrize("case", ON_CONDITIONS, ids=case_name)

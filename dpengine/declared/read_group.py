@@ -12,6 +12,7 @@ from itertools import pairwise
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.remembered import remembered
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import MERGED, OF_DAYS, WEEK, Grouped, Ref
 from dpengine.declared.merging import read_merged
@@ -44,7 +45,9 @@ def read_group(given: Json, schema: Schema) -> Grouped:
         return _of_days(name, column, str(rest["by"]))
     if isinstance(column, Number) and list(rest) in (["step"], ["edges"]):
         (rule,) = rest
-        return _of_steps(name, column, rest[rule]) if rule == "step" else _of_edges(name, column, rest[rule])
+        if rule == "step":
+            return _of_steps(name, column, rest[rule])
+        return _of_edges(name, column, tuple(rest[rule]) if isinstance(rest[rule], list | tuple) else (rest[rule],))
     raise AllowanceError("group.kind", column=name)
 
 
@@ -128,10 +131,10 @@ def _of_steps(name: str, column: Number, step: Json) -> Grouped:
     return _between(name, column, ("step", (text_of(wide),)), codes)
 
 
-def _of_edges(name: str, column: Number, edges: Json) -> Grouped:
+@remembered(1000)  # a form reads those of every column at every price
+def _of_edges(name: str, column: Number, edges: tuple[Json, ...]) -> Grouped:
     """Each edge is the first value of a group; below the first edge is a group of its own."""
-    listed = edges if isinstance(edges, (list, tuple)) else [edges]
-    found = [read_number(edge, say("group.edges")) for edge in listed]
+    found = [read_number(edge, say("group.edges")) for edge in edges]
     if not found or any(b <= a for a, b in pairwise(found)):
         raise AllowanceError("group.rising", column=name)
     if found[0] < column.lower or found[-1] > column.upper:

@@ -21,7 +21,11 @@ from ui.shell.state import workspace
 def fits(answer: dp.Answer) -> Fits:
     """What is known of the columns of an answer's table. Also called while a file is written, where there is no page
     and no visitor."""
-    name = str(answer.receipt["table"])
+    return of_answers(str(answer.receipt["table"]))
+
+
+def of_answers(name: str) -> Fits:
+    """The same of all answers of a table."""
     if name in SAMPLES:
         return WELL_MADE
     try:

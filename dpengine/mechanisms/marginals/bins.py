@@ -38,12 +38,15 @@ def zero_apart(name: str, schema: Schema) -> Ref:
     """The same, with 0 in a group of its own where amounts begin there and the first group holds many others: often
     most people have none, and spread over the group they would all have some."""
     usual, column = readable(name, schema), schema[name]
-    if not isinstance(column, Number) or not isinstance(usual, Grouped) or len(usual.starts) < 2:
-        return usual
-    if column.lower != 0 or usual.starts[1] < MANY:
+    return _with_zero(name, usual, column) if isinstance(column, Number) and isinstance(usual, Grouped) else usual
+
+
+@lru_cache(maxsize=1000)
+def _with_zero(name: str, usual: Grouped, column: Number) -> Grouped:
+    if len(usual.starts) < 2 or column.lower != 0 or usual.starts[1] < MANY:
         return usual
     edges = [column.text(1), *(column.text(start) for start in usual.starts[1:])]
-    return read_group({"column": name, "edges": edges}, schema)
+    return read_group({"column": name, "edges": edges}, Schema({name: column}))
 
 
 @lru_cache(maxsize=1000)

@@ -12,13 +12,17 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.remembered import remembered
+from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Category, ItemSet, Number
+from dpengine.declared.grouped import ref_json
+from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.query import AnyQuery
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
+FEW = 12  # bars
 TINY = Fraction(1, 10**12)
 Idea = JsonObject
 
@@ -61,6 +65,17 @@ def worth_asking(
             return query
         useful = useful or (query if times >= room else None)
     return useful
+
+
+def first_asked(name: str, schema: Schema) -> list[tuple[str, Idea]]:
+    """What a column is asked about first, one after the other until one is worth asking: days by month, or by year
+    where they are many."""
+    column, alone = schema[name], {"column": name}
+    if isinstance(column, Number):
+        return [("mean", alone), ("median", alone)]
+    if isinstance(column, Date):
+        return [("histogram", {"column": ref_json(readable(name, schema))}), ("median", alone)]
+    return [("histogram" if isinstance(column, Category) and column.size <= FEW else "top_item", alone)]
 
 
 def _kinds(facts: Facts) -> list[tuple[str, Idea]]:

@@ -19,7 +19,7 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
-from dpengine.planning.suggestions import worth_asking
+from dpengine.planning.suggestions import first_asked, worth_asking
 from ui.data.preset_lists import LISTS, YES_NO
 
 USUAL_SPEND = "0.1"
@@ -178,24 +178,17 @@ def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = 
     query, name, column = found[len(found) // 2]
     if query is not None:
         return Typical(query, query.epsilon)
-    return Typical(_query(first_asked(column)[0], name, column, relation, people, unit).at(MOST_SPEND), None)
+    key, _ = first_asked(name, schema)[0]
+    return Typical(_query(key, name, column, relation, people, unit).at(MOST_SPEND), None)
 
 
 @lru_cache(maxsize=2_000)
 def _started(name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query | None:
     """The cheapest of what a column is asked about first, as Ask offers it."""
     facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
-    offered = (worth_asking(facts, key, {"column": name}, lambda query: True, 1) for key in first_asked(column))
+    asked = first_asked(name, facts.schema)
+    offered = (worth_asking(facts, key, given, lambda query: True, 1) for key, given in asked)
     return min((one for one in offered if one is not None), key=lambda one: one.epsilon, default=None)
-
-
-def first_asked(column: Column) -> tuple[str, ...]:
-    """What a column is asked about first."""
-    if isinstance(column, Number):
-        return "mean", "median"
-    if isinstance(column, dp.Date):
-        return ("median",)
-    return ("histogram",) if isinstance(column, Category) and column.size <= MOST_LISTED else ("top_item",)
 
 
 def good_questions(budget: dp.Budget, asked: Typical) -> int:

@@ -14,6 +14,7 @@ from dpengine.core.printed import chance, measured, power_of_ten
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import plain, say
+from dpengine.planning.suggestions import first_asked
 from dpengine.storage.registry import Record
 from ui.data import declare_buy as buy
 from ui.data import declare_change as change
@@ -259,7 +260,7 @@ def _link(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 
 def _asked_first(table: dp.Table, name: str) -> dp.Query | None:
-    found = (table.suggested(key, column=name) for key in price.first_asked(table.schema[name]))
+    found = (table.suggested(key, **given) for key, given in first_asked(name, table.schema))
     return next((one for one in found if one is not None), None)
 
 

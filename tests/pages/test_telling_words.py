@@ -92,7 +92,13 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             {"column": "job"},
             "Most: job 5 or job 6",
         ),
-        ("histogram", dict.fromkeys(JOBS, 100), 50, {"column": "job"}, "These 14 cannot be told apart"),
+        (
+            "histogram",
+            dict.fromkeys(JOBS, 100),
+            50,
+            {"column": "job"},
+            "All 14 between 50 and 150 people; which is the largest cannot be told",
+        ),
         (
             "histogram",
             {job: 100 + 30 * place for place, job in enumerate(JOBS)},

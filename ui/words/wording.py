@@ -83,11 +83,9 @@ def _figures(answer: dp.Answer, state: str) -> str:
     told = printed(query, value, answer.interval)
     if isinstance(value, str):
         return told
-    return (
-        say("answer.about_percent", value=told)
-        if _percent_sign(query)
-        else say("answer.about", value=_counted(query, told))
-    )
+    if _percent_sign(query):
+        return say("answer.about_percent", value=told)
+    return say("answer.about", value=_counted(query, told))
 
 
 def _percent_sign(query: dp.Query) -> str:
@@ -198,7 +196,9 @@ def finding(answer: dp.Answer, state: str) -> str:
         told += "; …" if len(telling) > LISTED else ""
         told = say("answer.apart", parts=told) if state else told
     elif state:
-        told = say("answer.apart_many", parts=len(telling))
+        ends = sorted(end for part in telling for end in ranges[part])
+        low, high = printed_range(query, ends[0], ends[-1])
+        told = say("answer.apart_many", parts=len(telling), low=low, high=_counted(query, high))
     else:
         told = _largest(answer, telling)
     return say("answer.found", values=len(answer.value), most=told) if query.unseen() is not None else told

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine.released.made_table import MadeTable
 from ui.ledger import report
-from ui.parts import exports, history
+from ui.parts import card, exports, history
 
 pytestmark = pytest.mark.usefixtures("shared")
 
@@ -217,8 +217,16 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     where = {"table": "rows", "made": found.request_id}
     text = said(opened(**where, of=names))
     assert "were not measured together" in text and "of pairs that were not chosen the fit is likely nearer" in text
-    assert f"Measured: each column, and up to {made.query.turns} of" in text
-    assert f"Counted with noise: each column, and up to {made.query.turns} pairs" in text
+    threes = sum(len(part) == 3 for part in made.look.marginals)
+    many = f"{len(pairs)} of 10 pairs of columns" + (f" and {threes} three" if threes else "")
+    assert f"Measured: each column, and {many}" in text and "up to" not in text
+    assert f"Counted with noise: each column, and {many}" in text
+    lost = text[text.index("What it does not keep") :]
+    assert f"How {10 - len(pairs)} of the 10 pairs of columns" in lost and f"{names}" in lost
+    assert "How three columns go together" in lost and "may be noise and not occur in your table" in lost
+    answers = said(opened("answers", table="rows"))
+    assert f"Not kept: how {10 - len(pairs)} of 10 pairs of columns go together; how three columns go together" in answers
+    assert f"Not kept: how {10 - len(pairs)} of 10 pairs" in card.sentence(found)
     listed = [" × ".join(columns) for columns, _ in made.together()]
     assert len(listed) == len([part for part in made.look.marginals if len(part) > 1]) and names not in listed
     assert all(one in text for one in listed)

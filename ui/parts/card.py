@@ -8,6 +8,7 @@ import dpengine as dp
 from dpengine.messages import say, written_day
 from ui.parts import counted, fitting
 from ui.words.edge_words import edges
+from ui.words.kept_words import not_kept
 from ui.words.wording import cut_rows, headline, range_words
 
 
@@ -15,7 +16,8 @@ def words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
     """The question with what stands around it, the finding, how far the truth may be, and what was cut."""
     told = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
-    lead = f"<p>{escape(range_words(answer))}</p>{fitting.html(answer)}"
+    lost = f"<p>{escape(told_lost)}</p>" if (told_lost := not_kept(answer)) else ""
+    lead = f"<p>{escape(range_words(answer))}</p>{lost}{fitting.html(answer)}"
     return f"<p class='question'>{escape(before + told)}{beside}</p>{counted.finding(answer, lead)}"
 
 
@@ -25,6 +27,7 @@ def sentence(answer: dp.Answer) -> str:
     told = say("answers.copied", question=question, finding=headline(answer), range=range_words(answer))
     parts = (
         told,
+        not_kept(answer),
         edges(answer),
         *fitting.notes(answer),
         counted.words(answer.query),

@@ -13,6 +13,7 @@ from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.released.figure import Figure
+from dpengine.released.kept import Kept
 from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.made_table import MadeTable
 from ui.parts import answer as answers
@@ -20,7 +21,8 @@ from ui.parts import counted, exports, fitting, history
 from ui.pictures import charts, many
 from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.shell import nav
-from ui.synthetic.synthetic_preview import good_for, plainly, promised
+from ui.synthetic import not_kept
+from ui.synthetic.synthetic_preview import good_words, plainly, promised
 from ui.synthetic.take_rows import take_away
 from ui.words.figures import rounded_range
 from ui.words.wording import headline
@@ -29,20 +31,21 @@ from ui.words.wording import headline
 def show(table: dp.Table, found: dp.Answer) -> None:
     made = table.synthetic(found)
     assert isinstance(made, MadeTable)
-    of = say("answer.of", sentence=found.sentence, table=table.name)
+    of, kept = say("answer.of", sentence=found.sentence, table=table.name), Kept(made.look)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(plainly(made.query))}</p>{fitting.html(found)}{counted.html(found.query)}'
+        f'<p class="lead">{escape(plainly(made.query, kept))}</p>{fitting.html(found)}{counted.html(found.query)}'
     )
     if made.ready:
         with st.container(key="card-synthetic-rows"):
             take_away(found, made.table, made.rows)
             if made.refined:
                 st.html(_inside(table, made))
-            good_for(made.query, made.refined, {name: _two(off) for name, off in made.off_by_spreading().items()})
+            not_kept.show(made, kept)
+            st.html(good_words(made.query, made.refined))
         with st.container(key="card-synthetic-free"):
             _beside(made)
-            _measured(found, made)
+            _measured(found, made, kept)
     elif made.progress() is not None:
         _fitting(made)
     else:
@@ -78,17 +81,13 @@ def _inside(table: dp.Table, made: MadeTable) -> str:
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
-def _two(size: float) -> float:
-    return float(f"{size:.2g}")
-
-
-def _measured(found: dp.Answer, made: MadeTable) -> None:
+def _measured(found: dp.Answer, made: MadeTable, kept: Kept) -> None:
     """What was counted together and how exactly, folded, and as a file; how a fit does where it can be checked."""
     of = say(f"synthetic_page.of_{made.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
     rows = [(" × ".join(columns), reach) for columns, reach in made.together()]
     with st.expander(say("synthetic_page.together", many=len(rows))):
-        for line in (promised(made.query), say("synthetic_page.together_lead"), _tried(made)):
+        for line in (promised(made.query, kept), say("synthetic_page.together_lead"), _tried(made)):
             st.html(f'<p class="muted">{escape(line)}</p>')
         head = f'<tr><th>{escape(names[0])}</th><th class="number">{escape(names[1])}</th></tr>'
         body = "".join(

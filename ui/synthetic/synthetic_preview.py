@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from html import escape
 
 import streamlit as st
@@ -14,7 +14,7 @@ from dpengine.mechanisms.synthetic.rules import evened
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from ui.words.figures import bare
+from dpengine.released.kept import Kept
 
 MUCH = 0.15  # of the rows in other cells: then it is said
 
@@ -34,11 +34,16 @@ def show(query: SyntheticTable) -> None:
     good_for(query)
 
 
-def plainly(query: SyntheticTable) -> str:
-    """What is counted, and an example in people of how far off a count may be."""
-    kind, widest = _kind(query), math.ceil(max(query.reach(part) for part in query.sets))
+def plainly(query: SyntheticTable, kept: Kept | None = None) -> str:
+    """What is counted, and an example in people of how far off a count may be; with `kept`, what was counted."""
+    kind = _kind(query)
+    widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
     said = max(int(float(f"{query.facts.about / 10:.1g}")), 1)
-    told = say(f"synthetic_page.plain.{kind}", keep=query.keep, turns=query.turns)
+    if kept is not None and query.plan == CHOSEN:
+        told = say(f"synthetic_page.had.{kind}", keep=query.keep, told=counted_together(kept))
+    else:
+        turns = query.turns if kept is None else kept.threes
+        told = say(f"synthetic_page.plain.{kind}", keep=query.keep, turns=turns)
     ends = {"low": max(said - widest, 0), "high": said + widest, "of": say(f"synthetic_page.of_{query.counted}")}
     return f"{told} {say('synthetic_page.plain_example', said=said, chance=chance(query.beta), **ends)}"
 
@@ -48,8 +53,18 @@ def _kind(query: SyntheticTable) -> str:
     return query.plan + ("_keep" if query.keep and query.plan == CHOSEN else "_all" if all_chosen else "")
 
 
-def promised(query: SyntheticTable) -> str:
-    """What is measured, and within which ranges; the widest, and the widest of a single column."""
+def counted_together(kept: Kept) -> str:
+    """How many pairs and threes of columns were counted, of how many."""
+    facts = {"pairs": kept.pairs, "all": kept.all_pairs, "threes": kept.threes}
+    return say("synthetic_page.had_both" if kept.threes else "synthetic_page.had_pairs", **facts)
+
+
+def promised(query: SyntheticTable, kept: Kept | None = None) -> str:
+    """What is measured, and within which ranges; the widest, and the widest of a single column. With `kept`, what was
+    measured."""
+    if kept is not None and query.plan == CHOSEN:
+        facts = {"told": counted_together(kept), "widest": kept.widest, "of": say(f"synthetic_page.of_{query.counted}")}
+        return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)
     singles = [query.reach((place,)) for place in range(len(query.axes))]
     return say(
         f"synthetic_page.promised.{_kind(query)}",
@@ -73,21 +88,23 @@ def rows_words(query: SyntheticTable) -> str:
     return say("synthetic_page.rows_noisy")
 
 
-def good_for(query: SyntheticTable, follows: Collection[str] = (), off: Mapping[str, float] | None = None) -> None:
-    """What it is good for and what not. `follows`: the columns whose values follow another answer; `off`: how far an
-    average can be off because values are spread evenly, where that is known."""
+def good_for(query: SyntheticTable) -> None:
+    """Before it is bought: what it is good for and what not."""
+    even = [name for name, several in evened(query.axes, query.facts).items() if several]
+    bad = [say("synthetic_page.bad")]
+    if even:
+        bad += [say("synthetic_page.bad_averages", columns=even), say("synthetic_page.bad_averages_but")]
+    st.html(f"{good_words(query)}<p>{escape(' '.join(bad))}</p>")
+
+
+def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
+    """What it is good for. `follows`: the columns whose values follow another answer."""
     several = evened(query.axes, query.facts)
-    even = [name for name, some in several.items() if some and name not in follows]
-    every, curved = ([name for name in several if name not in even and (name in follows) == by] for by in (False, True))
+    every = [name for name, some in several.items() if not some and name not in follows]
+    curved = [name for name in several if name in follows]
     noisy = query.off_by_noise() > MUCH
-    good, bad = [say("synthetic_page.good_noisy" if noisy else "synthetic_page.good")], [say("synthetic_page.bad")]
+    good = [say("synthetic_page.good_noisy" if noisy else "synthetic_page.good")]
     good += [say("synthetic_page.good_averages", columns=every)] if every else []
     good += [say("synthetic_page.good_averages_curve", columns=curved)] if curved else []
-    bad += [say("synthetic_page.bad_averages", columns=even)] if even else []
-    if even and off is None:
-        bad.append(say("synthetic_page.bad_averages_but"))
-    if off:
-        bad.append(say("synthetic_page.bad_averages_by", off=[f"{name} ±{bare(size)}" for name, size in off.items()]))
     mark = ' class="warn"' if noisy else ""
-    told = f"<p{mark}>{escape(' '.join(good))}</p><p>{escape(' '.join(bad))}</p>"
-    st.html(f"<h2>{escape(say('synthetic_page.good_title'))}</h2>{told}")
+    return f"<h2>{escape(say('synthetic_page.good_title'))}</h2><p{mark}>{escape(' '.join(good))}</p>"

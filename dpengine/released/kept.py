@@ -18,7 +18,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptTogether:
     """Of a synthetic table, by what was released for it."""
 
     look: Look

@@ -13,7 +13,7 @@ from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.released.figure import Figure
-from dpengine.released.kept import Kept
+from dpengine.released.kept import KeptTogether
 from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.made_table import MadeTable
 from ui.parts import answer as answers
@@ -31,7 +31,7 @@ from ui.words.wording import headline
 def show(table: dp.Table, found: dp.Answer) -> None:
     made = table.synthetic(found)
     assert isinstance(made, MadeTable)
-    of, kept = say("answer.of", sentence=found.sentence, table=table.name), Kept(made.look)
+    of, kept = say("answer.of", sentence=found.sentence, table=table.name), KeptTogether(made.look)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
         f'<p class="lead">{escape(plainly(made.query, kept))}</p>{fitting.html(found)}{counted.html(found.query)}'
@@ -81,7 +81,7 @@ def _inside(table: dp.Table, made: MadeTable) -> str:
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
-def _measured(found: dp.Answer, made: MadeTable, kept: Kept) -> None:
+def _measured(found: dp.Answer, made: MadeTable, kept: KeptTogether) -> None:
     """What was counted together and how exactly, folded, and as a file; how a fit does where it can be checked."""
     of = say(f"synthetic_page.of_{made.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.messages import say
-from dpengine.released.kept import Kept
+from dpengine.released.kept import KeptTogether
 from dpengine.released.made_table import MadeTable
 from ui.words.figures import bare
 from ui.words.kept_words import threes
@@ -16,7 +16,7 @@ from ui.words.kept_words import threes
 FEW = 12  # pairs that are named in the line itself
 
 
-def show(made: MadeTable, kept: Kept) -> None:
+def show(made: MadeTable, kept: KeptTogether) -> None:
     """A point for each; which pairs, folded where they are many."""
     told = [_pairs(kept), threes(kept), _averages(made, kept), _rare(made, kept), say("synthetic_page.bad")]
     points = "".join(f"<li>{escape(line)}</li>" for line in told if line)
@@ -26,7 +26,7 @@ def show(made: MadeTable, kept: Kept) -> None:
             st.html(_apart(kept))
 
 
-def _pairs(kept: Kept) -> str:
+def _pairs(kept: KeptTogether) -> str:
     if not kept.apart:
         return ""
     facts = {"many": len(kept.apart), "all": kept.all_pairs}
@@ -36,7 +36,7 @@ def _pairs(kept: Kept) -> str:
     return say("synthetic_page.apart_named", pairs=named, **facts)
 
 
-def _averages(made: MadeTable, kept: Kept) -> str:
+def _averages(made: MadeTable, kept: KeptTogether) -> str:
     even = [name for name in kept.uneven if name not in made.refined]
     if not even:
         return ""
@@ -47,12 +47,12 @@ def _averages(made: MadeTable, kept: Kept) -> str:
     return told
 
 
-def _rare(made: MadeTable, kept: Kept) -> str:
+def _rare(made: MadeTable, kept: KeptTogether) -> str:
     of = say(f"synthetic_page.of_{made.query.counted}")
     return say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
 
 
-def _apart(kept: Kept) -> str:
+def _apart(kept: KeptTogether) -> str:
     """For each column those that it was not measured with."""
     heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
     head = "".join(f"<th>{escape(one)}</th>" for one in heads)

@@ -14,7 +14,7 @@ from dpengine.mechanisms.synthetic.rules import evened
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from dpengine.released.kept import Kept
+from dpengine.released.kept import KeptTogether
 
 MUCH = 0.15  # of the rows in other cells: then it is said
 
@@ -34,7 +34,7 @@ def show(query: SyntheticTable) -> None:
     good_for(query)
 
 
-def plainly(query: SyntheticTable, kept: Kept | None = None) -> str:
+def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     """What is counted, and an example in people of how far off a count may be; with `kept`, what was counted."""
     kind = _kind(query)
     widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
@@ -53,13 +53,13 @@ def _kind(query: SyntheticTable) -> str:
     return query.plan + ("_keep" if query.keep and query.plan == CHOSEN else "_all" if all_chosen else "")
 
 
-def counted_together(kept: Kept) -> str:
+def counted_together(kept: KeptTogether) -> str:
     """How many pairs and threes of columns were counted, of how many."""
     facts = {"pairs": kept.pairs, "all": kept.all_pairs, "threes": kept.threes}
     return say("synthetic_page.had_both" if kept.threes else "synthetic_page.had_pairs", **facts)
 
 
-def promised(query: SyntheticTable, kept: Kept | None = None) -> str:
+def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     """What is measured, and within which ranges; the widest, and the widest of a single column. With `kept`, what was
     measured."""
     if kept is not None and query.plan == CHOSEN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dpengine as dp
 from dpengine.messages import say
-from dpengine.released.kept import Kept
+from dpengine.released.kept import KeptTogether
 from dpengine.released.look import Look
 
 
@@ -12,7 +12,7 @@ def not_kept(answer: dp.Answer) -> str:
     """Nothing of other answers, and of tables of made-up rows that were not fitted to counts."""
     if answer.query.makes_rows != "fitted" or not isinstance(answer.value, Look):
         return ""
-    kept = Kept(answer.value)
+    kept = KeptTogether(answer.value)
     parts = [say("kept.pairs", many=len(kept.apart), all=kept.all_pairs)] if kept.apart else []
     parts += [_threes(kept)] if len(kept.names) > 2 + (kept.threes == kept.all_threes) else []
     parts += [say("kept.averages", columns=kept.uneven)] if kept.uneven else []
@@ -20,13 +20,13 @@ def not_kept(answer: dp.Answer) -> str:
     return say("kept.not", parts="; ".join(parts))
 
 
-def _threes(kept: Kept) -> str:
+def _threes(kept: KeptTogether) -> str:
     if kept.threes == kept.all_threes:
         return say("kept.four")
     return say("kept.threes_some", some=kept.threes) if kept.threes else say("kept.threes")
 
 
-def threes(kept: Kept) -> str:
+def threes(kept: KeptTogether) -> str:
     """What was measured of three columns together; nothing where there are only two."""
     if not kept.all_threes:
         return ""

@@ -10,20 +10,20 @@ from helpers_synthetic import facts
 
 import dpengine as dp
 from dpengine.noise.coins import SystemCoins
-from dpengine.released.kept import Kept
+from dpengine.released.kept import KeptTogether
 from dpengine.released.look import Look
 
 SIZES = (3, 4, 5, 3, 4, 6)
 
 
-def kept(plan: str, epsilon: str = "0.2") -> Kept:
+def kept(plan: str, epsilon: str = "0.2") -> KeptTogether:
     query: Any = dp.catalogue["synthetic_table"].build(
         facts(SIZES, 2_000), {"columns": [f"c{at}" for at in range(len(SIZES))], "plan": plan, "epsilon": epsilon}
     )
     value = [[0] * query.layout.cells(part) for part in query.largest]
     for cells in value:
         cells[0] = 2_000
-    return Kept(Look(query, query.draw(value, SystemCoins())))
+    return KeptTogether(Look(query, query.draw(value, SystemCoins())))
 
 
 @pytest.mark.parametrize("plan", ["pairs", "triples", "mixed", "chosen"])

@@ -132,6 +132,11 @@ class Answered(ABC):
         """What the model predicts; None where the answer is not a model."""
         return None
 
+    @property
+    def predicts(self) -> str:
+        """Of figures that were bought to read a model off them: the column that it predicts."""
+        return ""
+
     def limits(self, part: str = "") -> Ends | None:
         """The numbers between which an answer, or a part of it, lies by declaration; where the number of people is not
         public, the declared one is used. None where the answer is not a number."""

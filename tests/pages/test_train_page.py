@@ -23,7 +23,7 @@ from dpengine.core.printed import percent_left
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_script
 from ui.ledger import report
-from ui.parts import exports, history
+from ui.parts import card, exports, history
 from ui.train import shapes_result, train_check, train_result, train_words
 from ui.words import figures
 
@@ -282,6 +282,12 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     text = said(opened(table="rows", trained=line.request_id))
     assert "the score for car being yes" in text and "(score " in text and "loss has a corner" in text
     assert "Right for about" in text and "sorted by the score" in text and "dashed" not in text
+    alone = re.compile(r"[Rr]ight for about [\d.]+ % (?!\([\d.]+ to [\d.]+ %\); always guessing “[^”]+” is right for)")
+    for page in ("answers", "ledger"):
+        told = said(opened(page, table="rows"))
+        assert "always guessing “" in told and not alone.search(told), "how often it is right stands alone"
+    told = said(opened("answers", table="rows"))
+    assert "Measured on this table: Right for about" in told
     lost = said(opened(**where, checked="nobody"))
     assert "not in the ledger of this workspace" in lost and "Typically off by about" in lost
 
@@ -332,6 +338,17 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
     assert "Not for deciding about a single person" in other and "Check this model" in other
     assert "What goes with town" in other and "always guessing “not e”" in other
     assert tables["secret"].meter().spent_epsilon == spent, "another model of the same figures costs"
+    found = workspace.job(request).answer
+    assert found is not None and found.query.predicts == "car"
+    told = said(opened("answers", table="secret"))
+    assert "A model that predicts car from 2 other columns, with a first look at all of them" in told
+    assert "Whether car is yes: right for about" in told and "Pictures of" not in told
+    assert re.search(
+        r"right for about \d+ of 100 people, by a rough estimate; always guessing “[^”]+” is right for", told
+    )
+    entry = next(one for one in tables["secret"].history() if one.charge.request == request)
+    assert history.answer_link(entry.charge) == f"train?table=secret&amp;shapes={request}&amp;target=car"
+    assert "always guessing “" in card.sentence(found) and "always guessing “" in history.outcome(entry)
 
 
 def test_near_the_ends_of_a_chance_no_figure_is_told() -> None:

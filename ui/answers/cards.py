@@ -13,9 +13,8 @@ from dpengine.messages import say
 from ui.answers import picked
 from ui.parts import answer, card, history
 from ui.pictures import camera
-from ui.shell import nav
 from ui.shell.state import workspace
-from ui.words import prices
+from ui.words import model_words, prices
 
 
 def show(table: dp.Table, entry: dp.Entry) -> None:
@@ -26,10 +25,11 @@ def show(table: dp.Table, entry: dp.Entry) -> None:
             _without(entry, aside)
             return
         st.html(card.words(found, aside=aside))
+        good = model_words.measured(found, table.checks()) if found.path is not None else ""
+        if good:
+            st.html(f"<p>{escape(good)}</p>")
         if found.query.answer_kind in answer.READ_ON:
-            page, name = answer.READ_ON[found.query.answer_kind]
-            where = {"table": entry.charge.table, name: found.request_id}
-            st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where)
+            answer.read_on(found)
         else:
             short = entry.charge.hash[:8]
             question = say("answer.of", sentence=found.sentence, table=entry.charge.table)
@@ -38,7 +38,7 @@ def show(table: dp.Table, entry: dp.Entry) -> None:
         picked.pick(table, entry, found)
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.popover(say("answers.copy"), key=f"copy-{key}"):
-                st.code(card.sentence(found), language=None, wrap_lines=True)
+                st.code(f"{card.sentence(found)} {good}".strip(), language=None, wrap_lines=True)
             st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
         answer.receipt(found, key)
 

@@ -49,14 +49,22 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{counted.finding(answer, lead)}{_told_anew(answer)}"
     )
     steer.arrived(answer.request_id)
-    if (kind := answer.query.answer_kind) in READ_ON:
-        page, name = READ_ON[kind]
-        where = {"table": table, name: answer.request_id}
-        st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where)
+    if answer.query.answer_kind in READ_ON:
+        read_on(answer)
     else:
         with st.container(key=f"card-{key}"):
             picture(answer, key)
     receipt(answer, key)
+
+
+def read_on(answer: dp.Answer) -> None:
+    """Links to the page that an answer is read on; of a first look that was bought for a model, to the model first."""
+    page, name = READ_ON[answer.query.answer_kind]
+    where = {"table": answer.receipt["table"]}
+    if target := answer.query.predicts:
+        model = where | {"shapes": answer.request_id, "target": target}
+        st.page_link(nav.page("train"), label=say("train_page.open"), query_params=model)
+    st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where | {name: answer.request_id})
 
 
 def _told_anew(answer: dp.Answer) -> str:

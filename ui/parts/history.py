@@ -10,6 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.asked import identity
+from dpengine.asking.claimed import query_of
 from dpengine.asking.statement import act_words, sentence_of
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
@@ -112,6 +113,9 @@ def answer_link(charge: Charge) -> str:
     question = dp.catalogue.get(str(charge.claim.get("key")))  # None: of another version
     pages = {"file": published_address, "table": synthetic_address, "model": trained_address, "board": board_address}
     address = answer_address if question is None else pages.get(question.card.answer, answer_address)
+    query = query_of(charge) if address is board_address else None
+    if query is not None and query.predicts:
+        return shapes_address(charge.table, charge.request, query.predicts)
     return address(charge.table, charge.request)
 
 
@@ -163,9 +167,10 @@ def trained_address(table: str, request: str) -> str:
     return escape("train?" + urlencode({"table": table, "trained": request}), quote=True)
 
 
-def shapes_address(table: str, request: str) -> str:
-    """The address of models that are read off a first look."""
-    return escape("train?" + urlencode({"table": table, "shapes": request}), quote=True)
+def shapes_address(table: str, request: str, target: str = "") -> str:
+    """The address of models that are read off a first look; of one column, where it is named."""
+    told = {"table": table, "shapes": request} | ({"target": target} if target else {})
+    return escape("train?" + urlencode(told), quote=True)
 
 
 def board_address(table: str, request: str) -> str:

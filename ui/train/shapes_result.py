@@ -5,7 +5,6 @@ anything."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -28,14 +27,13 @@ from ui.pictures import named_bars
 from ui.pictures.named_bars import NamedBar
 from ui.shell import nav
 from ui.shell.state import workspace
-from ui.train import train_check, train_field, train_state
-from ui.words import prices
+from ui.train import train_check, train_field
+from ui.words import model_words, prices
 from ui.words.figures import bare, rounded_range
 from ui.words.markup import unmarked
 
 ACROSS = 2
 ENDS = 0.05  # of the scale of a chance
-NAMED = 2  # values of a side that are told by name
 SAYS = 0.02  # a column whose strongest effect is a smaller part of the largest says little
 _LEAVE = ("shapes", "with", "target", "positive", "features", "checked")
 
@@ -88,7 +86,7 @@ def _chosen(look: Look) -> Shapes | None:
             st.markdown(say("train_page.is"), width="content")
             labels = look.query.cell_labels[look.place(target)]
             told = asked.get("positive", "")
-            usual = told if told in labels else train_state.usual_positive(goal)
+            usual = told if told in labels else model_words.usual_yes(goal)
             usual = usual if usual in labels else labels[0]
             key = f"shapes-positive-{target}"
             positive = [pickers.pick("train_page.value", labels, usual, called, key)]
@@ -116,7 +114,7 @@ def _chosen(look: Look) -> Shapes | None:
 
 def _told(found: dp.Answer, model: Shapes) -> None:
     st.html(f"<h1>{escape(say('shapes_page.result', target=model.target))}</h1>")
-    first, verdict = score_words(found, model)
+    first, verdict = model_words.score(model), model_words.judged(model)
     held = model.held_back()
     told = f'<p class="together">{escape(first)}</p><p class="lead">{escape(verdict)} '
     told += f"{escape(say('train_page.no_cause'))}</p>"
@@ -124,38 +122,6 @@ def _told(found: dp.Answer, model: Shapes) -> None:
         off, blank = (amount(model, part) for part in held)
         told += f'<p class="muted">{escape(say("shapes_page.held", off=off, blank=blank))}</p>'
     st.html(told)
-
-
-def score_words(found: dp.Answer, model: Shapes) -> tuple[str, str]:
-    """The model beside what guessing the same of everybody gives, and whether it is better."""
-    if not model.listed:
-        off, blank = model.off()
-        told = say("shapes_page.off", off=bare(off), blank=bare(blank), target=model.target)
-        return told, _verdict(model, off < 0.98 * blank)
-    always, right = model.always(), model.right()
-    assert always.low is not None and always.high is not None
-    told = say(
-        "shapes_page.right",
-        right=math.floor(100 * right),
-        usual=_side(model),
-        low=math.floor(100 * always.low),
-        high=math.ceil(100 * always.high),
-        what=say(f"shapes_page.what.{found.query.counted}"),
-    )
-    return told, _verdict(model, right > always.high)
-
-
-def _verdict(model: Shapes, better: bool) -> str:
-    if model.blank:
-        return say("shapes_page.blank")
-    return say("shapes_page.beats" if better else "shapes_page.no_better")
-
-
-def _side(model: Shapes) -> str:
-    """The more frequent side in a word or two."""
-    if len(model.usual) > NAMED and model.usual != model.yes:
-        return say("shapes_page.not", yes=list(model.yes))
-    return ", ".join(called(label) for label in model.usual)
 
 
 def amount(model: Shapes, size: float) -> str:

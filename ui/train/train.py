@@ -23,7 +23,7 @@ from ui.shell.state import workspace
 from ui.train import shapes_form, shapes_result, train_preview, train_result, train_state
 from ui.train.shapes_form import SHAPES
 from ui.train.train_state import PLACE
-from ui.words import gloss, prices
+from ui.words import gloss, model_words, prices
 
 
 def show(table: dp.Table) -> None:
@@ -148,7 +148,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         goal = table.schema[target]
         if isinstance(goal, Category):
             st.markdown(say("train_page.is"), width="content")
-            usual = given["positive"] if given["positive"] in goal.values else train_state.usual_positive(goal)
+            usual = given["positive"] if given["positive"] in goal.values else model_words.usual_yes(goal)
             key = train_state.widget(f"positive-{target}")
             positive = pickers.pick("train_page.value", list(goal.values), usual, called, key)
         st.markdown(say("train_page.from"), width="content")

@@ -91,10 +91,6 @@ def first(table: dp.Table, target: str) -> list[str]:
     return numbers[:1] + pairs[:1] or offered[:1]
 
 
-def usual_positive(goal: Category) -> str:
-    return "yes" if "yes" in goal.values else goal.values[0]
-
-
 def model_address(table: str, look: str, target: str = "", positive: str = "", features: Sequence[str] = ()) -> Any:
     """URL parameters of the page for a model that is read off a first look."""
     told = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}

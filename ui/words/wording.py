@@ -15,7 +15,7 @@ from dpengine.mechanisms.telling import APART, LIKELY, REST, leaders
 from dpengine.messages import say
 from dpengine.messages.numbers import day, local, setting
 from dpengine.released.monotone import halfway
-from ui.words import density_words
+from ui.words import density_words, model_words
 from ui.words.edge_words import LISTED, listed
 from ui.words.figures import anything, figure, printable, printed, printed_range
 
@@ -107,16 +107,6 @@ def _table(answer: dp.Answer, state: str) -> str:
     return _noisy(say("answer.made", rows=sum(answer.value.values())), state)
 
 
-def _model(answer: dp.Answer, state: str) -> str:
-    query: Any = answer.query
-    return _noisy(say("answer.model", target=query.target, columns=len(query.features)), state)
-
-
-def _board(answer: dp.Answer, state: str) -> str:
-    query: Any = answer.query
-    return _noisy(say("answer.board", columns=len(query.names)), state)
-
-
 def _noisy(told: str, state: str) -> str:
     return say("answer.noise", what=told) if state else told
 
@@ -150,13 +140,16 @@ def _column(answer: dp.Answer, state: str) -> str:
     return say("answer.nothing") if state else say("answer.made_up", points=query.points)
 
 
+def _model(answer: dp.Answer, state: str) -> str:
+    return _noisy(model_words.trained(answer), state)
+
+
+def _board(answer: dp.Answer, state: str) -> str:
+    return _noisy(model_words.board(answer), state)
+
+
 def _check(answer: dp.Answer, state: str) -> str:
-    """The first of a model's figures: how often it is right, or how far off it is."""
-    if state:
-        return say("answer.nothing")
-    first = next(iter(answer.value))
-    code = "check_model.about.right" if _percent_sign(answer.query) else "check_model.about.off"
-    return say(code, value=printed(answer.query, answer.value[first], answer.interval[first], first))
+    return say("answer.nothing") if state else model_words.checked(answer)
 
 
 _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
@@ -317,7 +310,8 @@ def _whole_range(answer: dp.Answer) -> str:
 
 def _board_range(answer: dp.Answer) -> str:
     promised = answer.promise.words(answer.query)
-    return promised[:1].upper() + promised[1:] + "."
+    told = promised[:1].upper() + promised[1:] + "."
+    return f"{model_words.verdict(answer)} {told}".strip()
 
 
 def released_words(answer: dp.Answer) -> str:

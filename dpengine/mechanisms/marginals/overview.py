@@ -49,8 +49,10 @@ from dpengine.mechanisms.marginals.wanted import (
     LEVEL,
     NO_ANSWER,
     axis_of,
+    bought_for,
     labels_of,
     read_wanted,
+    sentence_of,
     wanted_sets,
 )
 from dpengine.mechanisms.promises import Within
@@ -134,10 +136,12 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return given
 
     def sentence(self) -> str:
-        if self.every:
-            return say("sentence.overview_every", columns=len(self.names))
-        code = "sentence.overview_against" if self.against else "sentence.overview"
-        return say(code, columns=len(self.names), against=list(self.against))
+        return sentence_of(self.names, self.against, self.every, self.predicts)
+
+    @property
+    def predicts(self) -> str:
+        """The column whose model it was bought for, if it was."""
+        return bought_for(self.weights) if self.every and not self.spread else ""
 
     @property
     def names(self) -> list[str]:

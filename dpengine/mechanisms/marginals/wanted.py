@@ -19,6 +19,7 @@ from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.marginals.items import countable, set_of
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.query import Fields
+from dpengine.messages import say
 from dpengine.statistics.marginals import CellAxis, axis_in
 
 MOST_COLUMNS = 60
@@ -28,6 +29,7 @@ MOST_SETS = 2_000  # of columns together
 MOST_AGAINST = 2
 NAMED = 3  # columns, where all together are too many
 EVERY_PAIR = "all"  # instead of columns of interest
+FOR_MODEL = 30  # the weight of a column that a model is to predict (`planning.look_for_model`)
 LEVEL = "level"  # noise is spread so that the widest range of a cell is as narrow as the loss allows
 NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
 
@@ -73,6 +75,20 @@ def wanted_sets(
     if three and every:
         triples = set(combinations(range(len(names)), 3))
     return (*singles, *sorted(pairs), *sorted(triples))
+
+
+def bought_for(weights: Sequence[tuple[str, Fraction]]) -> str:
+    """The column that a model is to predict, by what matters in a first look at every two; nothing for other looks."""
+    return weights[0][0] if len(weights) == 1 and weights[0][1] == FOR_MODEL else ""
+
+
+def sentence_of(names: Sequence[str], against: Sequence[str], every: bool, target: str) -> str:
+    if target:
+        return say("sentence.overview_model", columns=len(names) - 1, target=target)
+    if every:
+        return say("sentence.overview_every", columns=len(names))
+    code = "sentence.overview_against" if against else "sentence.overview"
+    return say(code, columns=len(names), against=list(against))
 
 
 def axis_of(ref: Ref, facts: Facts) -> CellAxis:

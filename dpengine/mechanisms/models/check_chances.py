@@ -48,6 +48,7 @@ from dpengine.statistics.features import SHAPES
 from dpengine.statistics.model_checks import ONE, HitsByMargin
 
 ALL = Fraction(100)
+NAMED = 2  # values of a side that are told by name
 WIDE_SHARE = 40  # points between the ends of a share: wider ones say too little to be told
 
 
@@ -150,17 +151,24 @@ class CheckChances(OfModel, OfCounts):
 
     def beside(self, raw: Figures) -> str:
         cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
-        yes, no = sum(one for one, _ in cells), sum(other for _, other in cells)
-        low, high = self._frequent(max(yes, no), min(yes, no))
         over_no = sum(one - other for one, other in cells[half:])
         over_yes = sum(other - one for one, other in cells[:half])
         gain, reach = min(over_no, over_yes), Fraction(self._sum_reach(self.parts, self.beta / 4))
         verdict = "beats" if gain > reach else "beaten" if gain < -reach else "unsure"
-        guess = self._called(self.model.layout.yes if yes > no else self.model.layout.no)
-        told = say(
-            "check_model.baseline", guess=guess, low=math.floor(low), high=math.ceil(high), chance=chance(self.beta)
-        )
+        told = say("check_model.baseline", chance=chance(self.beta), **self._always(raw))
         return f"{told} {say(f'check_model.{verdict}')}"
+
+    def guessing(self, raw: Figures) -> str:
+        return say("check_model.against", **self._always(raw))
+
+    def _always(self, raw: Figures) -> dict[str, object]:
+        """The more frequent side, and how often always guessing it is right."""
+        yes, no = sum(raw[0::2]), sum(raw[1::2])
+        low, high = self._frequent(max(yes, no), min(yes, no))
+        guess = self._called(self.model.layout.yes if yes > no else self.model.layout.no)
+        if yes <= no and len(guess) > NAMED:
+            guess = [say("check_model.not", yes=self._called(self.model.layout.yes))]
+        return {"guess": guess, "low": math.floor(low), "high": math.ceil(high)}
 
     def finds(self, raw: Figures) -> str:
         cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2

@@ -108,6 +108,10 @@ class OfModel(Averaged[tuple[int, ...]]):
         one sentence or two. Nothing where what was drawn does not tell."""
         return ""
 
+    def guessing(self, raw: Figures) -> str:
+        """The same in a few words, to stand right beside the first figure; nothing where that does not tell."""
+        return ""
+
     def finds(self, raw: Figures) -> str:
         """How many of those it looks for it finds, and how many of those it names are right, read off what was drawn;
         nothing where that does not tell."""

@@ -13,6 +13,7 @@ SENTENCES: dict[str, str] = {
     "sentence.overview": "A first look at {columns} {columns|column|columns}",
     "sentence.overview_against": "A first look at {columns} {columns|column|columns}, each also by {against}",
     "sentence.overview_every": "A first look at {columns} {columns|column|columns}, every two of them together",
+    "sentence.overview_model": "A model that predicts {target} from {columns} other {columns|column|columns}, with a first look at all of them",
     "param.against.label": "Columns of interest",
     "param.against.help": "One or two columns that every other column is also counted against.",
     "param.three.label": "All three together",

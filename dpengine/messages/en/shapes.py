@@ -31,6 +31,8 @@ SENTENCES: dict[str, str] = {
     "shapes_page.result": "What goes with {target}",
     "shapes_page.lead": "Read off a first look that took {share} of the allowance. Whatever you choose here costs nothing more.",
     "shapes_page.right": "Guesses of this model are right for about {right} of 100 {what}, by a rough estimate; always guessing “{usual}” is right for {low} to {high}.",
+    "shapes_page.short": "Whether {target} is {yes}: right for about {right} of 100 {what}, by a rough estimate; always guessing “{usual}” is right for {low} to {high}",
+    "shapes_page.short_off": "{target}: off by about {off}, by a rough estimate; always saying the average is off by about {blank}",
     "shapes_page.what.people": "people",
     "shapes_page.what.rows": "rows",
     "shapes_page.off": "Guesses of this model are typically off by about {off} in {target}, by a rough estimate; always saying the average is off by about {blank}.",

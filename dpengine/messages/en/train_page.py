@@ -168,6 +168,8 @@ SENTENCES: dict[str, str] = {
     "train_page.may": "You may give both to anybody: whatever is computed from the model was paid for when it was trained.",
     "train_page.check": "Check this model",
     "train_page.check_lead": "How well it fits the people in the table is a question of its own and takes its own part of the allowance.",
+    "train_page.not_checked": "How good its guesses are was not measured yet; its page offers that, at a price of its own.",
+    "train_page.checked": "Measured on this table: {told}.",
     "train_page.check_again": "Check it once more",
     "train_page.check_before": "Receipts:",
     "train_page.check_button": "Check — takes {share}",

@@ -13,6 +13,7 @@ SENTENCES: dict[str, str] = {
     "sentence.overview": "Prvi pogled na {columns} {columns|stolpec|stolpca|stolpce|stolpcev}",
     "sentence.overview_against": "Prvi pogled na {columns} {columns|stolpec|stolpca|stolpce|stolpcev}, vsak tudi po: {against}",
     "sentence.overview_every": "Prvi pogled na {columns} {columns|stolpec|stolpca|stolpce|stolpcev}, tudi vsaka dva skupaj",
+    "sentence.overview_model": "Model, ki napoveduje {target} iz {columns} {columns|drugega stolpca|drugih stolpcev|drugih stolpcev|drugih stolpcev}, s prvim pogledom na vse",
     "param.against.label": "Stolpci, ki vas zanimajo",
     "param.against.help": "Eden ali dva stolpca, po katerih se prešteje tudi vsak drug stolpec.",
     "param.three.label": "Vsi trije skupaj",

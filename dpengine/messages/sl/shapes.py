@@ -31,6 +31,8 @@ SENTENCES: dict[str, str] = {
     "shapes_page.result": "Kaj gre skupaj s stolpcem {target}",
     "shapes_page.lead": "Razbrano iz prvega pogleda, ki je porabil {share} proračuna. Karkoli izberete tu, ne stane nič več.",
     "shapes_page.right": "Po grobi oceni ta model prav ugane približno {right} od 100 {what}; vedno ugibati »{usual}« je prav pri {low} do {high}.",
+    "shapes_page.short": "Ali je {target} {yes}: po grobi oceni prav pri približno {right} od 100 {what}; vedno ugibati »{usual}« je prav pri {low} do {high}",
+    "shapes_page.short_off": "{target}: po grobi oceni napačno za približno {off}; kdor vedno reče povprečje, za približno {blank}",
     "shapes_page.what.people": "oseb",
     "shapes_page.what.rows": "vrstic",
     "shapes_page.off": "Po grobi oceni se ta model običajno zmoti za približno {off} v stolpcu {target}; kdor vedno reče povprečje, za približno {blank}.",

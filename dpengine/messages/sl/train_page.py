@@ -168,6 +168,8 @@ SENTENCES: dict[str, str] = {
     "train_page.may": "Oboje lahko daste komurkoli: karkoli se izračuna iz modela, je bilo plačano ob učenju.",
     "train_page.check": "Preverite ta model",
     "train_page.check_lead": "Kako dobro se prilega osebam v tabeli, je posebno vprašanje in porabi svoj del proračuna.",
+    "train_page.not_checked": "Kako dobro ugiba, še ni izmerjeno; to ponuja njegova stran, za svojo ceno.",
+    "train_page.checked": "Izmerjeno na tej tabeli: {told}.",
     "train_page.check_again": "Preveri še enkrat",
     "train_page.check_before": "Potrdila:",
     "train_page.check_button": "Preveri – porabi {share}",

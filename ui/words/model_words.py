@@ -1,0 +1,132 @@
+"""What a model is and how good, in a sentence: what it predicts, from how much, how often right, and beside that what
+always guessing the same would give. A share of right guesses never stands alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import dpengine as dp
+from dpengine.declared.schema import Category
+from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.mechanisms.models.of_models import OfModel
+from dpengine.messages import called, say
+from dpengine.messages.language import current
+from dpengine.released.shapes import LookWithModels, Shapes
+from ui.words.figures import bare, printed, printed_range
+
+NAMED = 2  # values of a side that are told by name
+BETTER = 0.98  # of what always saying the average is off by
+_KEPT = 1_000
+_read: dict[tuple[str, str], tuple[str, str]] = {}  # by the charge and the language: reading a model takes a while
+
+
+def trained(answer: dp.Answer) -> str:
+    """A model that was trained in steps."""
+    query: Any = answer.query
+    return say("answer.model", target=query.target, columns=len(query.features))
+
+
+def board(answer: dp.Answer) -> str:
+    """A first look; where it was bought for a model, how good that is."""
+    query: Any = answer.query
+    told = say("answer.board", columns=len(query.names))
+    return _of_look(answer)[0] or told
+
+
+def verdict(answer: dp.Answer) -> str:
+    """Of a first look that was bought for a model: whether it beats guessing."""
+    return _of_look(answer)[1]
+
+
+def model_of(answer: dp.Answer) -> Shapes | None:
+    """The model that a first look was bought for; of a list, of its usual yes."""
+    query, look = answer.query, answer.value
+    if not query.predicts or not isinstance(look, LookWithModels):
+        return None
+    goal = query.facts.schema[query.predicts]
+    return look.model(query.predicts, [usual_yes(goal)] if isinstance(goal, Category) else [])
+
+
+def usual_yes(goal: Category) -> str:
+    return "yes" if "yes" in goal.values else goal.values[0]
+
+
+def _of_look(answer: dp.Answer) -> tuple[str, str]:
+    key = answer.receipt["charge"]["hash"], current()
+    if key not in _read:
+        if len(_read) >= _KEPT:
+            _read.clear()
+        model = model_of(answer)
+        _read[key] = ("", "") if model is None else (short(model), judged(model))
+    return _read[key]
+
+
+def short(model: Shapes) -> str:
+    """“Whether diabetes is yes, from 14 columns: right for about 97 of 100 people; always guessing …”"""
+    facts = {"target": model.target, "columns": len(model.columns)}
+    if not model.listed:
+        off, blank = model.off()
+        return say("shapes_page.short_off", off=bare(off), blank=bare(blank), **facts)
+    return say("shapes_page.short", yes=list(model.yes), **facts, **_right(model))
+
+
+def score(model: Shapes) -> str:
+    """The model beside what guessing the same of everybody gives."""
+    if not model.listed:
+        off, blank = model.off()
+        return say("shapes_page.off", off=bare(off), blank=bare(blank), target=model.target)
+    return say("shapes_page.right", **_right(model))
+
+
+def _right(model: Shapes) -> dict[str, object]:
+    always = model.always()
+    assert always.low is not None and always.high is not None
+    low, high = math.floor(100 * always.low), math.ceil(100 * always.high)
+    what = say(f"shapes_page.what.{model.look.query.counted}")
+    return {"right": math.floor(100 * model.right()), "usual": side(model), "low": low, "high": high, "what": what}
+
+
+def judged(model: Shapes) -> str:
+    """Whether it is better than guessing."""
+    if model.blank:
+        return say("shapes_page.blank")
+    if model.listed:
+        always = model.always()
+        better = always.high is not None and model.right() > always.high
+    else:
+        off, blank = model.off()
+        better = off < BETTER * blank
+    return say("shapes_page.beats" if better else "shapes_page.no_better")
+
+
+def side(model: Shapes) -> str:
+    """The more frequent side in a word or two."""
+    if len(model.usual) > NAMED and model.usual != model.yes:
+        return say("shapes_page.not", yes=list(model.yes))
+    return ", ".join(called(label) for label in model.usual)
+
+
+def measured(answer: dp.Answer, checks: Sequence[dp.Answer]) -> str:
+    """Of a trained model: how good it is by the newest check of it, or that nobody has measured it."""
+    query = answer.query
+    if query.goal is None or answer.path is None or not isinstance(query, OfGradients):
+        return ""
+    model = query.model(answer.path.weights)
+    known = (one for one in checks if isinstance(one.query, OfModel) and one.query.model == model)
+    found = next((one for one in known if not one.query.state(one.value, one.interval)), None)
+    return say("train_page.not_checked") if found is None else say("train_page.checked", told=checked(found))
+
+
+def checked(answer: dp.Answer) -> str:
+    """The first of a model's figures, how often it is right or how far off it is, with its range; of a share of right
+    guesses, what always guessing the same gives."""
+    query: Any = answer.query
+    first = next(iter(answer.value))
+    low, high = printed_range(query, answer.interval[first][0], answer.interval[first][1], first)
+    facts = {"value": printed(query, answer.value[first], answer.interval[first], first), "low": low, "high": high}
+    if not query.model.layout.listed:
+        return say("check_model.about.off", **facts)
+    beside = query.guessing(answer.raw) if answer.raw is not None else say("check_model.against_unknown")
+    return say("check_model.about.right", beside=beside, **facts)

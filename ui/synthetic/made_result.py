@@ -22,7 +22,7 @@ from ui.pictures import charts, many
 from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.shell import nav
 from ui.synthetic import not_kept
-from ui.synthetic.synthetic_preview import good_words, plainly, promised
+from ui.synthetic.synthetic_preview import counted_together, good_words, plainly, promised
 from ui.synthetic.take_rows import take_away
 from ui.words.figures import rounded_range
 from ui.words.wording import headline
@@ -86,7 +86,7 @@ def _measured(found: dp.Answer, made: MadeTable, kept: KeptTogether) -> None:
     of = say(f"synthetic_page.of_{made.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
     rows = [(" × ".join(columns), reach) for columns, reach in made.together()]
-    with st.expander(say("synthetic_page.together", many=len(rows))):
+    with st.expander(say("synthetic_page.together", told=counted_together(kept))):
         for line in (promised(made.query, kept), say("synthetic_page.together_lead"), _tried(made)):
             st.html(f'<p class="muted">{escape(line)}</p>')
         head = f'<tr><th>{escape(names[0])}</th><th class="number">{escape(names[1])}</th></tr>'

@@ -18,7 +18,7 @@ FEW = 12  # pairs that are named in the line itself
 
 def show(made: MadeTable, kept: KeptTogether) -> None:
     """A point for each; which pairs, folded where they are many."""
-    told = [_pairs(kept), threes(kept), _averages(made, kept), _rare(made, kept), say("synthetic_page.bad")]
+    told = [_pairs(kept), threes(kept), _averages(made, kept), _rare(made, kept), say("synthetic_page.bad_rest")]
     points = "".join(f"<li>{escape(line)}</li>" for line in told if line)
     st.html(f"{_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
     if len(kept.apart) > FEW:

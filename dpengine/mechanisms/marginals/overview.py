@@ -41,20 +41,10 @@ from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
+from dpengine.mechanisms.marginals import wanted as look_wanted
 from dpengine.mechanisms.marginals.items import Held, held_of, need_of, set_of, split
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
-from dpengine.mechanisms.marginals.wanted import (
-    DOES_NOT_FIT,
-    EVERY_PAIR,
-    LEVEL,
-    NO_ANSWER,
-    axis_of,
-    bought_for,
-    labels_of,
-    read_wanted,
-    sentence_of,
-    wanted_sets,
-)
+from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT, EVERY_PAIR, LEVEL, NO_ANSWER, read_wanted, wanted_sets
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW, NEARLY
@@ -136,12 +126,12 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return given
 
     def sentence(self) -> str:
-        return sentence_of(self.names, self.against, self.every, self.predicts)
+        return look_wanted.sentence_of(self.names, self.against, self.every, self.predicts)
 
     @property
     def predicts(self) -> str:
         """The column whose model it was bought for, if it was."""
-        return bought_for(self.weights) if self.every and not self.spread else ""
+        return look_wanted.bought_for(self.weights) if self.every and not self.spread else ""
 
     @property
     def names(self) -> list[str]:
@@ -162,7 +152,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def axes(self) -> tuple[CellAxis, ...]:
-        return tuple(axis_of(ref, self.facts) for ref in self.columns)
+        return tuple(look_wanted.axis_of(ref, self.facts) for ref in self.columns)
 
     @cached_property
     def layout(self) -> ResidualLayout:
@@ -347,7 +337,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     @cached_property
     def cell_labels(self) -> list[list[str]]:
         """Of each column, as they are stored."""
-        return [labels_of(axis, self.facts) for axis in self.axes]
+        return [look_wanted.labels_of(axis, self.facts) for axis in self.axes]
 
     def cell_names(self, place: int) -> list[str]:
         """The same of one column, in the reader's words."""

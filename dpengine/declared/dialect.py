@@ -25,10 +25,12 @@ from dpengine.declared.schema import LONGEST_NAME, visible
 from dpengine.declared.spelling import trimmed
 from dpengine.messages import say
 
-ENCODINGS = ("utf-8", "windows-1250", "windows-1252", "iso-8859-1", "utf-16")
+EITHER = {f"utf-8 or {other}": other for other in ("windows-1250", "windows-1252")}  # each line by itself
+ENCODINGS = ("utf-8", *EITHER, "windows-1250", "windows-1252", "iso-8859-1", "utf-16")
 SEPARATORS = (",", ";", "\t", "|")  # what `suggest` tries; others can be declared
 MOST_COLUMNS = 1_000
 LONGEST_RECORD = 1_000_000
+LONGEST_SIGN = 4  # bytes of UTF-8
 CHUNK = 1 << 20
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))  # `Lines` holds the real bound
 
@@ -120,6 +122,37 @@ def ordinary(path: Path) -> None:
         raise AllowanceError("load.unreadable")
 
 
+class _ByLine:
+    """A decoder for lines of which each is UTF-8 or, where it cannot be, in another encoding. How a line is read
+    depends on that line alone, so one person's cell changes nothing for the others."""
+
+    def __init__(self, other: str) -> None:
+        self._other, self._rest = other, b""
+
+    def decode(self, data: bytes, final: bool) -> str:
+        block = self._rest + data
+        end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+        if final or (not end and len(block) > LONGEST_RECORD * LONGEST_SIGN):  # too long for a line that is read
+            end = len(block)
+        whole, self._rest = block[:end], block[end:]
+        try:
+            return whole.decode()
+        except UnicodeDecodeError:
+            return "".join(map(self._line, whole.splitlines(keepends=True)))
+
+    def _line(self, line: bytes) -> str:
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            return line.decode(self._other, "dpengine.mark")
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder | _ByLine | None:
+    if encoding in EITHER:
+        return _ByLine(EITHER[encoding])
+    return None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("dpengine.mark")
+
+
 class Utf8(io.RawIOBase):
     """A file's bytes as UTF-8, whatever its encoding, decoded while streaming, so that no second copy is written.
 
@@ -135,7 +168,7 @@ class Utf8(io.RawIOBase):
             raise AllowanceError("load.unreadable") from None
         try:
             self._held = memoryview(b"")
-            self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("dpengine.mark")
+            self._decoder = _decoder(encoding)
             self.size = max(path.stat().st_size, 1)
             self._look(encoding)
         except BaseException:
@@ -152,7 +185,8 @@ class Utf8(io.RawIOBase):
             if head.startswith(magic):
                 raise AllowanceError("load.not_text", kind=say(f"load.kind.{kind}"))
         meant = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), None)
-        if meant not in (None, encoding) or (meant is None and encoding == "utf-16"):  # which has no order without one
+        named = "utf-8" if encoding in EITHER else encoding
+        if meant not in (None, named) or (meant is None and encoding == "utf-16"):  # which has no order without one
             raise AllowanceError("load.header_encoding", encoding=encoding)
         self._file.seek(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
 
@@ -321,19 +355,23 @@ def read_header(path: Path, dialect: Dialect) -> list[str]:
 
 def suggest(path: Path, regional: str = "windows-1252") -> Dialect:
     """A guess from the first line alone: the separator that splits it into most parts, and the encoding named by its
-    byte order mark; else UTF-8, or, if the names are not valid UTF-8, the encoding usual in the person's region."""
-    encoding = "utf-8"
+    byte order mark; else UTF-8 if the names show that it is, or, if they are not valid UTF-8, the encoding usual in the
+    person's region; names of plain letters tell neither, so then each line may be written in either."""
+    encoding = told = "utf-8"
     ordinary(path)
     try:
         with open(path, "rb") as file:
             head = file.read(3)
-        encoding = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), encoding)
+        told = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), "")
+        encoding = told or encoding
     except OSError:
         pass  # the next step reports it
     with Utf8(Path(path), encoding) as stream:
         line = next(iter(Lines(stream, "")), "")
     if not readable(line):
         encoding = regional
+    elif not told and line.isascii() and (either := f"utf-8 or {regional}") in EITHER:
+        encoding = either
     cells = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in SEPARATORS}
     separator = max(SEPARATORS, key=lambda mark: cells[mark])
     return Dialect(separator=separator, decimal="," if separator == ";" else ".", encoding=encoding)

@@ -98,7 +98,7 @@ def test_what_is_no_table_is_refused_at_once_and_another_file_mends_it(page: Pag
         (f"a,b\n1,2\n{CANARY},4,5\n", "more or fewer cells"),
         (f'a,b\n"{CANARY},2\n', "open or misplaced quote"),
         (f"12,{CANARY}\n3,4\n", "looks like data, not names"),
-        (b"a,b\n\xe8rka,2\n", "cannot be read as utf-8"),
+        ("a,é\n".encode() + b"\xe8rka,2\n", "cannot be read as utf-8"),
     ],
 )
 def test_faults_of_form_are_told_with_the_names(page: Page, text: str | bytes, sentence: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.dialect import ENCODINGS, Dialect, suggest
+from dpengine.declared.dialect import EITHER, ENCODINGS, Dialect, suggest
 from dpengine.intake.inspect import files_of, is_parquet, is_sheet, names_of, survey
 from dpengine.intake.sheet_records import sheets
 from dpengine.messages import plain, say
@@ -113,7 +113,8 @@ def _plain(draft: Draft) -> bool:
         one_sheet = not is_sheet(draft.path) or len(sheets(files_of(draft.path)[0])) == 1
     except AllowanceError:
         return False
-    text = draft.dialect.separator == "," and draft.dialect.encoding == "utf-8"  # a comma is then no decimal sign
+    commas = draft.dialect.separator == ","  # which are then no decimal signs
+    text = commas and draft.dialect.encoding in ("utf-8", *EITHER)
     if len(names) < SURELY or not ((is_typed(draft.path) and one_sheet) or text):
         return False
     draft.names = names
@@ -129,8 +130,12 @@ def _survey(draft: Draft) -> None:
 
 def _guess(path: Any) -> Dialect:
     """From the first line. A file that cannot be read at all is refused here; a wrong guess is mended on the page."""
-    found = suggest(path, _REGIONAL.get(current(), "windows-1252"))
+    found = suggest(path, _regional())
     return replace(found, thousands="." if found.decimal == "," else ",")
+
+
+def _regional() -> str:
+    return _REGIONAL.get(current(), "windows-1252")
 
 
 # --- are these the columns?
@@ -314,13 +319,22 @@ def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
     with st.container(horizontal=True):
         if code in _BROKEN and not draft.dialect.line_breaks:
             st.button(say("data.names.has_breaks"), key="declare-breaks", on_click=_breaks, args=(draft,))
-        if code in _MENDABLE and draft.bad_records != "empty":
+        if code == "load.encoding" and draft.dialect.encoding == "utf-8":
+            label = say("data.names.read_either", encoding=say(f"data.encoding.{_regional()}"))
+            st.button(label, key="declare-either", on_click=_either, args=(draft, f"utf-8 or {_regional()}"))
+        elif code in _MENDABLE and draft.bad_records != "empty":
             st.button(say("data.names.read_empty"), key="declare-empty", on_click=_empty, args=(draft,))
 
 
 def _breaks(draft: Draft) -> None:
     st.session_state["declare-line_breaks"] = True
     _changed(draft, line_breaks=True)
+    draft.again = True
+
+
+def _either(draft: Draft, encoding: str) -> None:
+    st.session_state["declare-encoding"] = encoding
+    _changed(draft, encoding=encoding)
     draft.again = True
 
 

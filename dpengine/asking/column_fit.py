@@ -94,6 +94,7 @@ class Check:
     about: int
     at_most: int
     others: dict[str, str] = field(default_factory=dict)
+    rows: tuple[int, int] | None = None  # at least and at most, where the declared number is shown to be far off
 
     def of(self, column: str) -> ColumnFit | None:
         figure = self.figures.get(column)
@@ -104,7 +105,8 @@ class Check:
             return None
         value, ends = figure
         one_row = self.at_most == 1
-        share, most = (_share(number, self.about) if one_row else None for number in (value, ends[1]))
+        cells = sum(self.rows) // 2 if self.rows else self.about
+        share, most = (_share(number, cells) if one_row else None for number in (value, ends[1]))
         state, other = self._verdict(ends), self.others.get(column, "")
         return (
             ColumnFit(column, UNCHECKED, share, most, other)
@@ -113,7 +115,7 @@ class Check:
         )
 
     def _verdict(self, ends: Ends) -> str:
-        return verdict(ends, self.about, self.about * self.at_most)
+        return verdict(ends, *(self.rows or (self.about, self.about * self.at_most)))
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,18 @@ def _check(entry: Entry) -> Check | None:
         figures = {name: (value[name], _ends(interval[name])) for name in value}
     else:
         figures = {claim["parameters"].get("column"): (value, _ends(interval))}
-    return Check(claim.get("bounds", {}), figures, claim["about"], Unit.from_json(claim["unit"]).at_most, others)
+    at_most = Unit.from_json(claim["unit"]).at_most
+    return Check(claim.get("bounds", {}), figures, claim["about"], at_most, others, _rows(entry))
+
+
+def _rows(entry: Entry) -> tuple[int, int] | None:
+    """Where a check of several columns shows that the declared number of people is far off: what it shows instead."""
+    assert entry.outcome is not None
+    query, raw = query_of(entry.charge), entry.outcome.body.get("raw")
+    if not isinstance(query, FitChecks) or raw is None:
+        return None
+    told = query.counted_in(tuple(raw))
+    return None if told == query.counted_in(None) else told
 
 
 def _misfit_bars(look: Overview) -> dict[str, tuple[str, str]]:

@@ -16,9 +16,8 @@ from dpengine.asking.answers import Answer, round_up_two
 from dpengine.core.printed import chance
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.telling import FAR
 from dpengine.messages import say
-
-FAR = Fraction(1, 10)  # of the declared number
 
 
 @dataclass(frozen=True)

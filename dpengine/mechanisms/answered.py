@@ -188,6 +188,10 @@ class Answered(ABC):
         """What an answer says in a few words, where the question can tell it better than its kind of answer."""
         return ""
 
+    def finding_of(self, value: Json, interval: Json, raw: tuple[int, ...] | None) -> str:
+        """The same where what was drawn is known, which may tell more."""
+        return self.finding(value, interval)
+
     def spreads(self, value: Json) -> Iterator[Runs]:
         """Columns of numbers or days of which the answer counts everybody by runs of codes, whatever else they meet."""
         return iter(())

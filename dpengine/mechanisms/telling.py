@@ -30,6 +30,7 @@ REST = "rest"  # what comes first stands for everything that is not in the list
 STATES = (FEW, APART, FOUND, SHAPE, NOISE, LIKELY, REST)
 
 NEARLY = Fraction(9, 10)
+FAR = Fraction(1, 10)  # of the declared number of people: a number that differs by more is told
 DOUBT = 1e-6  # far above the rounding of a few operations on floats
 
 

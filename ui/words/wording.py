@@ -51,7 +51,7 @@ def from_zero(query: dp.Query) -> bool:
 
 def headline(answer: dp.Answer) -> str:
     """The finding in a few words."""
-    if said := answer.query.finding(answer.value, answer.interval):
+    if said := answer.query.finding_of(answer.value, answer.interval, answer.raw):
         return said
     state = answer.query.state(answer.value, answer.interval)
     return _HEADLINES.get(answer.query.answer_kind, _figures)(answer, state)

@@ -36,7 +36,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Bounds, Fields, Released
-from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.telling import FAR, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCounts
@@ -118,8 +118,20 @@ class FitChecks(OfCounts):
     def verdict_of(self, interval: Ends) -> str:
         return verdict(interval, self.facts.about, self.most)
 
+    def counted_in(self, raw: Figures | None) -> tuple[int, int]:
+        """How many rows there are at least and at most: as declared, or as what was drawn tells where that shows that
+        the declared number is far off. A share of a wrong number would say little of the cells."""
+        low, high = (None if raw is None else self.rows_told(raw)) or (0, None)
+        if high is not None and (low > (1 + FAR) * self.most or high < (1 - FAR) * self.facts.about):
+            return max(low, 1), max(high, 1)
+        return self.facts.about, self.most
+
     def finding(self, value: Json, interval: Json) -> str:
-        told = {name: self.verdict_of(interval[name]) for name in value}
+        return self.finding_of(value, interval, None)
+
+    def finding_of(self, value: Json, interval: Json, raw: Figures | None) -> str:
+        least, most = self.counted_in(raw)
+        told = {name: verdict(interval[name], least, most) for name in value}
         wrong = [name for name, one in told.items() if one == MOSTLY_NOT]
         if wrong:
             return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(told), names=_some(wrong))

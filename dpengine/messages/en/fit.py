@@ -101,7 +101,7 @@ SENTENCES: dict[str, str] = {
     "data.found.unused": "Left out as before: {columns}. Fewer than two values, or no range, stand out there.",
     "data.found.use_means": "It is paid for and may be used: it goes onto the columns’ cards, where you can still change it.",
     "data.found.nothing": "Nothing was found that a declaration could be made of.",
-    "people.far_one_row": "If some people have several rows, add the table again with Yes in step 1.",
+    "people.far_one_row": "If some people have several rows, what is counted here are rows, and each row is protected by itself; that cannot be changed for rows that were asked about. For the next file, answer Yes in step 1.",
     "people.far": "You declared about {declared} {declared|person|people}; this answer says between {low} and {high}, {chance} times in 100. Correct the number under Tables: errors were planned for {declared}, and so were checks of the columns.",
     "people.far_least": "You declared about {declared} {declared|person|people}; this answer says at least {low}, {chance} times in 100. Correct the number under Tables: errors were planned for {declared}, and so were checks of the columns.",
     "people.planned": "Planned for {declared} {declared|person|people}, as declared; an answer you paid for says between {low} and {high}, {chance} times in 100. Correct the number under Tables, and errors are planned with the right one.",

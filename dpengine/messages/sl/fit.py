@@ -101,7 +101,7 @@ SENTENCES: dict[str, str] = {
     "data.found.unused": "Kot prej je izpuščeno: {columns}. Tam izstopata manj kot dve vrednosti ali pa noben razpon.",
     "data.found.use_means": "Plačano je in se sme uporabiti: gre na kartice stolpcev, kjer ga lahko še spremenite.",
     "data.found.nothing": "Ni bilo najdeno nič, iz česar bi bilo mogoče narediti opis.",
-    "people.far_one_row": "Če ima kdo več vrstic, tabelo dodajte znova in v 1. koraku izberite Da.",
+    "people.far_one_row": "Če ima kdo več vrstic, so tu štete vrstice in je vsaka varovana zase; za vrstice, o katerih je kdo že spraševal, se to ne da spremeniti. Pri naslednji datoteki v 1. koraku izberite Da.",
     "people.far": "Navedli ste približno {declared} {declared|osebo|osebi|osebe|oseb}; ta odgovor pravi, da jih je med {low} in {high}, v {chance} od 100 primerov. Popravite število na strani Tabele: napake so bile načrtovane za {declared}, prav tako preverjanja stolpcev.",
     "people.far_least": "Navedli ste približno {declared} {declared|osebo|osebi|osebe|oseb}; ta odgovor pravi, da jih je vsaj {low}, v {chance} od 100 primerov. Popravite število na strani Tabele: napake so bile načrtovane za {declared}, prav tako preverjanja stolpcev.",
     "people.planned": "Načrtovano za {declared} {declared|osebo|osebi|osebe|oseb}, kot je navedeno; plačani odgovor pravi, da jih je med {low} in {high}, v {chance} od 100 primerov. Popravite število na strani Tabele in napake bodo načrtovane s pravim.",

@@ -105,6 +105,28 @@ def test_counts_from_a_file(workspace: Workspace) -> None:
     assert twice.value.code == "fit_checks.columns"
 
 
+@pytest.mark.parametrize("declared", [400, 1_000, 4_000])
+def test_a_share_is_of_the_rows_there_are_where_the_declared_number_is_far_off(
+    workspace: Workspace, declared: int
+) -> None:
+    """Three in ten do not fit, of 1,000: neither three quarters of 400 nor one in thirteen of 4,000."""
+    frame = pd.DataFrame({"pay": ["5"] * 700 + ["500"] * 300, "age": ["5"] * 1_000})
+    table = workspace.add_table(
+        "people",
+        frame,
+        schema=dp.Schema({"pay": dp.Number(0, 100), "age": dp.Number(0, 100)}),
+        unit=dp.Unit.rows(),
+        relation="add_remove",
+        about_rows=declared,
+        budget=dp.Budget("99", "1e-6"),
+    )
+    answer = table.ask(table.query("fit_checks", epsilon="20"))
+    found = table.fits().of("pay", table.schema["pay"])
+    assert found.state == SOME_NOT and found.share is not None and abs(found.share - Fraction(3, 10)) < Fraction(1, 20)
+    told = answer.query.finding_of(answer.value, answer.interval, answer.raw)
+    assert told == say("fit.headline.some_not", names=["pay"])
+
+
 def test_the_need_means_what_it_says() -> None:
     rows = [{"fault a": 1, "fault b": 0}, {"fault a": 1, "fault b": 1}, {"fault a": 0, "fault b": 0}]
     assert MisfitCounts(("a", "b")).of(rows) == (2, 1)

@@ -24,6 +24,7 @@ from ui.words import prices
 from ui.words.wording import as_one, headline, in_short, range_words
 
 NARROWER = Fraction(19, 20)  # of all widths together: less is no gain that anybody sees
+CLEARLY = Fraction(4, 5)  # of a width: what a dearer answer must be below to be worth its price
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
@@ -100,13 +101,16 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
 
 
 def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
-    """A single answer for twice the ε: noise falls with the spend, but only with the root of the looks."""
+    """A single answer for twice the ε: noise falls with the spend, but only with the root of the looks. Only where it
+    is clearly narrower, for at most half of what is left."""
     if 2 * answer.query.epsilon > MOST_EPSILON:
         return ""
     asked = answer.query.at(2 * answer.query.epsilon)
     twice, now = table.preview(asked), answer.interval
     half = _half(now)
-    if not twice.admissible or (half is not None and not twice.promise.narrows(half)):
+    if not twice.admissible or twice.share > table.meter().unused / 2:
+        return ""
+    if half is not None and not twice.promise.narrows(CLEARLY * half):
         return ""
     facts = {"promise": twice.promise.short(asked), "share": prices.takes(table, twice.share)}
     return say("looks.better" if beside else "looks.better_alone", **facts)

@@ -161,16 +161,20 @@ class Fits:
         return [self.of(name, column) for name, column in columns]
 
     def notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, and one for all
-        unchecked ones."""
+        """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, one for all that
+        were checked only roughly, and one for all unchecked ones."""
         columns, about = query.facts.schema.columns, query.about(part)
         names = [name for name in columns if name in about]
         fits = self.all_of((name, columns[name]) for name in names)
         unchecked = [fit.column for fit in fits if not fit.checked and fit.share is None]
-        notes = [note for fit in fits if fit.column not in unchecked and (note := fit.note())]
-        if len(unchecked) > 1:
-            return [*notes, say("fit.note.unchecked_several", columns=unchecked)]
-        return notes + [say("fit.note.unchecked", column=name) for name in unchecked]
+        rough = [fit.column for fit in fits if fit.state == FITS and fit.rough]
+        notes = [note for fit in fits if fit.column not in (*unchecked, *rough) and (note := fit.note())]
+        for code, names in (("fits_rough", rough), ("unchecked", unchecked)):
+            if len(names) > 1:
+                notes.append(say(f"fit.note.{code}_several", columns=names))
+            else:
+                notes += [say(f"fit.note.{code}", column=name) for name in names]
+        return notes
 
 
 WELL_MADE = Fits((), made=True)

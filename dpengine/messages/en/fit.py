@@ -14,6 +14,7 @@ SENTENCES: dict[str, str] = {
     "fit.note.unchecked": "Nobody has checked that the cells of {column} are as declared.",
     "fit.note.unchecked_several": "Nobody has checked that the cells of these columns are as declared: {columns}.",
     "fit.note.unchecked_other": "A first look counts about {share} of the cells of {column} as “{label}”, outside the list. Nobody has checked that its cells are as declared.",
+    "fit.note.fits_rough_several": "The cells of {columns} were checked only roughly: in each more than one in ten could be other than declared.",
     "fit.note.fits_rough": "The cells of {column} were checked only roughly: more than one in ten could be other than declared.",
     "fit.note.mostly_not": "Careful: about {share} of the cells of {column} did not fit the declaration.",
     "fit.note.mostly_not_rows": "Careful: most cells of {column} did not fit the declaration.",

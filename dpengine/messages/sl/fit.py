@@ -14,6 +14,7 @@ SENTENCES: dict[str, str] = {
     "fit.note.unchecked": "Nihče ni preveril, ali so celice stolpca {column} take, kot so opisane.",
     "fit.note.unchecked_several": "Nihče ni preveril, ali so celice teh stolpcev take, kot so opisane: {columns}.",
     "fit.note.unchecked_other": "V prvem pogledu je približno {share} celic stolpca {column} zunaj seznama, pod »{label}«. Nihče ni preveril, ali so celice take, kot so opisane.",
+    "fit.note.fits_rough_several": "Celice stolpcev {columns} so bile preverjene le približno: v vsakem je lahko več kot ena od desetih drugačna, kot je navedeno.",
     "fit.note.fits_rough": "Celice stolpca {column} so bile preverjene le približno: več kot ena od desetih je lahko drugačna, kot je navedeno.",
     "fit.note.mostly_not": "Previdno: približno {share} celic stolpca {column} se ni ujemalo z opisom.",
     "fit.note.mostly_not_rows": "Previdno: večina celic stolpca {column} se ni ujemala z opisom.",

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.column_fit import MADE, UNCHECKED, ColumnFit, slip
+from dpengine.asking.column_fit import MADE, UNCHECKED, Check, ColumnFit, Fits, slip
 from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT
 from dpengine.messages import say
 from dpengine.messages.language import speaking
@@ -60,6 +60,15 @@ def test_after_a_check_an_answer_says_what_does_not_fit(table: dp.Table) -> None
     assert notes(table) == [spol.note()] and "spol" in spol.note()
     assert notes(table, "median", column="age") == []
     assert "spol" in spol.words() and age.words()
+
+
+def test_columns_that_were_checked_only_roughly_are_told_together(table: dp.Table) -> None:
+    wide = {name: (0, (-150, 150)) for name in ("spol", "age")}
+    known = Fits((Check({name: table.schema[name].as_json() for name in wide}, wide, 1_000, 1),))
+    query = table.query("proportion", epsilon="0.1", of=[["spol", "in", ["ženska"]]], where=[["age", ">", 20]])
+    assert known.notes(query) == [say("fit.note.fits_rough_several", columns=["spol", "age"])]
+    alone = table.query("median", epsilon="0.1", column="age")
+    assert known.notes(alone) == [say("fit.note.fits_rough", column="age")]
 
 
 def test_declared_anew_a_column_is_unchecked_and_the_others_are_not(table: dp.Table) -> None:

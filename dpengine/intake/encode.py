@@ -49,7 +49,7 @@ def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequ
 
 
 def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
-    coders = [_of_cells(column, dialect) for column in schema.columns.values()]
+    coders = [coder_of(column, dialect) for column in schema.columns.values()]
     fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
     checks = [misfit(column, dialect) for column in schema.columns.values()]
     fields += [(f"f{place}", pa.int8()) for place in range(len(checks))] + [(FAULT, pa.int8())]
@@ -77,7 +77,7 @@ def _faults(cells: Arrow, check: Callable[[str], bool]) -> Arrow:
     return np.array([*faults, check("")], dtype=np.int8)[_places(distinct)]
 
 
-def _of_cells(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
+def coder_of(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
     """The function that turns a column of texts into codes. Each distinct text is coded once."""
     if isinstance(column, ItemSet):
         return lambda cells: _sets(cells.combine_chunks().dictionary_encode(), column)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 from helpers_page import html_of, open_page, plain
 from helpers_shapes import TARGET, asked, looked, people
+from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -24,7 +26,7 @@ from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_script
 from ui.ledger import report
 from ui.parts import card, exports, history
-from ui.train import shapes_result, train_check, train_result, train_words
+from ui.train import score_file, shapes_result, train_check, train_result, train_words
 from ui.words import figures
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -305,6 +307,35 @@ def test_a_check_that_ends_while_the_page_is_drawn_is_in_its_meter(
     text = " ".join(said(opened(table="rows", trained=answer.request_id, checked="late")).split())
     after = " ".join(percent_left(table.meter().unused).split())
     assert after != before and f"{after} left" in text and f"{before} left" not in text
+
+
+def test_a_brought_file_comes_back_with_one_column_more_and_nothing_of_it_is_kept(
+    tables: dict[str, dp.Table], answer: dp.Answer
+) -> None:
+    table, model = tables["rows"], model_of(answer)
+    folder, spent = table._workspace.folder, table.meter().used
+    app = opened(table="rows", trained=answer.request_id)
+    assert "named alike: " + ", ".join(model.layout.names) in said(app)
+    key = f"score-file-{answer.request_id}"
+    names, filled = list(model.layout.names), {"pay": "4", "town": "b", "car": "yes", "born": "2000-01-02"}
+    cells = ",".join(filled.get(name, "1") for name in names)
+    content = f"note,{','.join(names)}\n=SECRET,{cells}\n-5,{cells}\n"
+    app.file_uploader(key=key).set_value(("mine.csv", content.encode(), "text/csv")).run()
+    assert not app.exception and "2 rows were read" in said(app) and "SECRET" not in said(app)
+    done = app.session_state["scored-file"][1]
+    first, one, two = score_file.as_text(done).decode("utf-8-sig").splitlines()
+    assert first.startswith("note,") and one.startswith("'=SECRET,") and two.startswith("-5,")
+    row = dict(zip(names, cells.split(","), strict=True))
+    assert float(one.rsplit(",", 1)[1]) == pytest.approx(model.predict(row), rel=1e-4)
+    sheet = load_workbook(BytesIO(score_file.in_sheet(done))).active
+    assert sheet is not None and sheet.max_row == 3 and sheet.cell(3, 1).value == -5
+    left = [path for path in (folder / "tmp").iterdir() if path.is_file()]
+    assert not [path for path in left if b"SECRET" in path.read_bytes()], "the file was kept"
+    for wrong, sentence in ((b"a\n1\n", "does not name"), (b"PAR1" + bytes(9), "Parquet"), (b"", "empty")):
+        app = opened(table="rows", trained=answer.request_id)
+        app.file_uploader(key=key).set_value(("mine.csv", wrong, "text/csv")).run()
+        assert not app.exception and sentence in said(app) and "were read" not in said(app)
+    assert table.meter().used == spent, "predicting for a file costs"
 
 
 # --- read off a first look --------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from ui.pictures import named_bars
 from ui.pictures.named_bars import NamedBar
 from ui.shell import nav
 from ui.shell.state import workspace
-from ui.train import train_check, train_field
+from ui.train import score_file, train_check, train_field
 from ui.words import model_words, prices
 from ui.words.figures import bare, rounded_range
 from ui.words.markup import unmarked
@@ -53,6 +53,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
             _figures(found, model)
         with right, st.container(key="card-train-try"):
             _try(found, model)
+        score_file.show(table, found, model)
         if (whole := model.checkable()) is not None:
             with st.container(key="card-train-check"):
                 train_check.show(table, found, whole)
@@ -211,12 +212,14 @@ def _figures(found: dp.Answer, model: Shapes) -> None:
 def _try(found: dp.Answer, model: Shapes) -> None:
     st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
     kept = train_field.typed(st.query_params.get("with"))
+    answered = st.container()
     schema, values = model.look.query.facts.schema, {}
-    for name in model.columns:
+    for name, place in zip(model.columns, train_field.beside(len(model.columns)), strict=True):
         column = schema[name]
         assert isinstance(column, dp.Number | Date | Category)
         now = kept.get(name, model.usual_value(name))
-        values[name] = train_field.field(name, column, now, f"shapes-with-{found.request_id}-{name}")
+        with place:
+            values[name] = train_field.field(name, column, now, f"shapes-with-{found.request_id}-{name}")
     told = json.dumps(values, ensure_ascii=False)
     if st.query_params.get("with") != told:
         st.query_params["with"] = told
@@ -226,7 +229,7 @@ def _try(found: dp.Answer, model: Shapes) -> None:
     else:
         words = say("train_page.would_number", value=bare(said), target=model.target)
     told = words.replace(" %", "\u00a0%")
-    st.html(f'<p class="together" role="status">{escape(told)}</p>')
+    answered.html(f'<p class="together" role="status">{escape(told)}</p>')
 
 
 def would(model: Shapes, said: float) -> str:

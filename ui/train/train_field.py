@@ -24,6 +24,19 @@ def typed(text: str | None) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
+MANY = 6  # fields: more stand in two columns
+
+
+def beside(many: int) -> list[Any]:
+    """A place for each of so many fields, row by row; on a phone they stand below each other in the same order."""
+    if many <= MANY:
+        return [st.container() for _ in range(many)]
+    places: list[Any] = []
+    while len(places) < many:
+        places += st.columns(2)
+    return places[:many]
+
+
 def field(name: str, column: dp.Number | Date | Category, now: Any, key: str) -> Any:
     name = unmarked(name)
     if isinstance(column, Category):

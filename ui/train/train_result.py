@@ -17,7 +17,7 @@ from dpengine.statistics.features import WEIGHT_BITS, Model
 from ui.parts import answer as answers
 from ui.parts import counted, fitting
 from ui.pictures import charts
-from ui.train import train_check, train_field, train_words
+from ui.train import score_file, train_check, train_field, train_words
 from ui.words.figures import bare
 from ui.words.wording import range_words
 
@@ -47,6 +47,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         st.html(_card(found))
     with right, st.container(key="card-train-try"):
         _try(table, found, model)
+    score_file.show(table, found, model)
     with st.container(key="card-train-check"):
         train_check.show(table, found, model)
     with st.container(key="card-train-path"):

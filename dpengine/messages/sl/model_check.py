@@ -33,7 +33,7 @@ SENTENCES: dict[str, str] = {
     "check_model.about.off": "Zmoti se za približno {value} ({low} do {high})",
     "check_model.against": "vedno ugibati »{guess}« je prav v {low} do {high} %",
     "check_model.against_unknown": "koliko da vedno isto ugibanje, ni shranjeno",
-    "check_model.not": "ne {yes}",
+    "check_model.not": "kaj drugega kot {yes}",
     "check_model.flattery": "Na vrsticah, iz katerih se je učil, je model videti boljši. Po tako zasebnem učenju je delež pravilnih odgovorov tu v povprečju največ {points} odstotnih točk nad tistim, ki bi ga imel pri drugih ljudeh iz iste populacije.",
     "check_model.baseline": "Kdor vedno ugiba »{guess}«, ima prav v {low} do {high} od 100 primerov; to drži v {chance} od 100 odgovorov.",
     "check_model.beats": "Model je boljši od tega.",

@@ -59,5 +59,5 @@ SENTENCES: dict[str, str] = {
     "shapes_page.script_from": "Razbrano iz številk, ki so bile objavljene z diferencialno zasebnostjo; ABOUT pove, kateri strošek v knjigi jih je plačal. O napovedi ni obljube.",
     "shapes_page.would_high": "{target} je {yes}: zelo verjetno, 95 od 100 ali več (na koncih vsota učinkov ni natančna)",
     "shapes_page.would_low": "{target} je {yes}: komaj verjetno, 5 od 100 ali manj (na koncih vsota učinkov ni natančna)",
-    "shapes_page.not": "ne {yes}",
+    "shapes_page.not": "kaj drugega kot {yes}",
 }

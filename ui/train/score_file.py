@@ -1,0 +1,156 @@
+"""A model on a file that somebody brings: it comes back with one column more. The server's copy is deleted as soon as
+it is read, nothing of it is stored or logged, and nothing is spent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import current
+from dpengine.released.scoring import Scored, score
+from dpengine.released.shapes import Shapes
+from dpengine.released.sheet import as_sheet
+from dpengine.statistics.features import Model
+from ui.parts import exports
+from ui.shell import room
+from ui.shell.incoming import here
+from ui.shell.state import workspace
+from ui.words.markup import unmarked
+
+MOST_BYTES = 20 << 20
+DIGITS = 4  # of a chance, after the point
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,9})?", re.ASCII)
+_KEPT = "scored-file"
+
+
+@dataclass(frozen=True)
+class Done:
+    heads: list[str]
+    rows: list[list[str | float | None]]
+    without: int
+
+
+def show(table: dp.Table, found: dp.Answer, model: Shapes | Model) -> None:
+    if not room.on():  # nobody uploads anything in a workshop
+        with st.container(key="card-train-file"):
+            _file(table, found, model)
+
+
+def _file(table: dp.Table, found: dp.Answer, model: Shapes | Model) -> None:
+    column = named(model)
+    lead = say("score_file.lead", column=column, columns=_needed(model))
+    st.html(f"<h2>{escape(say('score_file.title'))}</h2><p class='muted'>{escape(lead)}</p>")
+    given = here.picker(
+        say("score_file.file"), key=f"score-file-{found.request_id}", max_upload_size=MOST_BYTES // 2**20
+    )
+    if given is None:
+        st.session_state.pop(_KEPT, None)
+        return
+    mark = (given.file_id, found.request_id, column, tuple(_needed(model)), current())
+    kept = st.session_state.get(_KEPT)
+    if kept is None or kept[0] != mark:
+        with st.spinner(say("score_file.working")):
+            kept = (mark, _scored(table, given, model, column))
+        st.session_state[_KEPT] = kept
+    _told(kept[1], found)
+
+
+def named(model: Shapes | Model) -> str:
+    """The new column: a chance, a score or the number itself."""
+    if isinstance(model, Shapes):
+        target, yes, sharp = model.target, list(model.yes) if model.listed else [], False
+    else:
+        goal, sharp = model.layout.goal, model.layout.sharp
+        labels = goal.labels if isinstance(goal, dp.Category) else ()
+        target, yes = model.layout.target, [labels[code] for code in model.layout.yes] if labels else []
+    if not yes:
+        return say("score_file.number", target=target)
+    return say("score_file.score" if sharp else "score_file.chance", target=target, yes=yes)
+
+
+def _needed(model: Shapes | Model) -> list[str]:
+    return list(model.columns) if isinstance(model, Shapes) else list(model.layout.names)
+
+
+def _scored(table: dp.Table, given: Any, model: Shapes | Model, column: str) -> Done | str:
+    """The two files, or why there are none."""
+    try:
+        path = here.take(given, workspace().folder / "tmp", MOST_BYTES)
+    except dp.AllowanceError as refusal:
+        return str(refusal)
+    try:
+        done = score(path, model, table.dialect or dp.Dialect())
+    except dp.AllowanceError as refusal:
+        return str(refusal)
+    finally:
+        here.forget(path)
+    while column in done.names:
+        column += " ·"
+    listed = model.listed if isinstance(model, Shapes) else model.layout.listed
+    return Done([*done.names, column], list(_rows(done, DIGITS if listed else None)), done.without)
+
+
+def _rows(done: Scored, digits: int | None) -> Iterator[list[str | float | None]]:
+    cells = [column.to_pylist() for column in done.cells]
+    for place, said in enumerate(done.said.tolist()):
+        told = None if math.isnan(said) else round(said, digits) if digits is not None else float(f"{said:.6g}")
+        yield [*(column[place] for column in cells), told]
+
+
+def as_text(done: Done) -> bytes:
+    """Numbers stay as they were written; what a spreadsheet could take for a formula is written as text."""
+    out = io.StringIO()
+    out.write(exports.MARK)
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([exports.safe(one) for one in done.heads])
+    writer.writerows([_safe(cell) for cell in row] for row in done.rows)
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def _safe(cell: str | float | None) -> Any:
+    return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell)
+
+
+def in_sheet(done: Done) -> bytes:
+    return as_sheet(done.heads, ([_typed(cell) for cell in row] for row in done.rows), "table")
+
+
+def _typed(cell: str | float | None) -> str | float | None:
+    """A number as a number, unless it begins with a 0 that means something."""
+    if not isinstance(cell, str) or not _NUMBER.fullmatch(cell) or re.match(r"[+-]?0\d|\+", cell):
+        return cell
+    return float(cell.replace(",", ".")) if re.search("[.,]", cell) else int(cell)
+
+
+def _told(done: Done | str, found: dp.Answer) -> None:
+    if isinstance(done, str):
+        st.html(f'<p class="warn" role="status">{escape(done)}</p>')
+        return
+    told = say("score_file.done", rows=len(done.rows))
+    told += " " + say("score_file.without", rows=done.without) if done.without else ""
+    st.html(f'<p role="status">{escape(told)}</p>')
+    name = f"predicted-{found.receipt['charge']['hash'][:8]}"
+    files = {"csv": ("score_file.csv", as_text, "text/csv"), "xlsx": ("score_file.sheet", in_sheet, exports.SHEET)}
+    with st.container(horizontal=True):
+        for end, (label, written, kind) in files.items():
+            st.download_button(
+                unmarked(say(label)),
+                partial(written, done),
+                f"{name}.{end}",
+                kind,
+                key=f"score-{end}",
+                type="primary" if end == "csv" else "secondary",
+                on_click="ignore",
+            )
+    st.html(f'<p class="muted">{escape(say("score_file.kept"))}</p>')

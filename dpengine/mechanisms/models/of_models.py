@@ -98,6 +98,13 @@ class OfModel(Averaged[tuple[int, ...]]):
         lists = zip(layout.names, layout.columns, strict=True)
         return {*layout.needed, *(name for name, column in lists if isinstance(column, Category))}
 
+    def used(self) -> set[str]:
+        """All of them: without their bounds a stored model could not be read again."""
+        return super().used() | set(self.columns)
+
+    def about(self, part: str = "") -> set[str]:
+        return super().used()
+
     def state(self, value: Json, interval: Json) -> str:
         """Decided by its first figure, the one that is promised."""
         first = self.labels()[0]

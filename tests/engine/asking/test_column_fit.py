@@ -63,7 +63,7 @@ def test_after_a_check_an_answer_says_what_does_not_fit(table: dp.Table) -> None
 
 
 def test_columns_that_were_checked_only_roughly_are_told_together(table: dp.Table) -> None:
-    wide = {name: (0, (-150, 150)) for name in ("spol", "age")}
+    wide = dict.fromkeys(("spol", "age"), (0, (-150, 150)))
     known = Fits((Check({name: table.schema[name].as_json() for name in wide}, wide, 1_000, 1),))
     query = table.query("proportion", epsilon="0.1", of=[["spol", "in", ["ženska"]]], where=[["age", ">", 20]])
     assert known.notes(query) == [say("fit.note.fits_rough_several", columns=["spol", "age"])]

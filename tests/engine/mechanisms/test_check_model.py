@@ -153,6 +153,7 @@ def test_the_engine_counts_a_model_of_cells_as_the_reference_does(table: dp.Tabl
     rows = [row | {"fault age": flag} for row, flag in zip(coded(table), flags, strict=True)]
     found = table._workspace.engine.read(query.need(), path, COLUMNS)
     assert found == query.need().of(rows) and sum(flags) and sum(found) and any(row["age"] < 0 for row in rows)
+    assert {*query.used()} == {"age", "town", target}, "its claim could not be read again"
 
 
 def test_a_condition_with_a_long_list_finds_both_its_list_and_the_weights(

@@ -6,9 +6,10 @@ Fit         of maximum entropy, soft where there is noise (`soft_fit`: what is m
             each is followed is told by itself: a pair by how far it is from two columns taken for independent, a triple
             by how far it is from what its pairs say, beyond noise. Where pairs were chosen because they are far
             from what was expected, all are followed as closely.
-Points      all combinations, where these are few (`MOST_POINTS`): then they begin with the columns' own shares, taken
-            for independent. Else a sample of a tree of pairs, those that hang together most by what was released. A
-            tree is itself the fit of maximum entropy to its pairs, so with many points the outcome is that to all.
+Points      all combinations, where these are few (`MOST_POINTS`), else a sample. They begin with a tree of pairs, those
+            that hang together most by what was released: a tree is itself the fit of maximum entropy to its pairs, so
+            with many points the outcome is that to all. Where each marginal has a trust of its own, all combinations
+            begin with the columns' own shares, taken for independent, which that trust is told from.
 Rows        every point as many whole rows as it stands for, rounded along the points in order; then rows are changed
             in one column at a time as long as that brings pairs nearer to the fit.
 Why our own The library for this, mbi, brings JAX, and its fit had not converged on 8 columns in 25 minutes on two
@@ -34,6 +35,7 @@ from dpengine.mechanisms.synthetic.soft_fit import (
     Points,
     Progress,
     Target,
+    given_first,
     nearest,
     of_pair,
     of_pairs,
@@ -73,7 +75,8 @@ def fitted(
 ) -> Points:
     """`alike`: every marginal is followed as closely, with no regard to how far it is from what is expected."""
     points = max(min(points, MOST_PLACES // len(targets)), 2**14)
-    first = listed(sizes, targets, rows) if math.prod(sizes) <= most else sampled(sizes, targets, rows, seed, points)
+    few = math.prod(sizes) <= most
+    first = listed(sizes, targets, rows, alike) if few else sampled(sizes, targets, rows, seed, points)
     fine = possible(first.codes)
     if fine is not None and fine.any():
         first = Points(first.codes, first.weights * fine)
@@ -97,13 +100,19 @@ def judged(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> list
     return [*found.values(), *(Target(one.columns, one.cells, one.variance * HARDEST / SOFT) for one in alone)]
 
 
-def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:
-    """All combinations, with the columns' own shares."""
-    weights = np.full(1, rows)
-    for one in shares_of(sizes, targets):
-        weights = (weights[:, None] * one).ravel()
+def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float, along: bool = False) -> Points:
+    """All combinations, with the columns' own shares; or `along` the tree of pairs that hang together most."""
+    shares, weights = shares_of(sizes, targets), np.full(tuple(sizes), rows)
+    pairs = pair_tables(targets, rows, shares) if along else {}
+    for parent, child in tree(len(sizes), pairs):
+        likely, held = shares[child], {child}
+        if parent is not None:
+            joint = pairs[(parent, child)] if parent < child else pairs[(child, parent)].T
+            given = given_first(joint, likely)
+            likely, held = (given if parent < child else given.T), {parent, child}
+        weights *= np.expand_dims(likely, tuple(place for place in range(len(sizes)) if place not in held))
     grid = np.unravel_index(np.arange(math.prod(sizes)), tuple(sizes))
-    return Points(tuple(code.astype(np.int64) for code in grid), weights)
+    return Points(tuple(code.astype(np.int64) for code in grid), weights.ravel())
 
 
 def shares_of(sizes: Sequence[int], targets: Sequence[Target]) -> list[Floats]:

@@ -3,8 +3,10 @@ exact total, and what nobody is charged for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -20,7 +22,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.residuals import ResidualLayout
 from dpengine.mechanisms.query import ReleaseTools
-from dpengine.mechanisms.synthetic.chosen_pairs import Choosing
+from dpengine.mechanisms.synthetic.chosen_pairs import Choosing, Offer
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent
@@ -129,6 +131,61 @@ class TwiceTheScore(Choosing):
         return super().scores(cells, expected, [replace(one, valued=1000 * one.turns) for one in offers])
 
 
+class SeveralTooExact(SyntheticTable):
+    """What takes k turns has a k²-th of the noise, not a k-th."""
+
+    def _spread_of(self, part: Any, turns: int = 1) -> Fraction:
+        return super()._spread_of(part, turns) / turns
+
+
+class OneTurn(Offer):
+    @property
+    def turns(self) -> int:
+        return 1
+
+
+class SeveralForOne(Choosing):
+    def offers(self, held: Any, left: int, always: Any, noise: Any) -> list[Offer]:
+        return [OneTurn(**vars(one)) for one in super().offers(held, left, always, noise)]
+
+
+class SeveralTurnsForOne(SyntheticTable):
+    """Whatever is chosen counts as one of T turns, however many it takes."""
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        right: Choosing = SyntheticTable.choosing.func(self)  # type: ignore[attr-defined]
+        return SeveralForOne(*(getattr(right, one.name) for one in fields(right)))
+
+
+class Noting(SystemCoins):
+    """Chooses what a script says, and notes of each noise what it was added to and how wide it is."""
+
+    def __init__(self, pick: Callable[[list[int]], int]) -> None:
+        self.pick, self.wide = pick, list[tuple[int, Fraction]]()
+
+    def choose(self, gaps: Integers, sizes: Integers, rate: Any, most: int | None = None) -> tuple[int, int]:
+        return self.pick(np.flatnonzero(sizes).tolist()), 0
+
+    def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        self.wide.append((len(values), sigma_squared))
+        return super().gaussian(values, sigma_squared)
+
+
+def check_turns_add_up_to_what_is_charged(query: SyntheticTable) -> None:
+    """Lists of two values: however the turns are divided, all that is measured loses what is charged. A row moves a
+    residual of k such columns to +1 or −1 in each of 2^k cells; one replaced by another moves it twice as far."""
+    value = [[3] * query.layout.cells(part) for part in query.largest]
+    moved = 4 if query.layout.replaced else 1
+    charged = next(one.rho for one in query.loss().parts if isinstance(one, Gaussian))  # type: ignore[union-attr]
+    for pick in (max, min, lambda able: able[len(able) // 2], lambda able: able[-len(query._parts) :][0]):
+        coins = Noting(pick)
+        query.draw(value, coins)
+        lost = sum(moved * cells / (2 * variance) for cells, variance in coins.wide)
+        assert lost <= charged, "more is measured than is charged"
+        assert lost >= Fraction(99, 100) * charged, "less is measured than is charged"
+
+
 def check_no_score_moves_by_more(choosing: Choosing) -> None:
     """A row added to or taken from every cell of three lists, a triple of which lacks a pair."""
     cells = list(product(*map(range, choosing.layout.sizes)))
@@ -150,6 +207,12 @@ def check_no_score_moves_by_more(choosing: Choosing) -> None:
 def choices(kind: type[Choosing]) -> Choosing:
     right = SyntheticTable.build(Facts("t", LISTS, dp.Unit.rows(), "add_remove", 8), {"epsilon": "1"} | CHOSEN).choosing
     return kind(*(getattr(right, one.name) for one in fields(right)))
+
+
+def of_four(kind: type[SyntheticTable], relation: str) -> SyntheticTable:
+    lists = {f"c{at}": dp.Category(["a", "b"], unknown="b", missing="b") for at in range(4)}
+    public = Facts("t", dp.Schema(lists), dp.Unit.rows(), relation, 48)  # type: ignore[arg-type]
+    return kind.build(public, {"epsilon": "1", "columns": list(lists), "plan": "chosen"})
 
 
 def scene(kind: type[SyntheticTable]) -> Scene:
@@ -208,5 +271,21 @@ PLANTED = [
         "loss",
         scene(EvenlyExpected),
         scene(ChosenQuicker),
+    ),
+    Planted(
+        "several turns, far too exact",
+        "What takes k turns is measured with a k²-th of the noise.",
+        check_turns_add_up_to_what_is_charged,
+        "more is measured",
+        of_four(SyntheticTable, "replace"),
+        of_four(SeveralTooExact, "replace"),
+    ),
+    Planted(
+        "several turns charged as one",
+        "What takes k turns is counted as one of those that are charged.",
+        check_turns_add_up_to_what_is_charged,
+        "more is measured",
+        of_four(SyntheticTable, "add_remove"),
+        of_four(SeveralTurnsForOne, "add_remove"),
     ),
 ]

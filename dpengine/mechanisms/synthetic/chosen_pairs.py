@@ -34,20 +34,19 @@ import numpy as np
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import floor, up
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout
-from dpengine.mechanisms.synthetic.soft_fit import Target, nearest, of_pair, of_pairs, tree
+from dpengine.mechanisms.synthetic.soft_fit import Target, given_first, nearest, of_pair, of_pairs, tree
 
 OF_PAIR = 0.5  # times its noise
 LEVELS = (1, 2, 4, 8)  # turns that a marginal may take
 _THOUSAND = 1000
-# The part of ρ for choices, what noise of a triple counts, how many of its pairs may be missing, and levels: by version
-# (0: now, 1 also for 2), and whether all pairs are measured in any case.
-TERMS: dict[tuple[int, bool], tuple[Fraction, float, int, tuple[int, ...]]] = {
-    (0, False): (Fraction(1, 12), 0.75, 1, LEVELS),
-    (0, True): (Fraction(1, 25), 1.5, 0, (1,)),
-    (3, False): (Fraction(1, 25), 1.0, 1, (1,)),
-    (3, True): (Fraction(1, 25), 1.5, 0, (1,)),
-    (1, False): (Fraction(1, 8), 1.5, 0, (1,)),
-    (1, True): (Fraction(1, 8), 1.5, 0, (1,)),
+# The part of ρ for choices, what noise of a triple counts, how many of its pairs may be missing, and levels: by the
+# version from which on, and whether all pairs are measured in any case.
+Terms = tuple[Fraction, float, int, tuple[int, ...]]
+TERMS: dict[int, dict[bool, Terms]] = {
+    1: dict.fromkeys((False, True), (Fraction(1, 8), 1.5, 0, (1,))),
+    3: {False: (Fraction(1, 25), 1.0, 1, (1,)), True: (Fraction(1, 25), 1.5, 0, (1,))},
+    4: {False: (Fraction(1, 12), 0.75, 1, LEVELS), True: (Fraction(1, 25), 1.5, 0, (1,))},
+    5: {False: (Fraction(1, 20), 0.75, 1, LEVELS), True: (Fraction(1, 25), 1.0, 0, (1,))},
 }
 SWEEPS = 15  # of the fit of a triple to its pairs
 _GRAIN = 10**6
@@ -251,8 +250,8 @@ def _given(
     for parent, child in tree(len(shares), known):
         if parent is not None:
             joint = known[(parent, child)] if parent < child else known[(child, parent)].T
-            steps[parent][child] = _rows(joint, shares[child])
-            steps[child][parent] = _rows(joint.T, shares[parent])
+            steps[parent][child] = given_first(joint, shares[child])
+            steps[child][parent] = given_first(joint.T, shares[parent])
     found = {}
     for start in {one for one, _ in wanted}:
         paths = {start: [start]}
@@ -267,8 +266,3 @@ def _given(
             alone = np.broadcast_to(shares[part[1]], (len(shares[start]), len(shares[part[1]])))
             found[part] = alone if not likely else likely[0] if len(likely) == 1 else np.linalg.multi_dot(likely)
     return found
-
-
-def _rows(joint: Floats, other: Floats) -> Floats:
-    total = joint.sum(axis=1, keepdims=True)
-    return np.where(total > 0, joint / np.where(total > 0, total, 1.0), other)

@@ -8,9 +8,10 @@ compares with other ways. The second was made when they were there. Other number
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,17 +24,34 @@ from dpengine.mechanisms.marginals.bins import zero_apart
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.marginals.wanted import MOST_CELLS
 
+Kind = TypeVar("Kind")
+Row = TypeVar("Row", bound=tuple[Any, ...])
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
-FIRST, FIRST_BEFORE = Fraction(1, 3), Fraction(1, 8)  # of ρ, for what is measured whatever is chosen; to version 3
-# The same of a mixed plan, how many triples it chooses for each column, and how much more columns by themselves weigh
-# (not up to version 3), by how far noise would put all triples off: the less that is, the more are worth choosing.
-MIXES: tuple[tuple[float, Fraction, Fraction, int], ...] = (
-    (0.03, Fraction(1, 2), Fraction(3, 2), 5),
-    (0.065, Fraction(3, 5), Fraction(1), 16),
-    (math.inf, Fraction(4, 5), Fraction(1, 2), 8),
-)
-MIX_BEFORE = Fraction(3, 5), Fraction(1), 1  # in version 1
+# By the version from which on: of ρ, for what is measured whatever is chosen.
+FIRST = {1: Fraction(1, 8), 4: Fraction(1, 3), 5: Fraction(5, 12)}
+# The same of a mixed plan, how many triples it chooses for each column, and how much more columns by themselves weigh,
+# up to how far noise would put all triples off: the less that is, the more are worth choosing.
+Mixes = tuple[tuple[float, Fraction, Fraction, int], ...]
+MIXES: dict[int, Mixes] = {
+    1: ((math.inf, Fraction(3, 5), Fraction(1), 1),),
+    2: (
+        (0.03, Fraction(1, 2), Fraction(3, 2), 1),
+        (0.065, Fraction(3, 5), Fraction(1), 1),
+        (math.inf, Fraction(4, 5), Fraction(1, 2), 1),
+    ),
+    4: (
+        (0.03, Fraction(1, 2), Fraction(3, 2), 5),
+        (0.065, Fraction(3, 5), Fraction(1), 16),
+        (math.inf, Fraction(4, 5), Fraction(1, 2), 8),
+    ),
+    5: (
+        (0.03, Fraction(3, 5), Fraction(3, 2), 8),
+        (0.065, Fraction(7, 10), Fraction(1), 32),
+        (math.inf, Fraction(4, 5), Fraction(1, 2), 16),
+    ),
+}
+SOME_TRIPLES = 0.065  # so far off, all are measured where a mixed plan would choose them all
 FOR_KEPT = Fraction(1, 2)  # the same where all pairs with a column are among it
 MOST_ROWS = 2_000_000  # made up
 MOST_IN_THREES = 24  # columns of which triples may be chosen
@@ -41,8 +59,23 @@ MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
 KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
 # The share of rows in other cells, on average, up to which all are measured; of pairs, over the number of columns.
 GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.14
-TURNS = Fraction(3)  # for each column but one
-MORE_BEFORE, TURNS_BEFORE = 0.06, (Fraction(2), Fraction(5, 2))  # up to version 3; in it up to so much noise the more
+# Turns for each column but one, up to how far noise would put all pairs off.
+TURNS: dict[int, tuple[tuple[float, Fraction], ...]] = {
+    1: ((math.inf, Fraction(2)),),
+    3: ((0.06, Fraction(5, 2)), (math.inf, Fraction(2))),
+    4: ((math.inf, Fraction(3)),),
+}
+
+
+def since(by_version: Mapping[int, Kind], version: int) -> Kind:
+    """What holds in a version: the last that was set up to it."""
+    return by_version[max(one for one in by_version if one <= version)]
+
+
+def up_to(rows: Sequence[Row], off: Callable[[], float]) -> Row:
+    """The first row that reaches so far; noise is worked out only where there are several."""
+    reached = off() if len(rows) > 1 else 0.0
+    return next(row for row in rows if reached <= row[0])
 
 
 def candidates(plan: str, columns: int) -> list[Columns]:

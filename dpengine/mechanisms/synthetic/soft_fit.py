@@ -138,6 +138,12 @@ def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows:
     return shares
 
 
+def given_first(joint: Floats, other: Floats) -> Floats:
+    """How likely each cell of the second column is given that of the first; as in `other` where nobody has that."""
+    total = joint.sum(axis=1, keepdims=True)
+    return np.where(total > 0, joint / np.where(total > 0, total, 1.0), other)
+
+
 def nearest(cells: Floats) -> Floats:
     """The nearest distribution to noisy cells: all less by the same, and none below 0."""
     flat = np.sort(cells.ravel())[::-1]

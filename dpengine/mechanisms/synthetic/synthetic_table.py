@@ -90,7 +90,7 @@ class SyntheticTable(Overview):
         key="synthetic_table",
         asked_on=("synthetic",),
         order=595,
-        version=4,
+        version=5,
         answer="table",
         states=(FEW,),
         caveats=("fitted", "bins", "rare"),
@@ -116,7 +116,7 @@ class SyntheticTable(Overview):
     )
     takes_long: ClassVar[bool] = True
     makes_rows: ClassVar[str] = "fitted"
-    reads: ClassVar[tuple[int, ...]] = (1, 2, 3)
+    reads: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
 
     plan: str = ""
     keep: str = ""  # a column whose pairs are measured more exactly
@@ -169,7 +169,7 @@ class SyntheticTable(Overview):
             mixed = self.planned(MIXED) if threes else None
             if mixed is None or mixed.turns < mixed.choices:
                 return MIXED if threes else PAIRS
-            return TRIPLES if self._off_in(TRIPLES) <= plans.MIXES[-2][0] else PAIRS  # all would be chosen
+            return TRIPLES if self._off_in(TRIPLES) <= plans.SOME_TRIPLES else PAIRS  # all would be chosen
         some, wanted = self.planned(CHOSEN), set(self.planned(PAIRS).sets)
         return PAIRS if some.turns == some.choices and wanted <= set(some.sets) else CHOSEN
 
@@ -180,14 +180,12 @@ class SyntheticTable(Overview):
         fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
         return query.off_by_noise() if fits else math.inf
 
+    def _in_version(self, by_version: Mapping[int, plans.Kind]) -> plans.Kind:
+        return plans.since(by_version, self.older or self.card.version)
+
     @cached_property
-    def _mix(self) -> tuple[Fraction, Fraction, int]:
-        if self.older == 1:
-            return plans.MIX_BEFORE
-        off = self._off_in(TRIPLES)
-        return next(
-            (first, many, 1 if self.older else alone) for most, first, many, alone in plans.MIXES if off <= most
-        )
+    def _mix(self) -> tuple[float, Fraction, Fraction, int]:
+        return plans.up_to(self._in_version(plans.MIXES), lambda: self._off_in(TRIPLES))
 
     def asked_at(self, epsilon: Fraction) -> Self:
         again = replace(self, epsilon=epsilon)
@@ -241,19 +239,18 @@ class SyntheticTable(Overview):
     def _weight(self, part: Columns, sizes: tuple[int, ...]) -> Fraction:
         cells = math.prod(sizes[place] for place in part)
         better = plans.KEPT_BETTER if self.keep and self.keep in {base(self.columns[place]) for place in part} else 1
-        return Fraction(better * cells * (self._mix[2] if self.plan == MIXED and len(part) == 1 else 1))
+        return Fraction(better * cells * (self._mix[3] if self.plan == MIXED and len(part) == 1 else 1))
 
     @property
     def turns(self) -> int:
         """T: triples by the number of columns (`MIXES`), or some times as many as columns of both (`TURNS`)."""
         if self.plan == MIXED:
-            return min(math.ceil(len(self.axes) * self._mix[1]), len(self._parts))
+            return min(math.ceil(len(self.axes) * self._mix[2]), len(self._parts))
         return min(math.ceil(self._many * (len(self.axes) - 1)), len(self._parts)) if self.plan == CHOSEN else 0
 
     @cached_property
     def _many(self) -> Fraction:
-        more = self.older == 3 and self._off_in(PAIRS) <= plans.MORE_BEFORE
-        return plans.TURNS_BEFORE[more] if self.older else plans.TURNS
+        return plans.up_to(self._in_version(plans.TURNS), lambda: self._off_in(PAIRS))[1]
 
     @property
     def choices(self) -> int:  # among how many they are chosen
@@ -265,9 +262,9 @@ class SyntheticTable(Overview):
 
     @cached_property
     def choosing(self) -> Choosing:
-        first = plans.FOR_KEPT if self.keep else plans.FIRST_BEFORE if self.older else plans.FIRST
-        first = self._mix[0] if self.plan == MIXED else first
-        terms = TERMS[self.older if self.older != 2 else 1, self.plan == MIXED]
+        first = plans.FOR_KEPT if self.keep else self._in_version(plans.FIRST)
+        first = self._mix[1] if self.plan == MIXED else first
+        terms = self._in_version(TERMS)[self.plan == MIXED]
         return Choosing(self.layout, self._parts, self.turns, self.rho, first, *terms)
 
     # Noise and loss
@@ -302,7 +299,7 @@ class SyntheticTable(Overview):
             [offer] = (one for one in offers if one.place == place)
             raw.append(place)
             for part, many in offer.needed:
-                raw += coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part) / many)
+                raw += coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part, many))
                 held[part] = held.get(part, 0) + many
             known = self.choosing.settled(expected, held.keys() | set(self._always), offer)
             turn += offer.turns
@@ -321,8 +318,8 @@ class SyntheticTable(Overview):
         more = (Normal(number, self._spread_of(part)) for number in numbers)
         return Independent((*told.parts, Finite({0: _ONE}), *more))
 
-    def _spread_of(self, part: Columns) -> Fraction:
-        return self.choosing.noise[part] * self.layout.cells(part) ** 2
+    def _spread_of(self, part: Columns, turns: int = 1) -> Fraction:
+        return self.choosing.noise[part] * self.layout.cells(part) ** 2 / turns
 
     def _cells_of(self, value: Statistic) -> dict[Columns, Integers]:
         """The counts of everything that may be chosen."""

@@ -13,7 +13,7 @@ Expected    what is known of a marginal before it is measured, in whole rows. Of
             measured: what was. Of a triple: the fit of maximum entropy to its three pairs, to what is expected of the
             one that is missing. All of it follows from released numbers.
 Score       what would be gained: Σ|counts − expected| − c, c what the noise of its measurement would come to,
-            √(2/π)·cells·sd, times ½ for a pair, of which a fit takes much away again, and ¾ for a triple (`TERMS`):
+            √(2/π)·cells·sd, times ½ for a pair, of which a fit takes much away again, and ⅝ for a triple (`TERMS`):
             what would be mostly noise is not worth it. Of a pair that was measured: Σ·(1 − sd after/sd now). What takes
             k turns has 1/√k of it where that is above 0 (a k-th, up to version 3): one that only much exactness tells
             from noise comes in turn, too. Parts are whole thousandths, rounded down: a person moves them by no more.
@@ -46,7 +46,7 @@ TERMS: dict[int, dict[bool, Terms]] = {
     1: dict.fromkeys((False, True), (Fraction(1, 8), 1.5, 0, (1,))),
     3: {False: (Fraction(1, 25), 1.0, 1, (1,)), True: (Fraction(1, 25), 1.5, 0, (1,))},
     4: {False: (Fraction(1, 12), 0.75, 1, LEVELS), True: (Fraction(1, 25), 1.5, 0, (1,))},
-    5: {False: (Fraction(1, 20), 0.75, 1, LEVELS), True: (Fraction(1, 25), 1.0, 0, (1,))},
+    5: {False: (Fraction(1, 20), 0.625, 1, LEVELS), True: (Fraction(1, 25), 1.0, 0, (1,))},
 }
 SWEEPS = 15  # of the fit of a triple to its pairs
 _GRAIN = 10**6

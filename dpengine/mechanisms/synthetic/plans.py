@@ -48,7 +48,7 @@ MIXES: dict[int, Mixes] = {
     5: (
         (0.03, Fraction(3, 5), Fraction(3, 2), 8),
         (0.065, Fraction(7, 10), Fraction(1), 32),
-        (math.inf, Fraction(4, 5), Fraction(1, 2), 16),
+        (math.inf, Fraction(17, 20), Fraction(1, 2), 12),
     ),
 }
 SOME_TRIPLES = 0.065  # so far off, all are measured where a mixed plan would choose them all

@@ -15,7 +15,7 @@ from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.mechanisms.synthetic.soft_fit import Target
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
-from dpengine.released.table_fit import fitted
+from dpengine.released.table_fit import fitted, listed
 
 RELATIONS = ("replace", "add_remove")
 
@@ -82,3 +82,23 @@ def test_a_pair_that_says_nothing_is_not_fitted_to_its_noise() -> None:
             for part, truth in (((0, 1), alone), ((1, 2), one))
         ]
     assert off[False][0] < off[True][0] / 1.5 and off[False][1] < 0.4
+
+
+def test_all_combinations_begin_along_the_pairs_that_hang_together_most() -> None:
+    """Of three measured pairs the two that say most are kept, and the third follows from them."""
+    rows, first = 8_000.0, np.array([0.1, 0.2, 0.7])
+    given, after = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]), np.array([[0.05, 0.95], [0.8, 0.2]])
+    joint = rows * first[:, None, None] * given[:, :, None] * after
+    singles = [Target((at,), joint.sum(axis=tuple({0, 1, 2} - {at})), 1e-6) for at in range(3)]
+    told = {
+        (0, 1): joint.sum(axis=2),
+        (1, 2): joint.sum(axis=0),
+        (0, 2): np.outer(*(singles[at].cells for at in (0, 2))),
+    }
+    pairs = [Target(part, cells / (rows if part == (0, 2) else 1), 1e-6) for part, cells in told.items()]
+    points = listed((3, 2, 2), [*singles, *pairs], rows, along=True)
+    assert np.allclose(points.weights, joint.ravel(), rtol=1e-3)
+    alone, plain = (
+        listed((3, 2, 2), targets, rows, along) for targets, along in ((singles, True), ([*singles, *pairs], False))
+    )
+    assert np.allclose(alone.weights, plain.weights) and not np.allclose(plain.weights, points.weights, rtol=0.1)

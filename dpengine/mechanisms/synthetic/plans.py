@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,30 +25,29 @@ from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.marginals.wanted import MOST_CELLS
 
 Kind = TypeVar("Kind")
-Row = TypeVar("Row", bound=tuple[Any, ...])
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
 # By the version from which on: of ρ, for what is measured whatever is chosen.
 FIRST = {1: Fraction(1, 8), 4: Fraction(1, 3), 5: Fraction(5, 12)}
 # The same of a mixed plan, how many triples it chooses for each column, and how much more columns by themselves weigh,
 # up to how far noise would put all triples off: the less that is, the more are worth choosing.
-Mixes = tuple[tuple[float, Fraction, Fraction, int], ...]
-MIXES: dict[int, Mixes] = {
-    1: ((math.inf, Fraction(3, 5), Fraction(1), 1),),
+Mix = tuple[Fraction, Fraction, int]
+MIXES: dict[int, tuple[tuple[float, Mix], ...]] = {
+    1: ((math.inf, (Fraction(3, 5), Fraction(1), 1)),),
     2: (
-        (0.03, Fraction(1, 2), Fraction(3, 2), 1),
-        (0.065, Fraction(3, 5), Fraction(1), 1),
-        (math.inf, Fraction(4, 5), Fraction(1, 2), 1),
+        (0.03, (Fraction(1, 2), Fraction(3, 2), 1)),
+        (0.065, (Fraction(3, 5), Fraction(1), 1)),
+        (math.inf, (Fraction(4, 5), Fraction(1, 2), 1)),
     ),
     4: (
-        (0.03, Fraction(1, 2), Fraction(3, 2), 5),
-        (0.065, Fraction(3, 5), Fraction(1), 16),
-        (math.inf, Fraction(4, 5), Fraction(1, 2), 8),
+        (0.03, (Fraction(1, 2), Fraction(3, 2), 5)),
+        (0.065, (Fraction(3, 5), Fraction(1), 16)),
+        (math.inf, (Fraction(4, 5), Fraction(1, 2), 8)),
     ),
     5: (
-        (0.03, Fraction(3, 5), Fraction(3, 2), 8),
-        (0.065, Fraction(7, 10), Fraction(1), 32),
-        (math.inf, Fraction(17, 20), Fraction(1, 2), 12),
+        (0.03, (Fraction(3, 5), Fraction(3, 2), 8)),
+        (0.065, (Fraction(7, 10), Fraction(1), 32)),
+        (math.inf, (Fraction(17, 20), Fraction(1, 2), 12)),
     ),
 }
 SOME_TRIPLES = 0.065  # so far off, all are measured where a mixed plan would choose them all
@@ -72,10 +71,10 @@ def since(by_version: Mapping[int, Kind], version: int) -> Kind:
     return by_version[max(one for one in by_version if one <= version)]
 
 
-def up_to(rows: Sequence[Row], off: Callable[[], float]) -> Row:
-    """The first row that reaches so far; noise is worked out only where there are several."""
+def up_to(rows: Sequence[tuple[float, Kind]], off: Callable[[], float]) -> Kind:
+    """Of the first row that reaches so far; noise is worked out only where there are several."""
     reached = off() if len(rows) > 1 else 0.0
-    return next(row for row in rows if reached <= row[0])
+    return next(one for most, one in rows if reached <= most)
 
 
 def candidates(plan: str, columns: int) -> list[Columns]:

@@ -184,7 +184,7 @@ class SyntheticTable(Overview):
         return plans.since(by_version, self.older or self.card.version)
 
     @cached_property
-    def _mix(self) -> tuple[float, Fraction, Fraction, int]:
+    def _mix(self) -> plans.Mix:
         return plans.up_to(self._in_version(plans.MIXES), lambda: self._off_in(TRIPLES))
 
     def asked_at(self, epsilon: Fraction) -> Self:
@@ -239,18 +239,18 @@ class SyntheticTable(Overview):
     def _weight(self, part: Columns, sizes: tuple[int, ...]) -> Fraction:
         cells = math.prod(sizes[place] for place in part)
         better = plans.KEPT_BETTER if self.keep and self.keep in {base(self.columns[place]) for place in part} else 1
-        return Fraction(better * cells * (self._mix[3] if self.plan == MIXED and len(part) == 1 else 1))
+        return Fraction(better * cells * (self._mix[2] if self.plan == MIXED and len(part) == 1 else 1))
 
     @property
     def turns(self) -> int:
         """T: triples by the number of columns (`MIXES`), or some times as many as columns of both (`TURNS`)."""
         if self.plan == MIXED:
-            return min(math.ceil(len(self.axes) * self._mix[2]), len(self._parts))
+            return min(math.ceil(len(self.axes) * self._mix[1]), len(self._parts))
         return min(math.ceil(self._many * (len(self.axes) - 1)), len(self._parts)) if self.plan == CHOSEN else 0
 
     @cached_property
     def _many(self) -> Fraction:
-        return plans.up_to(self._in_version(plans.TURNS), lambda: self._off_in(PAIRS))[1]
+        return plans.up_to(self._in_version(plans.TURNS), lambda: self._off_in(PAIRS))
 
     @property
     def choices(self) -> int:  # among how many they are chosen
@@ -263,7 +263,7 @@ class SyntheticTable(Overview):
     @cached_property
     def choosing(self) -> Choosing:
         first = plans.FOR_KEPT if self.keep else self._in_version(plans.FIRST)
-        first = self._mix[1] if self.plan == MIXED else first
+        first = self._mix[0] if self.plan == MIXED else first
         terms = self._in_version(TERMS)[self.plan == MIXED]
         return Choosing(self.layout, self._parts, self.turns, self.rho, first, *terms)
 

@@ -218,6 +218,9 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
     if len({pick.table for pick in picks}) > 1:
         raise AllowanceError("compare.tables")
     if len({(pick.unit, pick.day) for pick in picks}) > 1:
+        columns = dict.fromkeys(pick.unit[1] for pick in picks)
+        if {pick.unit[0] for pick in picks} == {"column"} and len(columns) > 1:
+            raise AllowanceError("compare.columns", columns=list(columns))
         raise AllowanceError("compare.units")
     if len(counted := {pick.measure for pick in picks}) > 1:
         raise AllowanceError("compare.measures", measures=sorted(one or "–" for one in counted))

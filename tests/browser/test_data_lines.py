@@ -17,6 +17,7 @@ from dpengine.messages.language import speaking
 CENSUS = NAMES.split(",")
 MOST_CLICKS, MOST_OF_A_CLINIC = 8, 12
 MOST_WORDS = 620  # in all, of the screens between Start and the first answer; it was 2,400
+MOST_WORDS_OF_A_CLINIC = 520  # it was 620; with the places and what else stands on every page
 _MAIN = '[data-testid="stMain"]'
 # The one button to press next, whole in the window and above what a phone has at its bottom.
 _IN_VIEW = """() => {
@@ -100,7 +101,7 @@ def journey(clicking: Clicking, server: Any) -> None:
     clicking.pick("data.unit.one_label").pick("data.relation.replace_label").look("people").read().press("data.next")
     clicking.on("data.cards.title").look("guesses").read()
     lines = page.locator('[class*="st-key-line-"]')
-    assert lines.count() == len(CENSUS)
+    assert lines.count() + page.locator(".st-key-lines-out button").count() == len(CENSUS)
     tall = sum(box["height"] for box in (line.bounding_box() for line in lines.all()) if box)
     window = page.viewport_size
     assert tall <= (1 if window["width"] > 1000 else 2) * window["height"]
@@ -154,7 +155,7 @@ def test_visits_of_a_clinic_answer_within_twelve_clicks_on_a_phone(open_page: Ca
     settled(phone)
     clicking.look("people").read().press("data.next").on("data.cards.title").look("guesses").read()
     clicking.press("data.cards.agree_add").on("data.done.title", table="obiski").look("done").read()
-    assert clicking.words <= MOST_WORDS
+    assert clicking.words <= MOST_WORDS_OF_A_CLINIC
     clicking.click(phone.locator('.columns-on a.way[href*="doba_min"]'))
     phone.locator(".st-key-ask-go").wait_for()
     clicking.click(settled(phone).locator(".st-key-ask-go button"))

@@ -36,7 +36,7 @@ def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     page.locator(".st-key-declare-who input").fill("who")
     page.get_by_role("option", name="who", exact=True).click()
     settled(page)
-    bringing.fill("Or another number", "2").look("unit-more")
+    bringing.fill("Another number", "2").look("unit-more")
     bringing.pick("only what it says").press("Go on", "What can be in the columns?", "cards")
     bringing.open(3, "a number").fill("Lowest", "1").fill("Highest", "5").fill("Rounded to", "1")
     bringing.open(2, "several from a list").fill("The values", "tea\ncoffee\nmilk")

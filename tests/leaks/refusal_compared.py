@@ -30,6 +30,9 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "compare.number": lambda b: compare(two(b)[:1]),
     "compare.tables": lambda b: compare([replace(one, table=str(place)) for place, one in enumerate(two(b))]),
     "compare.units": lambda b: compare([*two(b)[:1], *asked(b, "mean", column="far")]),
+    "compare.columns": lambda b: compare(
+        [replace(one, unit=("column", str(place), "mean")) for place, one in enumerate(two(b))]
+    ),
     "compare.measures": lambda b: compare([replace(one, measure="€k"[place]) for place, one in enumerate(two(b))]),
     "compare.bought": lambda b: compare([*asked(b, "median", column="far"), *asked(b, "mean", column="far")]),
     "compare.few": lambda b: compare(two(b, tells=False)),

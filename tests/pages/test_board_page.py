@@ -187,7 +187,7 @@ def test_rows_of_people_and_a_table_that_was_declared_anew(shared: dp.Workspace)
     lists = {"a": dp.Category(["x", "y"]), "b": dp.Category(["u", "v"])}
     terms: dict[str, Any] = {"unit": dp.Unit.column("who", 2), "budget": dp.Budget("9", "1e-6")}
     made = shared.add_table("visits2", frame, schema=dp.Schema(lists), relation="add_remove", about_rows=200, **terms)
-    assert "of 400 rows" in said(open_page("board", table="visits2"))
+    assert "with about 200 people of up to 2 rows each" in said(open_page("board", table="visits2"))
     made.ask(made.query("overview", against=["a"], epsilon="1"), "of-rows")
     made.revise(dp.Schema({"a": lists["a"]}))
     for given in ({}, {"by": "b", "group": "u", "as": "people"}, {"by": "a"}):

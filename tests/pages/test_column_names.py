@@ -47,7 +47,13 @@ NAMES = {
     "weight_kg": "number weight_kg",
     "birth_weight": "number",
     "BMI": "number bmi",
-    "body_temperature": "number temperature",
+    "body_temperature": "number body_temp",
+    "body_temp": "number body_temp",
+    "Telesna temperatura": "number body_temp",
+    "temp_pacienta": "number body_temp",
+    "Körpertemperatur": "number body_temp",
+    "temperature": "number temperature",
+    "room_temp": "number temperature",
     "blood_type": NOTHING,
     "current_smoker": "yes_no",
     "smoker_status": NOTHING,
@@ -179,6 +185,24 @@ def test_a_declared_column_is_called_what_its_name_says() -> None:
     assert same_range(Card.of(hours, Dialect(), "hours-per-week")) == "hours_week"
     assert same_range(Card.of(hours, Dialect(), "share %")) == "percent"
     assert same_range(Card.of(hours, Dialect(), "x")) is None
+
+
+@pytest.mark.parametrize(
+    ("beside", "readings"),
+    [
+        (["station", "day"], ["temperature", "body_temp"]),
+        (["patient_id", "ward"], ["body_temp"]),
+        (["Št. kartoteke", "Sistolični tlak"], ["body_temp"]),
+    ],
+)
+def test_a_temperature_beside_what_only_patients_have_is_a_body_s_and_else_waits_for_a_cell(
+    beside: list[str], readings: list[str]
+) -> None:
+    found = presets.candidates("temperature", [*beside, "temperature"])
+    assert [one.preset for one in found] == readings
+    card = Card.for_name("temperature", beside)
+    assert card.waits_for_yes and (card.lower == "34") == (len(readings) == 1)
+    assert {one.like for one in found} <= {("37.2",), ("21.5",)} and card.measure == "°C"
 
 
 @pytest.mark.parametrize(

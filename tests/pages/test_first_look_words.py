@@ -8,7 +8,7 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.board.board_figures import Bar, aside_of_list
 
-WORTH = {"share": "1 %", "columns": 3, "reach": "90", "people": 30_000, "chance": 95, "few": 13_000}
+WORTH = {"share": "1 %", "columns": 3, "reach": "90", "people": 30_000, "each": 3, "chance": 95, "few": 13_000}
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ VISITS = "patient_id,amount_eur,age,smoker\na,33,20,no\na,34,15,no\nb,44,30,yes\
 
 def at_unit() -> Page:
     page = Page().upload(VISITS, "visits.csv").to("unit").set("declare-unit", "more")
-    return page.set("declare-who-likely", "patient_id")
+    return page.set("declare-who", "patient_id")
 
 
 def line_of(page: Page, name: str) -> str:
@@ -108,7 +108,7 @@ def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_c
 
     def captions() -> list[str]:
         (radio,) = [one for one in page.app.radio if one.key == "declare-each-usual"]
-        assert "hardly anybody exceeds: further rows are not counted" in radio.label
+        assert "Further ones do not: take what hardly anybody exceeds" in radio.label
         return list(radio.proto.captions)
 
     assert page.draft.each is None and captions()[0] == say("data.unit.each_best")

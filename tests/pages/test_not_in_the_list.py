@@ -36,11 +36,11 @@ def test_a_catch_all_that_wins_says_so() -> None:
     assert "The answer is “other”. None is ahead of it by more than " in told
     assert told.endswith("mend the list under Tables, then ask again.")
     fine = answered("top_item", "moški", column="sex")
-    assert headline(fine) == "moški" and "list" not in range_words(fine) and not fine.query.state("moški", None)
+    assert headline(fine) == "“moški”" and "list" not in range_words(fine) and not fine.query.state("moški", None)
     several = answered("top_item", {"other": 1, "moški": 2}, column="sex", how_many=2)
     assert several.query.state(several.value, None) == REST and "mend the list" in range_words(several)
     second = answered("top_item", {"moški": 1, "other": 2}, column="sex", how_many=2)
-    assert not second.query.state(second.value, None) and headline(second) == "moški, other"
+    assert not second.query.state(second.value, None) and headline(second) == "“moški”, “other”"
     with speaking("sl"):
         assert headline(other) == "Nekaj, česar ni na vašem seznamu za stolpec sex"
         assert "popravite seznam" in range_words(other)

@@ -32,14 +32,14 @@ RANGES = {name: (one - 180, one + 180) for name, one in BARS.items()}
 
 def test_a_number_says_of_what_it_is() -> None:
     bars = answered("histogram", BARS, RANGES, column="sex")
-    assert headline(bars) == "Most: ženska, about 6,350 rows"
+    assert headline(bars) == "Most: “ženska”, about 6,350 rows"
     one = answered("count", 412, (300, 524), where=[["sex", "in", ["moški"]]])
     assert headline(one) == "About 410 rows"
     people = answered("histogram", BARS, RANGES, dp.Unit.rows(), column="sex")
-    assert headline(people) == "Most: ženska, about 6,350 people"
+    assert headline(people) == "Most: “ženska”, about 6,350 people"
     with speaking("sl"):
-        assert headline(bars) == "Največ: ženska, približno 6.350 vrstic"
-        assert headline(people) == "Največ: ženska, približno 6.350 oseb"
+        assert headline(bars) == "Največ: »ženska«, približno 6.350 vrstic"
+        assert headline(people) == "Največ: »ženska«, približno 6.350 oseb"
 
 
 def test_what_was_cut_is_said_once_under_the_range() -> None:

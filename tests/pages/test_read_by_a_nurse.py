@@ -108,7 +108,7 @@ def test_a_bar_at_an_end_is_never_named_as_the_most() -> None:
     both = bars | {"2024-01": 4_990}
     assert "January 2024 and everything earlier: about" in headline(answered("count", both, around(both), by=OF_MONTHS))
     unsure = MONTHS | {"2024-05": 700, "2024-06": 690}
-    assert "most: May 2024 or June 2024; December" in headline(
+    assert "most: May 2024: about 700 rows (640 – 760) or June 2024: about 690 rows (630 – 750); December" in headline(
         answered("histogram", unsure, around(unsure), column=OF_MONTHS)
     )
     flat = headline(answered("histogram", MONTHS, around(MONTHS), column=OF_MONTHS))

@@ -111,6 +111,21 @@ def test_no_letter_of_the_mathematics_stands_on_the_way() -> None:
     assert "ε" in page.text  # it can be unfolded
 
 
+@pytest.mark.usefixtures("shared")
+def test_a_question_s_error_is_the_same_on_the_column_s_line_on_the_ready_page_and_in_the_form() -> None:
+    page = at_care(5_000).set("declare-care", "usual").click("declare-back-care")
+    (line,) = re.findall(r"average ±([\d.]+)\smin", plain(page.text))
+    (bars,) = re.findall(r"each bar ±(\d+) rows", plain(page.text))
+    table = page.press("Go on").finish("one error")
+    ready = plain(page.text)
+    (exact,) = re.findall(r"within ±(\d+) rows", ready)
+    assert float(bars) == float(f"{int(exact):.2g}") or 0 <= int(bars) - int(exact) <= 10  # rounded up
+    best = table.cheapest(spend.fresh(table, table.suggested("mean", column="minutes")))
+    assert f"within ±{line}\N{NO-BREAK SPACE}min" in best.promise().short(best)
+    asked = open_page("ask", table=table.name, q="mean", column="minutes")
+    assert f"±{line}\N{NO-BREAK SPACE}min" in told(asked)
+
+
 # --- where prices begin
 
 

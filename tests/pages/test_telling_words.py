@@ -90,7 +90,7 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
             dict.fromkeys(JOBS, 100) | {"job 5": 400, "job 6": 390},
             50,
             {"column": "job"},
-            "Most: job 5 or job 6",
+            "Most: job 5: about 400 people (350 – 450) or job 6: about 390 people (340 – 440)",
         ),
         (
             "histogram",
@@ -247,5 +247,5 @@ def test_the_report_tells_session_answers_with_unit_and_range(home: Any) -> None
     told = unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", written, flags=re.S))
     assert re.search(r"About \d[\d.]* %\s*\. In this table between \d[\d.]* % and \d[\d.]* %\.", told)
     assert re.search(r"About 2,\d\d\d\s*\. In this table between 2,\d+ and 2,\d+\.", told)
-    assert re.search(r"sex is men\s*\. None is ahead of it by more than \d+ people", told)
+    assert re.search(r"“sex is men”\s*\. None is ahead of it by more than \d+ people", told)
     assert "These ranges hold for all 3 answers of the session together, 95 times in 100." in told

@@ -191,7 +191,8 @@ def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
         share=prices.takes(table, price.share),
         columns=len(query.names),
         reach=plain_number(price.promise.amount),
-        people=query.most,
+        people=query.facts.about,
+        each=query.facts.unit.at_most,
         chance=chance(query.beta),
         few=price.people_needed,
     )

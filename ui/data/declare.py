@@ -118,8 +118,9 @@ def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]
             _so_far(draft)
         waiting(draft.task)
         return
+    told = draft.complaint is not None and _TOLD in st.session_state
     screens[draft.step](draft)
-    steer.step(draft.step)
+    steer.step(draft.step, scroll=not told)
     if on_the_way:
         with said:  # on top, and drawn last: a click on this screen counts at once
             _so_far(draft)
@@ -254,6 +255,7 @@ def _settle(draft: Draft, found: Callable[..., None]) -> None:
         where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
         draft.go(draft.step if task.purpose == "connect" else where)
         draft.complaint, draft.pressed = task.error, True
+        st.session_state[_TOLD] = True
     elif task.purpose == "connect":
         found(draft, *task.result)
     elif task.purpose == "survey":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from html import escape
 from typing import Literal
@@ -16,7 +17,6 @@ from ui.data import declare_codebook as codebook
 from ui.data import declare_draft as drafts
 from ui.data import declare_lines as lines
 from ui.data.declare import complain, heading, onwards, reconsider, tried
-from ui.data.declare_column import OUT
 from ui.data.declare_draft import Draft
 
 MOST_LINES = 40  # on one screen
@@ -24,6 +24,8 @@ MOST_NAMED = 8  # columns in a sentence
 
 
 def describe(draft: Draft) -> None:
+    with suppress(AllowanceError):  # nothing is known of any column yet
+        care.suggest(draft)  # the errors on the lines are for what it is worth
     heading("data.cards", sizes="" if draft.about else say("data.cards.sizes", people=draft.sizes[-1]))
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
@@ -70,11 +72,8 @@ def _agree_on(draft: Draft, names: list[str]) -> None:
 
 
 def _unnamed(draft: Draft, waits: list[str]) -> None:
-    """Columns that are left out, and those that still wait and that no one yes settles: each kind is dealt with in one
-    click."""
-    out = [name for name in draft.offered if draft.state(name) == OUT]
-    if out:
-        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>')
+    """Columns that are to be found, and those that still wait and that no one yes settles: each kind is dealt with in
+    one click."""
     if draft.unknown:
         st.html(f'<p class="muted">{escape(say("data.cards.to_find", many=len(draft.unknown)))}</p>')
     if waits and len(waits) < len(draft.chosen):
@@ -117,13 +116,16 @@ def cards(draft: Draft) -> list[str]:
     _mended(draft)
     first = _told_at(draft)
     with st.container(key="card-lines"):
-        for name in shown:
+        out = [name for name in shown if name != draft.opened and lines.untouched(draft, name)]
+        for name in (name for name in shown if name not in out):
             if name == first:
                 complain(draft)
             if name == draft.opened:
                 lines.card_of(draft, name)
             else:
                 lines.line(draft, name, yes=not (asked_below and name in single))
+        if out:
+            lines.left_out(draft, out)
     draft.choose()
     codebook.offer(draft)
     _mended(draft)

@@ -35,7 +35,7 @@ ENOUGH = 10  # good answers: a table that holds fewer says so
 
 def budget(draft: Draft) -> None:
     heading("data.care")
-    _suggest(draft)
+    suggest(draft)
     free = draft.relation == "replace"  # else it was said before: nobody goes on without
     with st.container(key="card-care"):
         if free and "declare-about" in st.session_state:  # its field stands below what it tells
@@ -107,7 +107,7 @@ def budget(draft: Draft) -> None:
 def at_once(draft: Draft) -> str:
     """What a table is added with that is added from the screen before, in one sentence; nothing where there is
     something to decide first: a name that is taken, few answers."""
-    _suggest(draft)
+    suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
     try:
         given = drafts.budget(draft)
@@ -123,7 +123,7 @@ def at_once(draft: Draft) -> str:
     return f"{adds} {say('data.cards.adds_shared', last=say('data.cards.care'))}"
 
 
-def _suggest(draft: Draft) -> None:
+def suggest(draft: Draft) -> None:
     """What is chosen already, as long as the person chose nothing else: careful where being in it is secret and that
     still holds enough good answers, else usual."""
     suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL

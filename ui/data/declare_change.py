@@ -11,6 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
@@ -51,6 +52,8 @@ def draft_of(table: dp.Table) -> Draft:
             many="one" if unit.id_column is None else "more",
             who=unit.id_column,
             each=unit.at_most,
+            epsilon=text_of(table.meter().epsilon),  # prices are told with its own allowance
+            delta=text_of(table.meter().delta),
         )
         version = record.version
     held[table.name] = (version or 0, draft)

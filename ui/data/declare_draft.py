@@ -219,6 +219,14 @@ def budget(draft: Draft) -> dp.Budget:
     return dp.Budget(epsilon, delta)
 
 
+def allowance(draft: Draft) -> dp.Budget:
+    """What was chosen, else what is usual: prices are told with it."""
+    try:
+        return budget(draft)
+    except AllowanceError:
+        return dp.Budget(CARE["usual"], draft.usual_delta)
+
+
 def table_name(file: str, taken: list[str]) -> str:
     """A free name from a file's: its stem, tidied up."""
     stem = re.sub(r"\.(csv|tsv|txt|parquet|xlsx)$", "", file, flags=re.IGNORECASE)

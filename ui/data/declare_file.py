@@ -31,6 +31,8 @@ _MENDABLE = ("load.ragged", "load.quoting", "load.encoding", "load.line_end", "l
 _BROKEN = ("load.quoting", "load.header_quoting")
 _LEGACY = ("windows-1252", "windows-1250", "iso-8859-1")
 SURELY = 3  # columns: so many are not found by a wrong separator
+LISTED = 6  # names of columns shown where there are many
+MOST_SPELLED = 3  # names that are spelled differently: a person sees by these which is right
 _REGIONAL = {"sl": "windows-1250"}  # what old programs wrote where a language is spoken; elsewhere Windows-1252
 
 
@@ -201,9 +203,16 @@ def _sheet(draft: Draft) -> None:
 
 
 def _listed(draft: Draft) -> None:
-    items = "".join(f"<li>{escape(name)}</li>" for name in draft.names)
+    sure, text = len(draft.names) >= SURELY, draft.path is not None and not is_typed(draft.path)
+    shown = draft.names[:LISTED] if sure and len(draft.names) > LISTED + 1 else draft.names
+    items = "".join(f"<li>{escape(name)}</li>" for name in shown)
+    if rest := len(draft.names) - len(shown):  # all of them stand on the next screen but one
+        items += f"<li>{escape(say('data.names.rest', many=rest))}</li>"
     told = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
-    if draft.path is not None and not is_typed(draft.path):
+    if sure and text:  # how it is separated and saved stands below, where it can be changed
+        example = numbers_like(_shown_number(draft))
+        told = say("data.names.sure", columns=len(draft.names), example=example)
+    elif text:
         told += " " + say(
             "data.names.how",
             separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
@@ -219,7 +228,7 @@ def _spellings(draft: Draft) -> bool:
     assert draft.path is not None
     if draft.names and draft.dialect.encoding not in _LEGACY:
         return False
-    read: dict[str, str] = {}
+    spelled: dict[str, list[str]] = {}
     for encoding in _LEGACY:
         try:
             found = names_of(draft.path, replace(draft.dialect, encoding=encoding))
@@ -227,11 +236,11 @@ def _spellings(draft: Draft) -> bool:
             continue
         if not all(name.isprintable() for name in found):
             continue
-        marked = plain([name for name in found if not name.isascii()][:6])
-        if marked and (marked not in read.values() or encoding == draft.dialect.encoding):
-            read = {other: text for other, text in read.items() if text != marked} | {encoding: marked}
-    if len(read) < 2:
+        if found not in spelled.values() or encoding == draft.dialect.encoding:
+            spelled = {other: names for other, names in spelled.items() if names != found} | {encoding: found}
+    if len(spelled) < 2:
         return False
+    read = _differing(spelled)
     now = draft.dialect.encoding if draft.spelled and draft.dialect.encoding in read else None
     st.radio(
         say("data.names.spelled"),
@@ -243,6 +252,16 @@ def _spellings(draft: Draft) -> bool:
         args=(draft,),
     )
     return True
+
+
+def _differing(spelled: dict[str, list[str]]) -> dict[str, str]:
+    """Of each spelling some names that tell it from every other one."""
+    places = [at for at, each in enumerate(zip(*spelled.values(), strict=False)) if len({*each}) > 1]
+    for most in range(min(MOST_SPELLED, len(places)), len(places) + 1):
+        read = {encoding: plain([names[at] for at in places[:most]]) for encoding, names in spelled.items()}
+        if len({*read.values()}) == len(read):
+            return read
+    return {encoding: plain(names) for encoding, names in spelled.items()}
 
 
 def _spelled(draft: Draft) -> None:

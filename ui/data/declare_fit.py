@@ -14,10 +14,10 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.column_fit import FOUND, ColumnFit, slip
 from dpengine.core.printed import chance, percent
-from dpengine.mechanisms.counts.fit_checks import FITS
+from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE
 from dpengine.messages import say
 from ui.data import declare_change as change
-from ui.parts import fitting, job
+from ui.parts import fitting, job, spend
 from ui.shell import steer
 from ui.words import prices
 
@@ -42,6 +42,8 @@ def show(table: dp.Table, buy: bool = True) -> None:
         if came:
             steer.bring(f"check-{table.name}")
         told(table, fits)
+        if buy:
+            stronger(table)
         if unchecked and len(unchecked) < len(fits):
             st.html(f"<p>{escape(say('data.fit.unchecked', columns=_some(unchecked)))}</p>")
         if unchecked and buy:
@@ -122,6 +124,34 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
     ):
         if good := [fit.column for fit in fits if fit.state == state and fit.rough == rough]:
             st.html(f"<p>{escape(say(code, columns=_some(good)))}</p>")
+
+
+def stronger(table: dp.Table) -> bool:
+    """Where a paid check could tell some columns only roughly, or not at all: a more exact one of those, for one click
+    and with its price. Was it offered?"""
+    fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
+    names = [fit.column for fit in fits if fit.state == UNSURE or (fit.rough and fit.state == FITS)]
+    if not names or table.practice:
+        return False
+    asked = table.query("fit_checks", epsilon="1", columns=names)
+    least = USUAL if any(fit.state == UNSURE for fit in fits) else ROUGH  # a tenth of the people may tell nothing
+    found = next((one for step in STEPS if step > least and (one := _at(table, asked, step))), None)
+    if found is None:
+        return False
+    price = table.preview(found)
+    label = say("data.fit.all_button", columns=len(names), share=prices.takes(table, price.share))
+    with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
+        told = say("data.fit.stronger", alpha=found.promise().amount, columns=_some(names))
+        st.html(f"<p>{escape(told)}</p>")
+        job.ask_button(
+            label,
+            table,
+            found,
+            "fit-again-exact",
+            kind=job.SECONDARY,
+            again=spend.dear(price) or bool(table.recall(found)),
+        )
+    return True
 
 
 def _offer(table: dp.Table, unchecked: list[str]) -> None:

@@ -134,6 +134,20 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
         st.button(label, key=f"{key}-open", type="tertiary", on_click=opens, args=(draft, name))
 
 
+def untouched(draft: Draft, name: str) -> bool:
+    """Is it left out, and was from the beginning? Then there is nothing to say of it but its name."""
+    return draft.step == "cards" and draft.state(name) == OUT and not draft.can_undo(name)
+
+
+def left_out(draft: Draft, names: list[str]) -> None:
+    """All of them on one line, each used in one click."""
+    with st.container(key="lines-out", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>', width="content")
+        for name in names:
+            key = f"{at(draft, name)}-open"
+            st.button(unmarked(name), key=key, type="tertiary", on_click=use, args=(draft, name))
+
+
 def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
     card = draft.card(name)
     words, off = say(f"data.line.{state}_means"), ""
@@ -173,7 +187,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
 
 def _off(draft: Draft, card: Card, column: Column) -> str:
     """How far off the first answer will be; with a warning where that is more than a usual value."""
-    facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes
+    facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
     usual = presets.RANGES.get(card.usual or "")
     wide = price.too_wide(column, usual.like, *facts) if usual is not None else ""
     warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""

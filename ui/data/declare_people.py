@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -10,6 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.budget import usual_delta
+from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
@@ -17,6 +19,7 @@ from ui.data import declare_price as price
 from ui.data import presets
 from ui.data.declare import complain, heading, kept, onwards, reconsider
 from ui.data.declare_draft import CARE, Draft
+from ui.shell.state import open_table, workspace
 from ui.words.markup import unmarked
 
 MOST_PEOPLE = 10**10
@@ -25,6 +28,7 @@ USUAL_EACH = [1, 3, 5, 10]  # rows of one person, each one click away
 
 def rows(draft: Draft) -> None:
     heading("data.unit")
+    _as_before(draft)
     options = ["one", "more"]
     with st.container(key="card-unit"):
         draft.many = st.radio(
@@ -42,7 +46,7 @@ def rows(draft: Draft) -> None:
         if draft.many == "more":
             _likely(draft)
             draft.who = st.selectbox(
-                say("data.unit.who_other" if presets.whose(draft.names) else "data.unit.who"),
+                say("data.unit.who_other" if _offers(draft) else "data.unit.who"),
                 draft.names,
                 index=None,
                 key=kept("declare-who", draft.who),
@@ -76,13 +80,32 @@ def rows(draft: Draft) -> None:
         st.rerun()
 
 
+def _as_before(draft: Draft) -> None:
+    """A table with the same columns is here, by their public names, and what was said of it: the same rows keep its
+    terms, and are refused at the very end under others. Whether they are the same nobody is told before: a file would
+    be a guess at the rows of a table, and the page would say whether it is right."""
+    with suppress(AllowanceError):  # taken away meanwhile
+        alike = (one for one in workspace().tables() if not one.practice and one.header == draft.names)
+        if (found := next(alike, None)) is None:
+            return
+        unit = open_table(found.name).facts.unit
+        rows = say("data.so_far.one") if unit.id_column is None else say("data.so_far.more", each=unit.at_most)
+        told = say("data.unit.before", table=found.name, rows=rows)
+        st.html(f'<p class="muted">{escape(told)}</p>')
+
+
 def _likely(draft: Draft) -> None:
     """Columns whose names say whose a row is, each one click away; the only one stands there already, as a guess."""
     found = presets.whose(draft.names)
     if draft.who is None and "declare-who" not in st.session_state:
         draft.who = presets.surely_whose(draft.names)
-    if found:
+    if found and _offers(draft):
         _one_click("who", "likely", found, draft.who, unmarked)
+
+
+def _offers(draft: Draft) -> bool:
+    """Are there columns to choose from by their names? Not where one is meant beyond doubt: the field has it."""
+    return bool(presets.whose(draft.names)) and presets.surely_whose(draft.names) is None
 
 
 def _usual_each(draft: Draft) -> None:

@@ -21,6 +21,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
 from dpengine.planning.suggestions import first_asked, worth_asking
 from ui.data.preset_lists import LISTS, YES_NO
+from ui.parts.spend import Unspent
 
 USUAL_SPEND = "0.1"
 MOST_SPEND = Fraction(50)
@@ -30,6 +31,7 @@ FEW_SHOWN = 6  # values of a list on a line
 MOST_LOOKED_OVER = 20  # values that a person compares with the file: beyond that, what else may stand there is told
 MOST_TOLD = 100  # good answers: a figure beyond this says no more
 ROWS = dp.Unit.rows()
+USUAL_ALLOWANCE = dp.Budget("1", "1e-6")
 
 
 @lru_cache(maxsize=500)
@@ -204,25 +206,41 @@ def good_questions(budget: dp.Budget, asked: Typical) -> int:
 
 
 @lru_cache(maxsize=2_000)
-def _off(question: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> tuple[Fraction, str]:
+def _off(
+    question: str, column: Column, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget
+) -> tuple[Fraction, str]:
+    """At the price at which it will be offered first, with the noise that it will be given."""
     query = _query(question, "column", column, relation, people, unit)
+    query = Unspent(allowance.rule()).started(query)
     return Fraction(query.promise().amount), query.counted
 
 
-def short(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
-    """How far off the first answer about a column will be, at the usual spend; where nobody said how many people there
-    are, for the largest of several sizes, which the screen names once."""
+def short(
+    column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
+) -> str:
+    """How far off the first answer about a column will be, as it is offered once the table is there; where nobody said
+    how many people there are, for the largest of several sizes, which the screen names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
-    amount, counted = _off(question, column, relation, sizes[-1], unit)
-    return say(f"data.short.{question}", within=_size(column, amount), unit=say(f"chart.{counted}"))
+    amount, counted = _off(question, column, relation, sizes[-1], unit, allowance)
+    within = _size(column, amount)
+    if isinstance(column, Category | ItemSet):
+        within = say(f"amount.{counted}", alpha=within)
+    return say(f"data.short.{question}", within=within, unit=say(f"chart.{counted}"))
 
 
-def too_wide(column: Column, like: str, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
+def too_wide(
+    column: Column,
+    like: str,
+    unit: dp.Unit,
+    relation: Relation,
+    sizes: Sequence[int],
+    allowance: dp.Budget = USUAL_ALLOWANCE,
+) -> str:
     """That an average would be off by more than a usual value, one `like` this, and what helps. Where nobody said how
     many people there are nobody is warned: then the figures for several sizes say it all."""
     if not isinstance(column, Number) or len(sizes) > 1:
         return ""
-    over = _off("mean", column, relation, sizes[0], unit)[0] > abs(read_number(like, "like"))
+    over = _off("mean", column, relation, sizes[0], unit, allowance)[0] > abs(read_number(like, "like"))
     return say("data.short.wide") if over else ""
 
 

@@ -73,12 +73,13 @@ def _first(table: dp.Table) -> None:
         for place, (query, seen) in enumerate(asked):
             _question(table, query, seen, place)
         if look is not None and price is not None and price.useful and price.admissible:
+            each = table.facts.unit.at_most
             told = say(
-                "data.done.look_means",
+                "data.done.look_means" if each == 1 else "data.done.look_rows",
                 columns=len(look.parameters()["columns"]),
                 reach=plain(price.promise.amount),
-                people=look.most,
-                unit=say(f"chart.{look.counted}"),
+                people=table.facts.about,
+                each=each,
                 chance=chance(look.beta),
             )
             label, again = say("board_page.button", share=prices.takes(table, price.share)), bool(table.recall(look))
@@ -165,6 +166,8 @@ def show() -> None:
         buy.then(table, asked.answer)
         if asks and not table.practice and not asked.answer.query.declares:  # it was a check
             unfit = fit.unfit(table)
+            if not unfit:
+                fit.stronger(table)
             fit.show(table) if unfit else _first(table)
         st.divider()
     heading("data.table", table=table.name)

@@ -62,6 +62,7 @@ RANGES: dict[str, Range] = {
     "weight_kg": Range("0", "250", "1", "72", measure="kg"),
     "bmi": Range("10", "60", "0.1", "24.2"),
     "pressure": Range("40", "260", "1", "120", measure="mmHg"),
+    "body_temp": Range("34", "43", "0.1", "37.2", measure="°C"),
     "temperature": Range("-40", "60", "0.5", "21.5", measure="°C"),
     "people": Range("0", "20", "1", "2", "skewed"),
     "school_years": Range("0", "25", "1", "13"),
@@ -79,6 +80,7 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
     "money_year": ("money_year", "bracket_us"),
     "height_cm": ("height_cm", "height_m"),
     "score5": ("score5", "score10"),
+    "temperature": ("temperature", "body_temp"),
     "marital": ("marital", "marital_us"),
     "schooling": ("schooling", "schooling_us"),
 }
@@ -87,6 +89,11 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
 EDITION = ("schooling_us", "marital_us", "bracket_us", "work_us", "occupation_us", "family_us", "race_us")
 _CENSUS = "=workclass =work_class =fnlwgt =education_num =capital_gain =capital_loss =native_country =hours_per_week"
 SEVERAL = 3
+# Names that only tables about patients have: beside one of them a temperature is somebody's.
+_CLINICAL = (
+    "patient patients pacient pacienta bolnik bolnika paciente kartoteka kartoteke mrn diagnosis diagnoza diagnose "
+    "icd10 systolic diastolic sbp dbp sistolicni diastolicni blutdruck pulse pulz puls spo2"
+)
 WRITTEN = {"dmy": "31.12.1999", "ymd": "1999-12-31", "mdy": "12/31/1999"}  # one day, in each order
 _DAY_FIRST = ("sl",)  # languages in which nobody writes the month first
 _CURRENCIES = {"eur": "€", "euro": "€", "euros": "€", "evro": "€", "evrov": "€", "usd": "$", "gbp": "£", "chf": "CHF"}
@@ -118,6 +125,7 @@ _MONEY = (
     "pokojnina *gehalt *lohn *einkommen *verdienst rente salaire revenu revenus salario ingreso ingresos sueldo renta "
     "שכר משכורת הכנסה"
 )
+_TEMPERATURE = "temperature temperatura *temperatur temp"
 _HOURS = "hours hrs ure ur stunden heures horas שעות"
 _YEAR = "year leto jahr annee ano שנה שנת"
 _RECENT = "last this past previous lansko letosnje preteklo prejsnje letztes voriges derniere pasado anterior שעברה"
@@ -157,7 +165,9 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("height_cm", ("visina", "cm telesna")),
     (None, ("weight teza masa gewicht poids peso", "birth porodna rojstna")),  # grams, or ounces
     ("weight_kg", ("weight teza masa *gewicht poids peso משקל",)),
-    ("temperature", ("temperature temperatura *temperatur temp",)),
+    ("body_temp", (f"body telesna corporelle corporal {_CLINICAL}", _TEMPERATURE)),
+    ("body_temp", ("*korpertemperatur",)),
+    ("temperature", (_TEMPERATURE,)),
     ("hours_week", (_HOURS, _WEEKLY)),
     (None, (_HOURS, f"{_MONTHLY} {_YEARLY}")),
     ("hours_day", (_HOURS,)),
@@ -308,6 +318,8 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     said = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
     if said:  # the name tells what it is counted in
         readings = said
+    if "body_temp" in readings and any(_holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
+        readings = ("body_temp",)
     if len(readings) > 1 and census:
         readings = tuple(preset for preset in readings if preset in EDITION) or readings
     return tuple(map(_candidate, readings))

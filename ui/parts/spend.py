@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import LEAST_EPSILON, cut, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
 from dpengine.messages import say
 from dpengine.messages.numbers import local
+from dpengine.planning.best_noise import cheapest, price_now
 from ui.parts import counted, fitting, levers, number_field
 from ui.words import gloss, prices
 from ui.words.markup import unmarked
@@ -93,7 +96,33 @@ def fresh(table: dp.Table, query: dp.Query) -> dp.Query:
     return query if found is None else query.at(Fraction(found))
 
 
-def _useful(table: dp.Table, query: dp.Query) -> str | None:
+@dataclass(frozen=True)
+class Unspent:
+    """A table that is still being declared, as far as prices go: nothing of its allowance is used."""
+
+    rule: Rule
+    unused: ClassVar[Fraction] = Fraction(1)
+
+    @property
+    def budget(self) -> Unspent:
+        return self
+
+    def meter(self) -> Unspent:
+        return self
+
+    def prices(self, queries: Sequence[dp.Query]) -> list[Fraction | None]:
+        return [price_now(query, self.rule, Totals.NOTHING) for query in queries]
+
+    def cheapest(self, query: dp.Query) -> dp.Query:
+        return cheapest(query, self.rule, Totals.NOTHING)
+
+    def started(self, query: dp.Query) -> dp.Query:
+        """The question as it will be offered once the table is there."""
+        found = _useful(self, query)
+        return self.cheapest(query if found is None else query.at(Fraction(found)))
+
+
+def _useful(table: dp.Table | Unspent, query: dp.Query) -> str | None:
     """The least step at which the answer is clearly more than noise, for at most half of what is left; else useful at
     all, if what is left pays for it; more exact where that is cheap. Where nothing that is left is enough, which the
     page says, the largest step for at most half of it: what would help stands there too."""
@@ -110,7 +139,7 @@ def _useful(table: dp.Table, query: dp.Query) -> str | None:
     return None if found is None else text_of(found[0].epsilon)
 
 
-def _paid(table: dp.Table, query: dp.Query) -> list[tuple[dp.Query, Fraction]]:
+def _paid(table: dp.Table | Unspent, query: dp.Query) -> list[tuple[dp.Query, Fraction]]:
     """The question at each step that what is left pays for, and what it takes."""
     steps = [step for step in STEPS if LEAST <= Fraction(step) <= table.budget.rule.epsilon]
     asked = [query.at(Fraction(step)) for step in steps]
@@ -118,7 +147,7 @@ def _paid(table: dp.Table, query: dp.Query) -> list[tuple[dp.Query, Fraction]]:
 
 
 def _first(
-    table: dp.Table, paid: Sequence[tuple[dp.Query, Fraction]], levels: Sequence[tuple[int, Fraction]]
+    table: dp.Table | Unspent, paid: Sequence[tuple[dp.Query, Fraction]], levels: Sequence[tuple[int, Fraction]]
 ) -> tuple[dp.Query, Fraction] | None:
     """Of these levels, so many times more exact than noise for at most so much, the first that some step reaches: the
     least such step, with the noise that it would be given, and what it takes."""
@@ -153,7 +182,7 @@ def step_for(table: dp.Table, query: dp.Query, times: int) -> Fraction | None:
     return None if found is None else found[1]
 
 
-def room_of(table: dp.Table, query: dp.Query) -> Fraction:
+def room_of(table: dp.Table | Unspent, query: dp.Query) -> Fraction:
     """How many times more exact than mostly noise it is, with the noise that it would be given."""
     best = table.cheapest(query)
     return best.coarse() / max(Fraction(best.promise().amount), TINY)

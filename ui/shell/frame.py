@@ -18,6 +18,7 @@ from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 
 _SLOT = "_meter_slot"
+_DOT = "\u00a0· "  # it never begins a line
 
 
 def draw(table: dp.Table) -> None:
@@ -93,7 +94,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
     bars = _shared(table, meter, preview, of)
     if bars is None:
         words, label, parts = _bar(meter.used, preview, of)
-        aside = f'<span class="aside">{_aside(table, meter)}</span>'
+        aside = f'<div class="aside">{_aside(table, meter)}</div>'
         bars = (
             f'<div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
             f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>'
@@ -146,18 +147,20 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
         f'<div class="bar" role="img" aria-label="{escape(say("meter.label", left=label))}">{bar}</div></div>'
         for words, beside, bar, label in both
     )
-    return f'<div class="two">{bars}</div><div class="words"><span class="aside">{_aside(table, meter)}</span></div>'
+    return f'<div class="two">{bars}</div><div class="words"><div class="aside">{_aside(table, meter)}</div></div>'
 
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
-    """Whose allowance it is, and its terms; ε is not mentioned to a newcomer before the first answer."""
+    """Whose allowance it is; what it protects and its terms are unfolded. ε is not mentioned to a newcomer before the
+    first answer."""
     parts = [say("meter.table", table=table.name)]
     if table.practice:
         parts.append(say("meter.practice"))
+    folded = [protects(table)]
     if meter.charges:
-        parts.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
-    parts.append(protects(table))
-    return gloss.text("\u00a0· ".join(parts))  # the dot never begins a line
+        folded.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
+    told, more = gloss.text(_DOT.join(parts)), gloss.text(_DOT.join(folded))
+    return f"{told} <details><summary>{escape(say('meter.details'))}</summary>{more}</details>"
 
 
 def protects(table: dp.Table) -> str:

@@ -25,10 +25,11 @@ def arrived(request: str | None) -> None:
         _run(BRING, "arrived")
 
 
-def step(name: str) -> None:
-    """Another step of a form begins: at its heading, wherever the page before was scrolled to."""
+def step(name: str, scroll: bool = True) -> None:
+    """Another step of a form begins: at its heading, wherever the page before was scrolled to; not where something on
+    it was just scrolled to."""
     before, st.session_state[_STEP] = st.session_state.get(_STEP), name
-    if before not in (None, name):
+    if scroll and before not in (None, name):
         _run(TOP, "step")
 
 

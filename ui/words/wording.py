@@ -124,8 +124,8 @@ def _label(answer: dp.Answer, state: str) -> str:
     if state == REST:
         return say("answer.rest", column=answer.query.answer_column)
     if state:
-        return say("answer.likely" if state == LIKELY else "answer.perhaps", names=names_of(answer, explained=True))
-    return names_of(answer)
+        return say("answer.likely" if state == LIKELY else "answer.perhaps", names=names_of(answer, _explained))
+    return names_of(answer, lambda query, name: _quoted(named(query, name)))
 
 
 def _curve(answer: dp.Answer, state: str) -> str:
@@ -166,16 +166,24 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
 }
 
 
-def names_of(answer: dp.Answer, explained: bool = False) -> str:
-    """The names that were drawn, in the reader's language; `explained` where one stands for no listed value."""
+def names_of(answer: dp.Answer, words: Callable[[dp.Query, str], str] | None = None) -> str:
+    """The names that were drawn, in the reader's language, or in these `words`."""
     drawn = list(answer.value) if isinstance(answer.value, dict) else [answer.value]
-    return ", ".join(_explained(answer.query, name) if explained else named(answer.query, name) for name in drawn)
+    return ", ".join((words or named)(answer.query, name) for name in drawn)
 
 
 def _explained(query: dp.Query, part: str) -> str:
-    """A name; “other” alone would be read as “something else than what was asked”."""
+    """A name; “other” alone would be read as “something else than what was asked”, and a value that is called “no” as
+    the answer."""
     name, why = named(query, part), query.unlisted(part)
-    return say(f"answer.unlisted.{why}", name=name) if why else name
+    if why:
+        return say(f"answer.unlisted.{why}", name=name)
+    return _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    """A name that is a word, so that it is not read as one of the sentence's."""
+    return name if any(map(str.isdigit, name)) else say("answer.quoted", name=name)
 
 
 def finding(answer: dp.Answer, state: str) -> str:
@@ -215,7 +223,7 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
     if len(first) == 1:
         return say(code, name=_explained(query, first[0]), value=_counted(query, figure(answer, first[0])), **beside)
     if len(first) <= LISTED:
-        names = say("answer.or").join(_explained(query, part) for part in first)
+        names = say("answer.or").join(_part(answer, part, _explained(query, part)) for part in first)
         return say(f"{code}_among", names=names, **beside)
     return say("answer.inner.first_of", parts=len(telling), **beside) if beside else _ahead(answer, first)
 

@@ -141,8 +141,11 @@ class FitChecks(OfCounts):
         unsure = sum(one == UNSURE for one in told.values())
         if not unsure and any(rough(interval[name], self.facts.about) for name in value):
             reach = max(-(-(high - low) // 2) for low, high in interval.values())
-            return say("fit.headline.fits_rough", reach=reach, about=self.facts.about)
-        return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(told), unsure=unsure)
+            each = self.facts.unit.at_most
+            return say("fit.headline.fits_rough", reach=reach, about=self.facts.about, each=each)
+        if unsure == len(told):
+            return say("fit.headline.too_rough")
+        return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(told), fit=len(told) - unsure)
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
         return {name: sum(row[f"fault {name}"] for row in rows) for name in self.columns}

@@ -51,7 +51,12 @@ class Within(Promise):
         return say(f"promise.{code}", **words) + self.guess(asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return self.at_best(say("promise.short.within", alpha=self.alpha_words(asked)), asked)
+        alpha, planned = self.alpha_words(asked), False
+        if asked is not None:
+            if self.told_in(asked) == "column" and asked.unseen() is None:  # the question beside it names it
+                alpha = measured(self._rounded(asked), asked.measure)
+            planned = self.supposes(asked) and not asked.conditional and not self.equal_groups(asked)
+        return self.at_best(say(f"promise.short.{'planned' if planned else 'within'}", alpha=alpha), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         if asked is None or asked.answer_kind not in CURVES:

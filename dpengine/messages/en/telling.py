@@ -51,6 +51,7 @@ SENTENCES = {
     "state.shape": "no clear shape",
     "state.noise": "mostly noise",
     "answer.or": " or ",
+    "answer.quoted": "“{name}”",
     "answer.found": "{values} {values|value|values} found. {most}",
     "answer.unseen": "A value that is not here is held by fewer than {unseen} {unit}.",
     "promise.found": "figures within ±{alpha}; every value that {unseen} {unit} or more hold appears; {chance} times in 100",

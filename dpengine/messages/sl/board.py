@@ -25,7 +25,7 @@ SENTENCES: dict[str, str] = {
     "board_page.against": "Stolpci, ki vas zanimajo",
     "board_page.details": "Podrobnosti",
     "board_page.worth.people": "{share}: vsak stolpič v {columns} {columns|stolpcu|stolpcih|stolpcih|stolpcih} natančen na ±{reach} od {people} {people|osebe|oseb|oseb|oseb}, vsi hkrati, v {chance} od 100 primerov; v tabeli z manj kot približno {few} {few|osebo|osebama|osebami|osebami} bi bil to večinoma šum.",
-    "board_page.worth.rows": "{share}: vsak stolpič v {columns} {columns|stolpcu|stolpcih|stolpcih|stolpcih} natančen na ±{reach} od {people} {people|vrstice|vrstic|vrstic|vrstic}, vsi hkrati, v {chance} od 100 primerov; v tabeli z manj kot približno {few} {few|osebo|osebama|osebami|osebami} bi bil to večinoma šum.",
+    "board_page.worth.rows": "{share}: vsak stolpič v {columns} {columns|stolpcu|stolpcih|stolpcih|stolpcih} natančen na ±{reach} {reach|vrstico|vrstici|vrstice|vrstic}, vsi hkrati, v {chance} od 100 primerov, ko je oseb približno {people}, vsaka z največ {each} {each|vrstico|vrsticama|vrsticami|vrsticami}; v tabeli z manj kot približno {few} {few|osebo|osebama|osebami|osebami} bi bil to večinoma šum.",
     "board_page.button": "Prvi pogled – porabi {share}",
     "board_page.too_much": "To stane več kot {left}, kolikor je še ostalo. Izberite bolj zasebno nastavitev.",
     "board_page.gains": "Natančneje za isto ceno",

@@ -74,7 +74,7 @@ SENTENCES: dict[str, str] = {
     "session.worth": "Koliko bo vreden vsak odgovor",
     "session.adaptive": "To velja za vse skupaj, kakorkoli že vsako vprašanje sledi iz prejšnjih odgovorov.",
     "session.bears": "Pri tej porabi {people} {people|oseba nosi|osebi nosita|osebe nosijo|oseb nosi} {each}.",
-    "session.bears_one": "{questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj} znotraj ±{alpha}",
+    "session.bears_one": "{questions} {questions|vprašanje|vprašanji|vprašanja|vprašanj} na ±{alpha} natančno",
     "session.answers_all": "Odgovori",
     "session.more": "Več o šumu",
     "session.more.each": "Vsak od odgovorov ({questions}) je žreban s svojim ε = {each}; vse se zaračuna pred prvim vprašanjem.",

@@ -142,6 +142,7 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(table: dp.Table) -> 
         ([bars[0]], "compare.number"),
         ([bars[0], bars[0]], "compare.number"),
         ([bars[0], mean[0]], "compare.units"),
+        ([mean[0], replace(mean[0], request="other", unit=("column", "age", "mean"))], "compare.columns"),
         ([bars[0], few[1]], "compare.few_part"),
         ([bars[1], wide], "compare.tables"),
         ([median[0], mean[0]], "compare.bought"),

@@ -118,7 +118,7 @@ def test_a_question_s_error_is_the_same_on_the_column_s_line_on_the_ready_page_a
     (bars,) = re.findall(r"each bar ±(\d+) rows", plain(page.text))
     table = page.press("Go on").finish("one error")
     ready = plain(page.text)
-    (exact,) = re.findall(r"within ±(\d+) rows", ready)
+    (exact,) = re.findall(r"·\s+within ±(\d+) rows", ready)
     assert float(bars) == float(f"{int(exact):.2g}") or 0 <= int(bars) - int(exact) <= 10  # rounded up
     best = table.cheapest(spend.fresh(table, table.suggested("mean", column="minutes")))
     assert f"within ±{line}\N{NO-BREAK SPACE}min" in best.promise().short(best)

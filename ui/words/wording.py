@@ -181,8 +181,7 @@ def _explained(query: dp.Query, part: str) -> str:
     return _quoted(name)
 
 
-def _quoted(name: str) -> str:
-    """A name that is a word, so that it is not read as one of the sentence's."""
+def _quoted(name: str) -> str:  # so that it is not read as a word of the sentence
     return name if any(map(str.isdigit, name)) else say("answer.quoted", name=name)
 
 

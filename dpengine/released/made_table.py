@@ -8,6 +8,7 @@ Held back   of what was only fitted nothing is promised. How a fit does where th
             the measured pairs, chosen at random, are left out of another fit, smaller but else the same, and held
             against their cells. An average over these pairs, noise included; beside it what noise alone would come to,
             and what taking the two columns for independent would.
+Noise       cells outside a list or without a value that cannot be told from none get no rows (`faint`).
 Values      a cell of a list is its label; of a number or a day, one of its values on the declared grid: spread over the
             group as another paid answer about the column says (`refined`), else evenly. Rows without a value have none,
             and so have those that do not fit the declaration.
@@ -43,6 +44,7 @@ from dpengine.mechanisms.synthetic.rules import Mask, valued
 from dpengine.mechanisms.synthetic.soft_fit import Points, Progress, Target, quiet
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import called
+from dpengine.released import faint
 from dpengine.released.look import Look
 from dpengine.released.mixing import PublicMix
 from dpengine.released.refined import Curve, best, evenly
@@ -122,7 +124,7 @@ class MadeTable:
         points = fitted(
             self.sizes, self.targets, float(self.rows), self.seed, progress, self.alike, possible=self.possible
         )
-        codes = whole_rows(points, self.sizes, self.rows, self._mended_by, self.seed, self.possible)
+        codes = self._whole(points)
         by_curve = {name: curve.source for name, curve in self._curves.items()}
         facts = {_FACTS: json.dumps(self._tried()).encode(), _REFINED: json.dumps(by_curve).encode()}
         told = self.arrow(codes).replace_schema_metadata(facts)
@@ -132,6 +134,11 @@ class MadeTable:
         pq.write_table(told, part, compression="zstd")
         part.chmod(0o600)
         os.replace(part, self.path)
+
+    def _whole(self, points: Points) -> list[Integers]:
+        weights = points.weights * faint.kept(self.left_out, points.codes)
+        told = Points(points.codes, weights if weights.any() else points.weights)
+        return whole_rows(told, self.sizes, self.rows, self._mended_by, self.seed, self._told_possible)
 
     @cached_property
     def _mended_by(self) -> list[Columns]:
@@ -222,6 +229,15 @@ class MadeTable:
     def possible(self, codes: Sequence[Integers]) -> Mask | None:
         """Which combinations of cells no rule excludes; None where there is no rule."""
         return self.query.rules.possible(codes) if self.query.never else None
+
+    @cached_property
+    def left_out(self) -> list[Mask]:
+        """For each column the cells that get no rows, because they cannot be told from none (`faint`)."""
+        return faint.left_out(self.look)
+
+    def _told_possible(self, codes: Sequence[Integers]) -> Mask:
+        fine, ruled = faint.kept(self.left_out, codes), self.possible(codes)
+        return fine if ruled is None else fine & ruled
 
     # Rows as a person reads them
 

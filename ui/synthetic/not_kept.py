@@ -8,17 +8,20 @@ from html import escape
 import streamlit as st
 
 from dpengine.messages import say
+from dpengine.released import faint
 from dpengine.released.kept import KeptTogether
 from dpengine.released.made_table import MadeTable
 from ui.words.figures import bare
 from ui.words.kept_words import threes
 
 FEW = 12  # pairs that are named in the line itself
+NAMED = 6  # values
 
 
 def show(made: MadeTable, kept: KeptTogether) -> None:
     """A point for each; which pairs, folded where they are many."""
-    told = [_pairs(kept), threes(kept), _averages(made, kept), _rare(made, kept), say("synthetic_page.bad_rest")]
+    told = [_pairs(kept), threes(kept), _averages(made, kept), _rare(made, kept), _none(made)]
+    told.append(say("synthetic_page.bad_rest"))
     points = "".join(f"<li>{escape(line)}</li>" for line in told if line)
     st.html(f"{_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
     if len(kept.apart) > FEW:
@@ -49,7 +52,28 @@ def _averages(made: MadeTable, kept: KeptTogether) -> str:
 
 def _rare(made: MadeTable, kept: KeptTogether) -> str:
     of = say(f"synthetic_page.of_{made.query.counted}")
-    return say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
+    told = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
+    found = []
+    for place, column in enumerate(kept.names):
+        found += [f"{column}: {name}" for name in faint.perhaps_none(made.look, place, made.counts(column))]
+    if not found:
+        return told
+    more = max(len(found) - NAMED, 0)
+    code = "synthetic_page.rare_more" if more else "synthetic_page.rare_named"
+    return f"{told} {say(code, values='; '.join(found[:NAMED]), more=more)}"
+
+
+def _none(made: MadeTable) -> str:
+    """Which cells that a declaration makes by itself got no rows."""
+    found = []
+    for place, (column, out) in enumerate(zip(made.look.cells, made.left_out, strict=True)):
+        cells = zip(made.query.cell_names(place), out, made.counts(column), strict=True)
+        found += [f"{column}: {name}" for name, no, rows in cells if no and not rows]
+    if not found:
+        return ""
+    if len(found) > NAMED:
+        return say("synthetic_page.none_many", many=len(found))
+    return say("synthetic_page.none_named", values="; ".join(found))
 
 
 def _apart(kept: KeptTogether) -> str:

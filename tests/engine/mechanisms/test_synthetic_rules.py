@@ -134,7 +134,7 @@ def test_a_file_that_is_being_written_is_not_swept(tmp_path: Path, monkeypatch: 
     made, seen = of(query, tmp_path / "made.parquet"), []
     made.targets, made.rows = [], 100
     monkeypatch.setattr("dpengine.released.made_table.fitted", lambda *given, **more: None)
-    monkeypatch.setattr("dpengine.released.made_table.whole_rows", lambda *given, **more: any_rows(query))
+    monkeypatch.setattr(MadeTable, "_whole", lambda self, points: any_rows(query))
     monkeypatch.setattr(MadeTable, "_tried", lambda self: None)
     write = pq.write_table
 

@@ -50,6 +50,7 @@ from dpengine.accountant.loss import Exponential, Gaussian, Loss, Repeated, Toge
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.remembered import remembered
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base, ref_json
@@ -156,9 +157,11 @@ class SyntheticTable(Overview):
         refuse_large(facts, made | {"against": (keep,) if keep else ()})
         return made
 
+    @remembered(256)  # a page asks for it at every price, and again at every click
     def planned(self, plan: str) -> Self:
         return replace(self, plan=plan, every=plan in EVERY, three=plan == TRIPLES)
 
+    @remembered(256)
     def best_plan(self) -> str:
         """By how far noise would put measured marginals off on average, which is public: all triples where that is
         little, else all pairs and some triples, else some of both."""

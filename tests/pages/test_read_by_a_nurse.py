@@ -112,7 +112,7 @@ def test_a_bar_at_an_end_is_never_named_as_the_most() -> None:
         answered("histogram", unsure, around(unsure), column=OF_MONTHS)
     )
     flat = headline(answered("histogram", MONTHS, around(MONTHS), column=OF_MONTHS))
-    assert flat.startswith("Apart from the ends of the range, none of 10 is clearly the largest; December 2024 and")
+    assert "none clearly the largest; at the ends of the range: December 2024 and" in flat, flat
     inside = MONTHS | {"2024-12": 500, "2024-06": 5_000}
     assert headline(answered("histogram", inside, around(inside), column=OF_MONTHS)).startswith(
         "Most: June 2024, about"

@@ -13,9 +13,8 @@ from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.edges import at_end, named
 from dpengine.mechanisms.telling import APART, LIKELY, REST, leaders
 from dpengine.messages import say
-from dpengine.messages.numbers import day, local, setting
-from dpengine.released.monotone import halfway
 from ui.words import density_words, model_words
+from ui.words.curve_words import halfway_words
 from ui.words.edge_words import LISTED, listed
 from ui.words.figures import anything, figure, printable, printed, printed_range
 
@@ -196,9 +195,7 @@ def finding(answer: dp.Answer, state: str) -> str:
         told += "; …" if len(telling) > LISTED else ""
         told = say("answer.apart", parts=told) if state else told
     elif state:
-        ends = sorted(end for part in telling for end in ranges[part])
-        low, high = printed_range(query, ends[0], ends[-1])
-        told = say("answer.apart_many", parts=len(telling), low=low, high=_counted(query, high))
+        told = say("answer.apart_many", parts=len(telling), **_spanned(answer, telling))
     else:
         told = _largest(answer, telling)
     return say("answer.found", values=len(answer.value), most=told) if query.unseen() is not None else told
@@ -224,7 +221,14 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
     if len(first) <= LISTED:
         names = say("answer.or").join(_part(answer, part, _explained(query, part)) for part in first)
         return say(f"{code}_among", names=names, **beside)
-    return say("answer.inner.first_of", parts=len(telling), **beside) if beside else _ahead(answer, first)
+    return say("answer.inner.first_of", **_spanned(answer, inner), **beside) if beside else _ahead(answer, first)
+
+
+def _spanned(answer: dp.Answer, parts: list[str]) -> dict[str, str]:
+    """Between which figures all of these lie."""
+    ends = sorted(end for part in parts for end in answer.interval[part])
+    low, high = printed_range(answer.query, ends[0], ends[-1])
+    return {"low": low, "high": _counted(answer.query, high)}
 
 
 def _part(answer: dp.Answer, part: str, name: str) -> str:
@@ -247,19 +251,6 @@ def _ahead(answer: dp.Answer, first: list[str]) -> str:
     if len(rest) <= NAMED:
         return say("answer.ahead", **facts)
     return say("answer.ahead_more", more=len(rest) - LISTED, **facts)
-
-
-def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
-    """The value that half of the rows are at or below, and between which ones it is; only where a curve tells."""
-    names = list(answer.value)
-    lows, highs = zip(*(answer.interval[name] for name in names), strict=True)
-    found = halfway([answer.value[name] for name in names], lows, highs)
-    if found is None:
-        return None
-    column = answer.query.facts.schema[answer.query.answer_column]
-    write = day if isinstance(column, dp.Date) else local if getattr(column, "years", False) else setting
-    told = [write(names[place]) for place in found]
-    return told[0], told[1], told[2]
 
 
 # How far the truth may be ---------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ SENTENCES = {
     "answer.inner.highest": "Between the ends of the range, highest: {name}, about {value}; {ends}",
     "answer.inner.most_among": "Between the ends of the range, most: {names}; {ends}",
     "answer.inner.highest_among": "Between the ends of the range, highest: {names}; {ends}",
-    "answer.inner.first_of": "Apart from the ends of the range, none of {parts} is clearly the largest; {ends}",
+    "answer.inner.first_of": "Each between {low} and {high}, none clearly the largest; at the ends of the range: {ends}",
     "answer.inner.end": "{name}: about {value}",
     "answer.few_parts": "In {few} of {of} there are too few to tell.",
     "answer.counted.people": "{value} {value|person|people}",

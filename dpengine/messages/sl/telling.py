@@ -34,7 +34,7 @@ SENTENCES = {
     "answer.inner.highest": "Med koncema razpona najvišje: {name}, približno {value}; {ends}",
     "answer.inner.most_among": "Med koncema razpona največ: {names}; {ends}",
     "answer.inner.highest_among": "Med koncema razpona najvišje: {names}; {ends}",
-    "answer.inner.first_of": "Če ne štejemo koncev razpona, od {parts} nobena ni očitno največja; {ends}",
+    "answer.inner.first_of": "Vsaka od {low} do {high}, nobena ni očitno največja; na koncih razpona: {ends}",
     "answer.inner.end": "{name}: približno {value}",
     "answer.few_parts": "Pri {few} od {of} je podatkov premalo, da bi vedeli.",
     "answer.counted.people": "{value} {value|oseba|osebi|osebe|oseb}",

@@ -51,7 +51,7 @@ MIXES: dict[int, tuple[tuple[float, Mix], ...]] = {
     ),
 }
 SOME_TRIPLES = 0.065  # so far off, all are measured where a mixed plan would choose them all
-FOR_KEPT = Fraction(1, 2)  # the same where all pairs with a column are among it
+FOR_KEPT = Fraction(1, 2)  # of ρ, for what is measured whatever is chosen, where all pairs with a column are among it
 MOST_ROWS = 2_000_000  # made up
 MOST_IN_THREES = 24  # columns of which triples may be chosen
 MOST_COUNTED = 1_000_000  # cells of everything that may be chosen

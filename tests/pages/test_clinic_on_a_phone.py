@@ -20,7 +20,7 @@ from dpengine.messages.language import speaking
 from ui.data import presets
 from ui.data.declare_fit import FINE, USUAL
 from ui.data.preset_lists import LISTS
-from ui.parts import fitting, preview
+from ui.parts import first_look, fitting, preview
 from ui.parts.answer import bars_table
 from ui.shell import frame
 from ui.words import prices
@@ -132,6 +132,11 @@ def test_after_a_rough_check_a_stronger_one_stands_there_with_its_price(
     query = visits.least_priced(visits.query("fit_checks", epsilon="1", columns=["ward"]), Fraction(600, least))
     assert query is not None and prices.takes(visits, visits.preview(query).share) in button.label
     assert say("data.fit.stronger", alpha=query.promise().amount, columns="ward") in plain(html_of(app))
+    asked = visits.ask(visits.query("fit_checks", epsilon="1", columns=["ward"]))
+    monkeypatch.setattr(first_look, "usual", lambda table: None)  # then a link stands there, as it does further down
+    below = open_page("data", table=visits.name, answer=asked.request_id)
+    assert len([one for one in below.button if str(one.key).startswith("fit-again-exact-")]) == 1
+    assert say("page.trouble") not in plain(html_of(below)) and say("data.fit.all_title") in plain(html_of(below))
     fine = Fits((Check(bounds, {"ward": (0, (-10, 10)), "sex": (0, (-10, 10))}, 600, 3),))
     monkeypatch.setattr(fitting, "of_table", lambda name: fine)
     assert not [one for one in open_page("data", table=visits.name).button if "fit-again-exact" in str(one.key)]

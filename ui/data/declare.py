@@ -304,9 +304,10 @@ _RULES = """
 .st-key-card-first [data-testid="stHtml"] p { margin: 0; }
 .columns-on a { border: 1px solid var(--line); border-radius: 1rem; padding: 0.1rem 0.7rem; background: var(--paper);
   white-space: nowrap; text-decoration: none; }
-.st-key-declare-done > :first-child [data-testid="stPageLink-NavLink"] { background: var(--left);
+[class*="st-key-declare-done"] > :first-child [data-testid="stPageLink-NavLink"] { background: var(--left);
   border-color: var(--left); }
-.st-key-declare-done > :first-child [data-testid="stPageLink-NavLink"] p { color: var(--paper); font-weight: 600; }
+[class*="st-key-declare-done"] > :first-child [data-testid="stPageLink-NavLink"] p { color: var(--paper);
+  font-weight: 600; }
 [data-testid="stRadio"] [data-testid="stCaptionContainer"] { color: var(--muted); opacity: 1; }
 @media (max-width: 640px) { .so-far span { display: none; }
   [data-testid="stLayoutWrapper"]:has(> .st-key-declare-buttons) { bottom: 3.5rem; }

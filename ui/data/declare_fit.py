@@ -30,8 +30,9 @@ STEPS = (ROUGH, USUAL, 20, 50)
 MOST_TOLD = 12  # columns in a line
 
 
-def show(table: dp.Table, buy: bool = True) -> None:
-    """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now."""
+def show(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
+    """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now, and with
+    `exact` what was checked roughly."""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
@@ -42,7 +43,7 @@ def show(table: dp.Table, buy: bool = True) -> None:
         if came:
             steer.bring(f"check-{table.name}")
         told(table, fits)
-        if buy:
+        if buy and exact:
             stronger(table)
         if unchecked and len(unchecked) < len(fits):
             st.html(f"<p>{escape(say('data.fit.unchecked', columns=_some(unchecked)))}</p>")

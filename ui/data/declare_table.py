@@ -87,7 +87,7 @@ def _first(table: dp.Table) -> None:
                 st.html(f"<p>{escape(told)}</p>")
                 job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
         else:
-            with st.container(key="declare-done"):
+            with st.container(key="declare-done-first"):  # the other stands below, where a check was just read
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
         ways = [way for name in table.schema.columns if (way := _way(table, name, name))]
         if ways:
@@ -159,15 +159,14 @@ def show() -> None:
     asked = job.look(request) if request else None
     if asked is not None and not asked.over:
         return
-    asks, unfit = not table.closed and may("ask", table.name), False
+    asks, unfit, offered = not table.closed and may("ask", table.name), False, False
     if asked is not None and asked.answer is not None:
         frame.show_price(table, None)  # drawn again: the charge may have come after the frame
         answer.show(asked.answer)
         buy.then(table, asked.answer)
         if asks and not table.practice and not asked.answer.query.declares:  # it was a check
             unfit = fit.unfit(table)
-            if not unfit:
-                fit.stronger(table)
+            offered = not unfit and fit.stronger(table)
             fit.show(table) if unfit else _first(table)
         st.divider()
     heading("data.table", table=table.name)
@@ -190,7 +189,7 @@ def show() -> None:
     wish.show(table)
     if asks:
         if not unfit:  # else it stands above, below the answer
-            fit.show(table)
+            fit.show(table, exact=not offered)
         if not find:
             buy.unknown(table)
     newer.show(table)

@@ -94,7 +94,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
     bars = _shared(table, meter, preview, of)
     if bars is None:
         words, label, parts = _bar(meter.used, preview, of)
-        aside = f'<div class="aside">{_aside(table, meter)}</div>'
+        aside = f'<div class="whose">{_aside(table, meter)}</div>'
         bars = (
             f'<div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
             f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>'
@@ -147,7 +147,7 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
         f'<div class="bar" role="img" aria-label="{escape(say("meter.label", left=label))}">{bar}</div></div>'
         for words, beside, bar, label in both
     )
-    return f'<div class="two">{bars}</div><div class="words"><div class="aside">{_aside(table, meter)}</div></div>'
+    return f'<div class="two">{bars}</div><div class="words"><div class="whose">{_aside(table, meter)}</div></div>'
 
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:

@@ -127,10 +127,10 @@ def in_sheet(done: Done) -> bytes:
 
 
 def _typed(cell: str | float | None) -> str | float | None:
-    """A number as a number, unless it begins with a 0 that means something."""
-    if not isinstance(cell, str) or not _NUMBER.fullmatch(cell) or re.match(r"[+-]?0\d|\+", cell):
+    """A number as a number, unless it begins with a 0 that means something, or has a comma, which may mean either."""
+    if not isinstance(cell, str) or "," in cell or not _NUMBER.fullmatch(cell) or re.match(r"[+-]?0\d|\+", cell):
         return cell
-    return float(cell.replace(",", ".")) if re.search("[.,]", cell) else int(cell)
+    return float(cell) if "." in cell else int(cell)
 
 
 def _told(done: Done | str, found: dp.Answer) -> None:

@@ -65,12 +65,12 @@ def test_a_suggestion_reads_the_first_line_only(tmp_path: Path) -> None:
         ('"x;y;z",b', ",", "."),
     ]:
         found = suggest(put(tmp_path, f"{line}\n{rest}"))
-        assert found == Dialect(separator=separator, decimal=decimal)
+        assert found == Dialect(separator=separator, decimal=decimal, encoding="utf-8 or windows-1252")
     assert suggest(put(tmp_path, b"\xef\xbb\xbfa;b\n")).encoding == "utf-8"
     wide = put(tmp_path, "a;b\n1;ž\n".encode("utf-16"))
     assert suggest(wide) == Dialect(separator=";", decimal=",", encoding="utf-16")
     assert suggest(put(tmp_path, "věk;b\n".encode("windows-1250"))).encoding == "windows-1252"
-    assert suggest(put(tmp_path, b"a;b\n\xff\xfe\x81;\n")).encoding == "utf-8"
+    assert suggest(put(tmp_path, b"a;b\n\xff\xfe\x81;\n")).encoding == "utf-8 or windows-1252"
     for wrong in (b"", b"PK\x03\x04xx"):
         with pytest.raises(AllowanceError):
             suggest(put(tmp_path, wrong))

@@ -301,6 +301,11 @@ class Shapes:
         """About how often the likelier side is right. Estimated: nothing is promised."""
         return self.fit.right(min(max(self.average, 0.0), 1.0))
 
+    def ranked(self) -> float:
+        """About how often somebody on the side of a yes is given a higher chance than somebody on the other; of chance
+        alone half. Estimated: nothing is promised."""
+        return self.fit.ranked(min(max(self.average, 0.0), 1.0))
+
     def off(self) -> tuple[float, float]:
         """About how far predictions of a number are off, and how far always saying the average is. Estimated."""
         return self.fit.off, float(np.sqrt(self.moments.spread))

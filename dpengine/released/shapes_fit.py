@@ -146,12 +146,22 @@ class ShapesFit:
 
     def right(self, share: float) -> float:
         """About which share of rows is on the side of ½ where the prediction is; `share` of them are a yes."""
-        mixed = max(share * (1 - share), _LEAST)
-        apart = max(self.explained / (self.moments.total * mixed), 0.0)
-        within = math.sqrt(max(self.predicted - mixed * apart**2, self.predicted * 1e-3, _LEAST))
+        apart, within = self._sides(share)
         normal = NormalDist()
         yes, no = share + (1 - share) * apart, share - share * apart
         return share * normal.cdf((yes - 0.5) / within) + (1 - share) * normal.cdf((0.5 - no) / within)
+
+    def ranked(self, share: float) -> float:
+        """About how often somebody who is a yes is given a higher chance than somebody who is not: the area under the
+        ROC curve."""
+        apart, within = self._sides(share)
+        return NormalDist().cdf(apart / (within * math.sqrt(2)))
+
+    def _sides(self, share: float) -> tuple[float, float]:
+        """How far apart the mean predictions of both sides are, and the standard deviation within one."""
+        mixed = max(share * (1 - share), _LEAST)
+        apart = max(self.explained / (self.moments.total * mixed), 0.0)
+        return apart, math.sqrt(max(self.predicted - mixed * apart**2, self.predicted * 1e-3, _LEAST))
 
     @cached_property
     def off(self) -> float:

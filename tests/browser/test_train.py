@@ -66,8 +66,25 @@ def test_a_long_training_is_stopped_and_stays_charged(open_page: Any, phone: Any
     shot(phone, "train-phone")
 
 
+def _brought(page: Any, schema: Any, folder: Path) -> None:
+    """Two rows of usual values come back with a column more."""
+    names = [name for name in schema.columns if name != "has_car"]
+    cells = [str(schema[name].value(0)) if hasattr(schema[name], "value") else "" for name in names]
+    (folder / "mine.csv").write_text("\n".join([",".join(names), ",".join(cells), ",".join(cells)]), encoding="utf-8")
+    card = page.locator(".st-key-card-train-file")
+    card.locator("input[type=file]").set_input_files(folder / "mine.csv")
+    card.get_by_text("2 rows were read").wait_for()
+    settled(page)
+    download(page, card.get_by_role("button", name="Download CSV with the new column")).save_as(folder / "told.csv")
+    first, *rest = (folder / "told.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert first.endswith("chance that has_car is yes") and len(rest) == 2
+    assert 0 <= float(rest[0].rsplit(",", 1)[1]) <= 1
+
+
 @pytest.mark.long
-def test_a_model_is_read_off_figures_and_another_costs_nothing(page: Any, phone: Any, server: Any) -> None:
+def test_a_model_is_read_off_figures_and_another_costs_nothing(
+    page: Any, phone: Any, server: Any, tmp_path: Path
+) -> None:
     go(page, "/train?table=town&target=has_car&share=20")
     page.get_by_text("is not promised: that depends on your table").wait_for()
     shot(page, "shapes-form")
@@ -79,6 +96,16 @@ def test_a_model_is_read_off_figures_and_another_costs_nothing(page: Any, phone:
     kind(page)
     assert not violations(page)
     shot(page, "shapes")
+    _brought(page, table_of(page, server).schema, tmp_path)
+    assert meter(page) == left, "predicting for a file costs"
+    model = page.url
+    go(page, "/answers?table=town")
+    page.get_by_text("A model that predicts has_car from").first.wait_for()
+    page.get_by_text(re.compile("Whether has_car is yes: right for about .* always guessing “")).first.wait_for()
+    shot(page, "answers-model")
+    page.get_by_role("link", name="Open the model").first.click()
+    page.get_by_role("heading", name="What goes with has_car").wait_for()
+    go(page, model)
     phone.context.add_cookies(page.context.cookies())
     go(phone, page.url.replace("target=has_car", "target=district") + "&lang=sl")
     phone.get_by_role("heading", name="Kaj gre skupaj s stolpcem district").wait_for()

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.released.kept import KeptTogether
 from dpengine.released.look import Look
 
 
-def not_kept(answer: dp.Answer) -> str:
-    """Nothing of other answers, and of tables of made-up rows that were not fitted to counts."""
+def not_kept(answer: dp.Answer, follows: Collection[str] = ()) -> str:
+    """Nothing of other answers, and of tables of made-up rows that were not fitted to counts. `follows`: the columns
+    whose values follow another answer."""
     if answer.query.makes_rows != "fitted" or not isinstance(answer.value, Look):
         return ""
     kept = KeptTogether(answer.value)
     parts = [say("kept.pairs", many=len(kept.apart), all=kept.all_pairs)] if kept.apart else []
     parts += [_threes(kept)] if len(kept.names) > 2 + (kept.threes == kept.all_threes) else []
-    parts += [say("kept.averages", columns=kept.uneven)] if kept.uneven else []
+    uneven = [name for name in kept.uneven if name not in follows]
+    parts += [say("kept.averages", columns=uneven)] if uneven else []
     parts.append(say(f"kept.rare.{answer.query.counted}", rows=kept.reach(1)))
     return say("kept.not", parts="; ".join(parts))
 

@@ -18,6 +18,7 @@ from ui.words.figures import bare, printed, printed_range
 
 NAMED = 2  # values of a side that are told by name
 BETTER = 0.98  # of what always saying the average is off by
+RANKS, _STEP = 60, 5  # of 100 in the right order, told in steps of 5: fewer are hardly more than a coin
 _KEPT = 1_000
 _read: dict[tuple[str, str], tuple[str, str]] = {}  # by the charge and the language: reading a model takes a while
 
@@ -98,6 +99,9 @@ def judged(model: Shapes) -> str:
     else:
         off, blank = model.off()
         better = off < BETTER * blank
+    ranked = _STEP * math.floor(100 * model.ranked() / _STEP) if model.listed else 0
+    if not better and ranked >= RANKS:
+        return say("shapes_page.ranks", yes=list(model.yes), ranked=ranked)
     return say("shapes_page.beats" if better else "shapes_page.no_better")
 
 

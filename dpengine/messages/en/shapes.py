@@ -38,6 +38,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.off": "Guesses of this model are typically off by about {off} in {target}, by a rough estimate; always saying the average is off by about {blank}.",
     "shapes_page.beats": "So the model likely beats guessing. The estimate is no promise and can be too good.",
     "shapes_page.no_better": "So it is not clear that the model beats guessing: do not rely on it. More people, a larger share or fewer columns would help.",
+    "shapes_page.ranks": "So it guesses no better than always saying the same, as far as can be told. Its use is ranking: of two of whom one is {yes}, it gives that one the higher chance about {ranked} times in 100 (a coin: 50), by a rough estimate that can be too good. More people, a larger share or fewer columns would help.",
     "shapes_page.blank": "So little of what was counted stands out of the noise that the model says the same of everybody: it is no better than guessing. More people, a larger share or fewer columns would help.",
     "shapes_page.held": "How it did on what was held back: each column was left out in turn, and the others had to say how its values differ. They were off by {off} on average; saying the same of everybody is off by {blank}. That is an average over columns, no promise for any.",
     "shapes_page.begin_list": "Begin with {average} of 100, what is usual. Each value of each column adds or takes away so many; the sum is the chance that {target} is {yes}.",

@@ -38,6 +38,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.off": "Po grobi oceni se ta model običajno zmoti za približno {off} v stolpcu {target}; kdor vedno reče povprečje, za približno {blank}.",
     "shapes_page.beats": "Model je torej verjetno boljši od ugibanja. Ocena ni obljuba in je lahko preveč ugodna.",
     "shapes_page.no_better": "Ni torej jasno, da je model boljši od ugibanja: ne zanašajte se nanj. Pomagajo več oseb, večji delež ali manj stolpcev.",
+    "shapes_page.ranks": "Torej, kolikor je mogoče povedati, ne ugiba bolje kot kdor vedno reče isto. Uporaben je za razvrščanje: od dveh, od katerih velja {yes} za enega, da temu večjo verjetnost v približno {ranked} od 100 primerov (kovanec: 50), po grobi oceni, ki je lahko preveč ugodna. Pomagajo več oseb, večji delež ali manj stolpcev.",
     "shapes_page.blank": "Iz šuma izstopa tako malo preštetega, da model o vseh pravi isto: ni boljši od ugibanja. Pomagajo več oseb, večji delež ali manj stolpcev.",
     "shapes_page.held": "Kako se je obnesel na tem, kar je bilo prihranjeno: vsak stolpec je bil po vrsti izpuščen in drugi so morali povedati, kako se njegove vrednosti razlikujejo. V povprečju so se zmotili za {off}; kdor o vseh reče isto, za {blank}. To je povprečje stolpcev in ne obljuba za kateregakoli.",
     "shapes_page.begin_list": "Začnite z {average} od 100, kot je običajno. Vsaka vrednost vsakega stolpca doda ali odvzame toliko; vsota je verjetnost, da je {target} {yes}.",

@@ -93,6 +93,27 @@ def test_the_estimate_errs_to_the_careful_side() -> None:
         assert np.mean([model.right() - truly_right(model, codes) for model in models]) < most + 0.02
 
 
+def truly_ranked(model: Shapes, codes: dict[str, Any]) -> float:
+    """How often a yes is given a higher chance than a no, over all pairs of both; ties count half."""
+    said = np.full(len(codes["car"]), model.average)
+    for name, place in zip(model.columns, model.places, strict=True):
+        effects = np.array([effect.value for effect in model.effects(name)])
+        ref = model.look.query.axes[place].ref
+        said += effects[codes[name] if isinstance(ref, str) else [ref.of(int(one)) for one in codes[name]]]
+    yes, no = np.sort(said[codes["car"] == 0]), said[codes["car"] != 0]
+    above, below = np.searchsorted(yes, no, "right"), np.searchsorted(yes, no, "left")
+    return float((len(yes) - (above + below) / 2).mean() / len(yes))
+
+
+def test_how_well_it_ranks_is_told_about_as_it_is() -> None:
+    """On average over 40 draws, whose mean is far from the edge that is asked for."""
+    codes, query = people(), asked(epsilon="3")
+    value, coins = counted(query, codes), SystemCoins()
+    models = [Shapes(Look(query, query.draw(value, coins)), TARGET, ["yes"]) for _ in range(40)]
+    off = [model.ranked() - truly_ranked(model, codes) for model in models]
+    assert abs(np.mean(off)) < 0.05 and all(0.5 <= model.ranked() <= 1 for model in models)
+
+
 def without_noise(look: Look, value: Any) -> Look:
     """The same release, had what was counted against the target no noise."""
     query, raw, start = look.query, list(look.raw), 0

@@ -181,7 +181,8 @@ LEAD = f"""# Synthetic tables
 Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared, and `bench.synthetic_people`
 how the tables are made. Errors are shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the
 runs ± standard error, and the mean of the largest ± its own; without ± of one run. Seconds are those of one processor.
-A line with † was measured earlier, ours in an earlier version, its seconds as they passed beside other programs.
+A line with † was measured earlier, ours in an earlier version and others fitted as then (from version 5 on a fit to
+chosen marginals begins along a tree), its seconds as they passed beside other programs.
 """
 ABOUT = {
     "census": "Constants of ours were found on this table.",

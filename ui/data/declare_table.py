@@ -126,8 +126,11 @@ def _question(table: dp.Table, query: dp.Query, seen: dp.Preview, place: int) ->
 
 
 def _enough(table: dp.Table) -> str:
-    """How much can be asked, now that the number of people is known, or was said; nothing where it is plenty."""
+    """How much can be asked, now that the number of people is known; nothing where it is plenty, or was told before for
+    a number that somebody said."""
     meter, facts = table.meter(), table.facts
+    if facts.people is None:
+        return ""
     asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
     many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
     return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_TOLD else ""

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.statement import sentence_of
 from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
@@ -21,6 +22,8 @@ from ui.shell.language import IN_ADDRESS, address
 
 STATE = "ask"
 _BEGAN = "ask-began"  # what the form held when the person came
+_MADE_UP = "ask-where-made-up"  # conditions that the form began with, because of everyone the answer is known
+MOST_ASKED = 100
 _BESIDE = ("table", "answer", IN_ADDRESS)  # in the address too, and no part of the question
 ORDER = asked_on("ask")
 _JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "ordered", "options", "bandwidth")
@@ -39,13 +42,20 @@ def state(table: dp.Table) -> dict[str, Any]:
     elif not arriving:
         carried.came_back()
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
-        first = next(iter(table.suggestions()), None)
+        first = _first(table)
         if first is not None and STATE in first.card.asked_on:
             given = {name: one for name, one in whole(first).items() if name != "epsilon"}  # as any that is picked
             kept["q"], kept["given"] = first.card.key, given | kept["given"]
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))
     return dict(kept)
+
+
+def _first(table: dp.Table) -> dp.Query | None:
+    """What the form begins with: of what the table answers well, first what was not asked yet, and rather of everyone
+    than under a condition that nobody chose."""
+    asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
+    return min(table.suggestions(), key=lambda one: (one.sentence() in asked, not one.where.everyone), default=None)
 
 
 def untouched(key: str, given: dict[str, Any]) -> bool:
@@ -148,6 +158,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
         key = pickers.pick("form.kind", keys, kept["q"], lambda one: dp.catalogue[one].card.noun, "ask-kind")
+        if key != kept["q"] and given.get("where") and given["where"] == st.session_state.get(_MADE_UP):
+            given = {name: one for name, one in given.items() if name != "where"}
         chosen: dict[str, Any] = {}
         column, instead, columns = "", "", list[str]()
         parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
@@ -157,7 +169,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             now = grouping.option_of(given.get("column"))
             instead, now = now, now if now in columns else columns[0]
             column = pickers.pick("form.column", columns, now, grouping.words, f"ask-column-{key}")
-        choice = "everyone"
+        choice, known = "everyone", False
         counts = {one.name: _on(one, given, key) for one in parameters.values() if one.kind == "people"}
         rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column} | counts) else ""
         if "where" in parameters:
@@ -194,6 +206,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         if "of" in parameters or "options" in parameters:
             st.html(f'<p class="muted">{say(f"form.where_title{rows}")}</p>')
         chosen["where"] = conditions.conditions(table, given.get("where") or [], "where")
+        if known and not given.get("where"):
+            st.session_state[_MADE_UP] = chosen["where"]
         with above:
             carried.tell(table, chosen["where"], [key, chosen.get("column")], bool(rows), _everyone)
     if any(parameter.kind == "columns.curve" for parameter in parameters.values()):

@@ -69,7 +69,8 @@ class KeptTogether:
 
     @property
     def uneven(self) -> list[str]:
-        """Numbers whose averages and sums do not follow from what was measured, unless another answer tells them."""
+        """Numbers and days of which neither averages and sums nor single values follow from what was measured, unless
+        another answer tells them."""
         return [name for name, several in evened(self.look.query.axes, self.look.query.facts).items() if several]
 
     def reach(self, columns: int) -> int:

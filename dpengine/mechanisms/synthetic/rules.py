@@ -22,6 +22,7 @@ import numpy.typing as npt
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import AnyOf, InGroup, Predicate, Range, Simple
+from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import MISSING, Category, Number
@@ -39,12 +40,12 @@ def valued(axis: CellAxis, facts: Facts) -> bool:
 
 
 def evened(axes: Sequence[CellAxis], facts: Facts) -> dict[str, bool]:
-    """The columns of numbers that are told by values; True where a measured group holds several, among which a made-up
-    row has any: then neither averages nor sums follow from what was measured."""
+    """The columns of numbers and days that are told by values; True where a measured group holds several, among which a
+    made-up row has any: then neither averages and sums nor counts of single ones follow from what was measured."""
     found = {}
     for axis in axes:
         column = facts.schema[base(axis.ref)]
-        if isinstance(axis.ref, Grouped) and isinstance(column, Number) and valued(axis, facts):
+        if isinstance(axis.ref, Grouped) and isinstance(column, Number | Date) and valued(axis, facts):
             found[base(axis.ref)] = axis.ref.size < column.size
     return found
 

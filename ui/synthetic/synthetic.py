@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -176,10 +177,19 @@ def _count(counter: str, step: int) -> None:
 
 
 def _usual(table: dp.Table, query: SyntheticTable | None) -> str:
-    """The ε that takes the usual share of a whole look at the table."""
+    """The ε that takes the usual share of a whole look at the table; where that would be mostly noise, the least that
+    is not, for at most half of what is left."""
     if query is None:
         return spend.STEPS[0]
-    return first_look.spend_of(table, query) or spend.STEPS[0]
+    usual = first_look.spend_of(table, query) or spend.STEPS[0]
+    if query.asked_at(Fraction(usual)).off_by_noise() > synthetic_preview.MUCH:
+        for step in (one for one in spend.STEPS if Fraction(usual) < Fraction(one) <= table.budget.rule.epsilon):
+            share = table.prices([more := query.asked_at(Fraction(step))])[0]
+            if share is None or share > table.meter().unused / 2:
+                break
+            if more.off_by_noise() <= synthetic_preview.MUCH:
+                return step
+    return usual
 
 
 def _buy(table: dp.Table, query: SyntheticTable) -> None:

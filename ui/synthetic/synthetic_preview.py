@@ -104,7 +104,7 @@ def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
     curved = [name for name in several if name in follows]
     noisy = query.off_by_noise() > MUCH
     good = [say("synthetic_page.good_noisy" if noisy else "synthetic_page.good")]
-    good += [say("synthetic_page.good_averages", columns=every)] if every else []
+    good += [say("synthetic_page.good_averages", columns=every)] if every and not noisy else []
     good += [say("synthetic_page.good_averages_curve", columns=curved)] if curved else []
     mark = ' class="warn"' if noisy else ""
     return f"<h2>{escape(say('synthetic_page.good_title'))}</h2><p{mark}>{escape(' '.join(good))}</p>"

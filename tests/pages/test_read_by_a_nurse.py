@@ -29,12 +29,12 @@ def test_rows_that_are_cut_are_not_said_of_everybody() -> None:
     women = answered("count", 2_187, (2_100, 2_270), people=True, where=WOMEN)
     rows = answered("count", 2_187, (2_100, 2_270), where=WOMEN)
     assert "left out" not in finding(everybody)
-    assert "with more than 3 rows the rest is left out: in truth there may be more people." in finding(women)
-    assert "with more than 3 rows the rest is left out: in truth there may be more." in finding(rows)
+    assert "with more than 3 rows the rest is left out: in truth there may be many more people." in finding(women)
+    assert "with more than 3 rows the rest is left out: in truth there may be many more." in finding(rows)
     with speaking("sl"):
         assert "izpuščen" not in finding(everybody)
-        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici je oseb lahko več." in finding(women)
-        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici jih je lahko več." in finding(rows)
+        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici je oseb lahko precej več." in finding(women)
+        assert "z več kot 3 vrsticami je preostanek izpuščen: v resnici jih je lahko precej več." in finding(rows)
 
 
 def test_a_bought_list_says_how_many_rows_of_a_person_count() -> None:

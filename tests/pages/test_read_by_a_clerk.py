@@ -84,6 +84,6 @@ def test_a_name_is_told_as_surely_as_it_is_known(epsilon: str, where: Any, told:
 
 def test_a_copied_sentence_has_a_day_as_people_write_it_and_what_was_cut() -> None:
     told = card.sentence(answered("histogram", BARS, RANGES, column="sex"))
-    assert "(Allowance, 16 November 2026, receipt abcdef01.)" in told and "there may be more" in told
+    assert "(Allowance, 16 November 2026, receipt abcdef01.)" in told and "there may be many more" in told
     with speaking("sl"):
         assert written_day("2026-02-03") == "3. februar 2026" and written_day("now") == "now"

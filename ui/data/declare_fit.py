@@ -22,7 +22,7 @@ from ui.shell import steer
 from ui.words import prices
 
 NOTHING = Fraction(1, 200)  # of the allowance: for this a check is as exact as can be
-CHEAP = Fraction(2, 100)  # for this as exact as is usual
+CHEAP = Fraction(2, 100)  # for this nearly as exact, or as is usual
 DEAR = Fraction(1, 10)  # more than that no check is worth
 ROUGH, USUAL = 4, 10  # one person in so many
 FINE = (50, 20)
@@ -189,12 +189,10 @@ def _at(table: dp.Table, asked: dp.Query, step: int) -> dp.Query | None:
 
 def _usual(table: dp.Table, options: dict[int, dp.Query]) -> int | None:
     """As exact as takes next to nothing: noise alone then hardly ever casts doubt on a column. Else as exact as is
-    usual where that is cheap, else roughly; None where even that is dear."""
-    for fine in FINE:
-        if fine in options and _share(table, options[fine]) <= NOTHING:
-            return fine
-    if USUAL in options and _share(table, options[USUAL]) <= CHEAP:
-        return USUAL
+    cheap, else roughly; None where even that is dear."""
+    for step, most in ((FINE[0], NOTHING), (FINE[1], CHEAP), (USUAL, CHEAP)):
+        if step in options and _share(table, options[step]) <= most:
+            return step
     return ROUGH if ROUGH in options and _share(table, options[ROUGH]) <= DEAR else None
 
 

@@ -99,6 +99,15 @@ def place(page: Any, name: str, row: str = "Places") -> Any:
     return page.get_by_role("navigation", name=row, exact=True).get_by_role("link", name=name, exact=True)
 
 
+def ask(page: Any, button: str = "ask-go") -> None:
+    """The question in the form; a second step where it takes a large part of the allowance."""
+    page.locator(f".st-key-{button} button").click()
+    sure = page.locator(f".st-key-{button}-sure button")
+    page.locator(".headline").or_(sure).first.wait_for()
+    if sure.count():
+        sure.click()
+
+
 def ask_again(page: Any, button: str = "ask-go") -> None:
     """Pay for one more answer to a question that was answered before: in two steps."""
     settled(page)

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from browser.journeys import ask
 from browser.steps import go, settled, shot
 
 INCOME = {"q": "mean", "column": "monthly_income", "by": "district", "epsilon": "0.2"}
@@ -35,7 +36,7 @@ def test_a_question_from_its_link_to_its_answer(
 ) -> None:
     told = {key: value if isinstance(value, str) else json.dumps(value) for key, value in asked.items()}
     go(page, f"/ask?{urlencode({'table': table} | told)}")
-    page.locator(".st-key-ask-go button").click()
+    ask(page)
     page.locator(".headline").wait_for()
     settled(page)
     shot(page, f"question-{name}")

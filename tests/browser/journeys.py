@@ -79,9 +79,14 @@ def ask_link(table: str, key: str, **parameters: Any) -> str:
 
 
 def ask(page: Any, link: str) -> None:
-    """Open a question, ask it, and wait for its answer."""
+    """Open a question, ask it, in a second step where it takes a large part of the allowance, and wait for its
+    answer."""
     go(page, link)
     page.locator(".st-key-ask-go button").click()
+    sure = page.locator(".st-key-ask-go-sure button")
+    page.locator(".headline").or_(sure).first.wait_for()
+    if sure.count():
+        sure.click()
     page.locator(".headline").wait_for()
     settled(page)
 
@@ -97,15 +102,6 @@ def first_answer(page: Any) -> None:
 def place(page: Any, name: str, row: str = "Places") -> Any:
     """A link of the navigation: to a place, or inside one to a page of it."""
     return page.get_by_role("navigation", name=row, exact=True).get_by_role("link", name=name, exact=True)
-
-
-def ask(page: Any, button: str = "ask-go") -> None:
-    """The question in the form; a second step where it takes a large part of the allowance."""
-    page.locator(f".st-key-{button} button").click()
-    sure = page.locator(f".st-key-{button}-sure button")
-    page.locator(".headline").or_(sure).first.wait_for()
-    if sure.count():
-        sure.click()
 
 
 def ask_again(page: Any, button: str = "ask-go") -> None:

@@ -35,10 +35,7 @@ def test_a_question_from_its_link_to_its_answer(
     page: Any, name: str, table: str, asked: dict[str, Any], expected: str
 ) -> None:
     told = {key: value if isinstance(value, str) else json.dumps(value) for key, value in asked.items()}
-    go(page, f"/ask?{urlencode({'table': table} | told)}")
-    ask(page)
-    page.locator(".headline").wait_for()
-    settled(page)
+    ask(page, f"/ask?{urlencode({'table': table} | told)}")
     shot(page, f"question-{name}")
     assert expected in page.locator(".headline").inner_text()
     assert "100 %" not in page.locator(".meter").inner_text()

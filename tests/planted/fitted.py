@@ -16,7 +16,7 @@ from battery import check_law_against_loss, facts
 from recorded import made
 
 import dpengine as dp
-from dpengine.accountant.loss import Gaussian, Loss
+from dpengine.accountant.loss import Gaussian, Loss, Together
 from dpengine.core.arrays import Integers
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
@@ -103,7 +103,8 @@ class MeasuredForNothing(SyntheticTable):
     """Only the columns by themselves are charged."""
 
     def loss(self) -> Loss:
-        return Gaussian(self.choosing.for_first)
+        first, parts = Gaussian(self.choosing.for_first), super().loss().parts  # type: ignore[attr-defined]
+        return Together(tuple(first if isinstance(one, Gaussian) else one for one in parts))
 
 
 class FarQuicker(Choosing):
@@ -251,10 +252,10 @@ PLANTED = [
     Planted(
         "pairs measured for nothing",
         "A synthetic table is charged for its columns alone, and measures pairs too.",
-        check_the_recorder_finds_nothing,
-        "loss",
-        scene(SyntheticTable),
-        scene(MeasuredForNothing),
+        check_turns_add_up_to_what_is_charged,
+        "more is measured",
+        of_four(SyntheticTable, "replace"),
+        of_four(MeasuredForNothing, "replace"),
     ),
     Planted(
         "a score that counts twice",

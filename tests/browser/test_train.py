@@ -90,7 +90,7 @@ def test_a_model_is_read_off_figures_and_another_costs_nothing(
     shot(page, "shapes-form")
     page.get_by_role("button", name="Train the model — takes").click()
     page.get_by_role("heading", name="What goes with has_car").wait_for()
-    page.get_by_text("always guessing “").wait_for()
+    page.get_by_text("always guessing “").first.wait_for()
     settled(page)
     left = meter(page)
     kind(page)

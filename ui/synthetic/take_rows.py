@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 
@@ -13,6 +13,7 @@ from dpengine.core.arrays import Arrow
 from dpengine.messages import say
 from ui.parts import exports
 from ui.publish.publish_result import FIRST_ROWS, begins
+from ui.words.markup import unmarked
 
 MOST_IN_SHEET = 200_000  # rows of a spreadsheet
 
@@ -20,6 +21,21 @@ MOST_IN_SHEET = 200_000  # rows of a spreadsheet
 def _file(written: Callable[[Arrow], bytes], table: Callable[..., Arrow]) -> bytes:
     """Made when the button is clicked: a large table is not written anew on every run of the page."""
     return written(table())
+
+
+def buttons(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], bytes], str]]) -> None:
+    """A button for each kind of file, the plainest first in colour: its words, what makes it, and what it is."""
+    with st.container(horizontal=True):
+        for end, (label, made, kind) in files.items():
+            st.download_button(
+                unmarked(say(label)),
+                made,
+                f"{name}.{end}",
+                kind,
+                key=f"{key}-{end}",
+                type="primary" if end == "csv" else "secondary",
+                on_click="ignore",
+            )
 
 
 def take_away(found: dp.Answer, table: Callable[..., Arrow], in_sheet: int | None = None) -> None:
@@ -36,15 +52,9 @@ def take_away(found: dp.Answer, table: Callable[..., Arrow], in_sheet: int | Non
         files["xlsx"] = ("synthetic_page.excel", exports.table_sheet, exports.SHEET)
     st.html(f"<h2>{escape(say('publish_page.take'))}</h2>")
     st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
-    with st.container(horizontal=True):
-        for end, (label, written, kind) in files.items():
-            st.download_button(
-                say(label),
-                partial(_file, written, table),
-                f"{name}.{end}",
-                kind,
-                key=f"synthetic-{end}",
-                type="primary" if end == "csv" else "secondary",
-                on_click="ignore",
-            )
+    buttons(
+        name,
+        "synthetic",
+        {end: (label, partial(_file, made, table), kind) for end, (label, made, kind) in files.items()},
+    )
     st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')

@@ -26,7 +26,7 @@ from ui.parts import exports
 from ui.shell import room
 from ui.shell.incoming import here
 from ui.shell.state import workspace
-from ui.words.markup import unmarked
+from ui.synthetic.take_rows import buttons
 
 MOST_BYTES = 20 << 20
 DIGITS = 4  # of a chance, after the point
@@ -141,16 +141,9 @@ def _told(done: Done | str, found: dp.Answer) -> None:
     told += " " + say("score_file.without", rows=done.without) if done.without else ""
     st.html(f'<p role="status">{escape(told)}</p>')
     name = f"predicted-{found.receipt['charge']['hash'][:8]}"
-    files = {"csv": ("score_file.csv", as_text, "text/csv"), "xlsx": ("score_file.sheet", in_sheet, exports.SHEET)}
-    with st.container(horizontal=True):
-        for end, (label, written, kind) in files.items():
-            st.download_button(
-                unmarked(say(label)),
-                partial(written, done),
-                f"{name}.{end}",
-                kind,
-                key=f"score-{end}",
-                type="primary" if end == "csv" else "secondary",
-                on_click="ignore",
-            )
+    files = {
+        "csv": ("score_file.csv", partial(as_text, done), "text/csv"),
+        "xlsx": ("score_file.sheet", partial(in_sheet, done), exports.SHEET),
+    }
+    buttons(name, "score", files)
     st.html(f'<p class="muted">{escape(say("score_file.kept"))}</p>')

@@ -156,7 +156,7 @@ SENTENCES: dict[str, str] = {
     "train_page.would_no": "{target} is not {yes} (score {score})",
     "train_page.outside": "This is outside the declared range of {low} to {high}: the model is a straight line and does not know where to stop.",
     "score_file.title": "Use it on a file",
-    "score_file.lead": "Bring a CSV file or a spreadsheet (.xlsx) with these columns, named alike: {columns}. It comes back with one column more: “{column}”. That is computed from the model alone, so it is free; the file is deleted once it is read, and nothing of it is kept.",
+    "score_file.lead": "Bring a CSV file or a spreadsheet (.xlsx) with these columns, named alike: {columns}. It comes back with one column more: “{column}”. That is computed from the model alone, so it is free; the file is deleted once it is read, and nothing of it is stored.",
     "score_file.file": "File with rows to predict",
     "score_file.working": "Reading the file …",
     "score_file.chance": "chance that {target} is {yes}",

@@ -17,12 +17,14 @@ CANARY = "zebra7421"
 class Page:
     """The Data page. After every run: no exception, and the planted cell is nowhere on it."""
 
-    def __init__(self, chosen: str | None = None) -> None:
+    def __init__(self, chosen: str | None = None, lang: str = "") -> None:
         from streamlit.testing.v1 import AppTest
 
         self.app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
         if chosen is not None:
             self.app.session_state["table"] = chosen
+        if lang:
+            self.app.query_params["lang"] = lang
         self.app.switch_page("../pages/data.py")
         self.run()
 

@@ -154,6 +154,11 @@ NAMES = {
     "šifra bolnika": NOTHING,
     "soglasje za obdelavo": "yes_no",
     "zaposlitveni status": "list employment",
+    "Čakal (min)": "number minutes",
+    "Saldo [EUR]": "number amount",
+    "Hb (g/l)": NOTHING,
+    "Letnik": "number year",
+    "Letnik študija": NOTHING,
 }
 
 

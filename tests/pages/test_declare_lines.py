@@ -22,7 +22,7 @@ from dpengine.messages.language import LANGUAGES, speaking
 from dpengine.messages.numbers import local
 from ui.data import declare_codebook as codebook
 from ui.data import declare_draft as drafts
-from ui.data import presets
+from ui.data import preset_whose, presets
 from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
 from ui.data.declare_draft import Draft
 from ui.data.preset_lists import LISTS
@@ -167,12 +167,15 @@ def test_a_day_waits_for_how_it_is_written_and_for_nothing_else() -> None:
         (["age", "identity", "way"], []),
         (["???", "EMŠO"], ["EMŠO"]),
         (["Št. kartoteke", "Datum obiska"], ["Št. kartoteke"]),
+        (["PatNr", "Geb.-Jahr"], ["PatNr"]),
+        (["Letnik", "KZZ"], ["KZZ"]),
+        (["mrn", "age"], ["mrn"]),
     ],
 )
 def test_names_that_say_whose_a_row_is(names: list[str], found: list[str]) -> None:
-    assert presets.whose(names) == found
-    sure = found[0] if found in (["pacient_id"], ["Št. kartoteke"]) else None
-    assert presets.surely_whose(names) == sure, "no guess stands there where another column may be meant"
+    assert preset_whose.whose(names) == found
+    sure = found[0] if found in (["pacient_id"], ["EMŠO"], ["Št. kartoteke"], ["PatNr"], ["KZZ"]) else None
+    assert preset_whose.surely_whose(names) == sure, "no guess stands there where another column may be meant"
 
 
 # --- the page

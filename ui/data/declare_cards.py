@@ -17,7 +17,8 @@ from ui.data import declare_codebook as codebook
 from ui.data import declare_draft as drafts
 from ui.data import declare_lines as lines
 from ui.data.declare import complain, heading, onwards, reconsider, tried
-from ui.data.declare_draft import Draft
+from ui.data.declare_draft import Draft, numbers_like, numbers_of
+from ui.data.declare_file import is_typed
 
 MOST_LINES = 40  # on one screen
 MOST_NAMED = 8  # columns in a sentence
@@ -27,6 +28,7 @@ def describe(draft: Draft) -> None:
     with suppress(AllowanceError):  # nothing is known of any column yet
         care.suggest(draft)  # the errors on the lines are for what it is worth
     heading("data.cards", sizes="" if draft.about else say("data.cards.sizes", people=draft.sizes[-1]))
+    _written(draft)
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
     one_yes = bool(single) and len(single) == len(waits)
@@ -45,6 +47,18 @@ def describe(draft: Draft) -> None:
         gone = onwards(draft, check, code, first, before, waits=len(waits))
     if gone:
         _on(draft)
+
+
+def _written(draft: Draft) -> None:
+    """How numbers are read, where a comma may be a decimal sign: nobody may have seen the screen that asks it."""
+    if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):
+        told = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
+        st.html(f'<p class="muted">{escape(told)}</p>', width="content")
+        if st.button(say("data.cards.otherwise"), key=f"{draft.mark}-otherwise", type="tertiary"):
+            draft.go("names")
+            st.rerun()
 
 
 def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:

@@ -34,6 +34,7 @@ SURELY = 3  # columns: so many are not found by a wrong separator
 LISTED = 6  # names of columns shown where there are many
 MOST_SPELLED = 3  # names that are spelled differently: a person sees by these which is right
 _REGIONAL = {"sl": "windows-1250"}  # what old programs wrote where a language is spoken; elsewhere Windows-1252
+_LETTERS = {"sl": "čšžćđ"}  # of that language and its neighbours: a wrong reading hardly ever has these alone
 
 
 def choose(draft: Draft) -> None:
@@ -115,12 +116,19 @@ def _plain(draft: Draft) -> bool:
         one_sheet = not is_sheet(draft.path) or len(sheets(files_of(draft.path)[0])) == 1
     except AllowanceError:
         return False
-    commas = draft.dialect.separator == ","  # which are then no decimal signs
-    text = commas and draft.dialect.encoding in ("utf-8", *EITHER)
-    if len(names) < SURELY or not ((is_typed(draft.path) and one_sheet) or text):
+    if len(names) < SURELY or not (one_sheet if is_typed(draft.path) else _spelled_surely(draft, names)):
         return False
     draft.names = names
     return True
+
+
+def _spelled_surely(draft: Draft, names: list[str]) -> bool:
+    """Are the letters of the names beyond doubt: the file says how it is written, or every old encoding spells them
+    alike, or they are letters of the reader's language?"""
+    if draft.dialect.encoding in ("utf-8", *EITHER):
+        return True
+    foreign = {sign for name in names for sign in name.lower() if not sign.isascii()}
+    return (draft.spelled and foreign <= {*_LETTERS.get(current(), "")}) or len(_readings(draft)) < 2
 
 
 def _survey(draft: Draft) -> None:
@@ -225,19 +233,9 @@ def _listed(draft: Draft) -> None:
 def _spellings(draft: Draft) -> bool:
     """The names as each old encoding would spell them: a person sees at once which is right. False where all spell them
     alike, or the file says itself how it is written."""
-    assert draft.path is not None
     if draft.names and draft.dialect.encoding not in _LEGACY:
         return False
-    spelled: dict[str, list[str]] = {}
-    for encoding in _LEGACY:
-        try:
-            found = names_of(draft.path, replace(draft.dialect, encoding=encoding))
-        except AllowanceError:
-            continue
-        if not all(name.isprintable() for name in found):
-            continue
-        if found not in spelled.values() or encoding == draft.dialect.encoding:
-            spelled = {other: names for other, names in spelled.items() if names != found} | {encoding: found}
+    spelled = _readings(draft)
     if len(spelled) < 2:
         return False
     read = _differing(spelled)
@@ -252,6 +250,22 @@ def _spellings(draft: Draft) -> bool:
         args=(draft,),
     )
     return True
+
+
+def _readings(draft: Draft) -> dict[str, list[str]]:
+    """By encoding, the names as it spells them; of several that spell them alike, the one that is read now."""
+    assert draft.path is not None
+    spelled: dict[str, list[str]] = {}
+    for encoding in _LEGACY:
+        try:
+            found = names_of(draft.path, replace(draft.dialect, encoding=encoding))
+        except AllowanceError:
+            continue
+        if not all(name.isprintable() for name in found):
+            continue
+        if found not in spelled.values() or encoding == draft.dialect.encoding:
+            spelled = {other: names for other, names in spelled.items() if names != found} | {encoding: found}
+    return spelled
 
 
 def _differing(spelled: dict[str, list[str]]) -> dict[str, str]:

@@ -17,9 +17,10 @@ from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE
 from dpengine.messages import say
 from ui.data import declare_change as change
-from ui.parts import fitting, job, spend
+from ui.parts import answer, fitting, job, spend
 from ui.shell import steer
 from ui.words import prices
+from ui.words.wording import headline
 
 NOTHING = Fraction(1, 200)  # of the allowance: for this a check is as exact as can be
 CHEAP = Fraction(2, 100)  # for this nearly as exact, or as is usual
@@ -55,6 +56,25 @@ def unfit(table: dp.Table) -> bool:
     """Does a paid check doubt some column?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
     return any(one.checked and one.state not in (FITS, FOUND) for one in fits)
+
+
+def sure(table: dp.Table) -> bool:
+    """Does a paid check say of every column that it fits, and say it closely?"""
+    fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
+    return all(one.checked and not one.rough and one.state in (FITS, FOUND) for one in fits)
+
+
+def passed(checked: dp.Answer) -> None:
+    """A check that found nothing wrong, in two sentences: what is to be done now comes next. The rest a click away."""
+    most = max(high for _, high in checked.interval.values())
+    told = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
+    st.html(
+        f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>'
+        f'<p class="lead">{escape(told)}</p>'
+    )
+    steer.arrived(checked.request_id)
+    with st.expander(say("data.fit.passed_more")):
+        answer.show(checked)
 
 
 def first(table: dp.Table) -> bool:

@@ -22,7 +22,7 @@ from ui.data import declare_draft as drafts
 from ui.data import declare_kinds as kinds
 from ui.data import declare_price as price
 from ui.data import presets
-from ui.data.declare import kept, problem
+from ui.data.declare import DOT, kept, problem
 from ui.data.declare_column import KEPT, KINDS, OUT, UNKNOWN, Card, column_of
 from ui.data.declare_draft import Draft
 from ui.data.presets import Candidate
@@ -172,7 +172,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
             "" if whole else escape(brief),
             f'<span class="off">{off}</span>' if off else "",
         ]
-        shown = " · ".join(filter(None, said))
+        shown = DOT.join(filter(None, said))
     elif asks and card.kind == "date":
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:

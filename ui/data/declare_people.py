@@ -16,7 +16,7 @@ from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
 from ui.data import declare_price as price
-from ui.data import presets
+from ui.data import preset_whose
 from ui.data.declare import complain, heading, kept, onwards, reconsider
 from ui.data.declare_draft import CARE, Draft
 from ui.shell.state import open_table, workspace
@@ -40,8 +40,8 @@ def rows(draft: Draft) -> None:
             captions=["", say("data.unit.more_means")],
             label_visibility="collapsed",
         )
-        if draft.many == "one" and (likely := presets.whose(draft.names) or presets.coming(draft.names)):
-            code = "data.unit.one_sure" if presets.whose(draft.names) else "data.unit.one_coming"
+        if draft.many == "one" and (likely := preset_whose.whose(draft.names) or preset_whose.coming(draft.names)):
+            code = "data.unit.one_sure" if preset_whose.whose(draft.names) else "data.unit.one_coming"
             st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
         if draft.many == "more":
             _likely(draft)
@@ -53,7 +53,7 @@ def rows(draft: Draft) -> None:
                 placeholder=say("data.unit.who_none"),
                 help=f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
                 on_change=_follows,
-                args=("declare-who-likely", "declare-who", presets.whose(draft.names)),
+                args=("declare-who-likely", "declare-who", preset_whose.whose(draft.names)),
                 width=420,
             )
             _usual_each(draft)
@@ -96,16 +96,16 @@ def _as_before(draft: Draft) -> None:
 
 def _likely(draft: Draft) -> None:
     """Columns whose names say whose a row is, each one click away; the only one stands there already, as a guess."""
-    found = presets.whose(draft.names)
+    found = preset_whose.whose(draft.names)
     if draft.who is None and "declare-who" not in st.session_state:
-        draft.who = presets.surely_whose(draft.names)
+        draft.who = preset_whose.surely_whose(draft.names)
     if found and _offers(draft):
         _one_click("who", "likely", found, draft.who, unmarked)
 
 
 def _offers(draft: Draft) -> bool:
     """Are there columns to choose from by their names? Not where one is meant beyond doubt: the field has it."""
-    return bool(presets.whose(draft.names)) and presets.surely_whose(draft.names) is None
+    return bool(preset_whose.whose(draft.names)) and preset_whose.surely_whose(draft.names) is None
 
 
 def _usual_each(draft: Draft) -> None:

@@ -22,7 +22,7 @@ from ui.data import declare_fit as fit
 from ui.data import declare_newer as newer
 from ui.data import declare_price as price
 from ui.data import presets
-from ui.data.declare import heading, look, problem, start_over
+from ui.data.declare import DOT, heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_like, numbers_of
 from ui.parts import answer, first_look, fitting, job, missing, owner, preview, spend, wish
 from ui.people import grants
@@ -111,7 +111,7 @@ def _at_once(table: dp.Table) -> list[tuple[dp.Query, dp.Preview]]:
 
 def _question(table: dp.Table, query: dp.Query, seen: dp.Preview, place: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-ask-{place}"):
-        told = f"{escape(query.sentence())} <span>· {escape(seen.promise.short(query))}</span>"
+        told = f"{escape(query.sentence())}<span>{DOT}{escape(seen.promise.short(query))}</span>"
         st.html(f'<p class="at-once">{told}</p>')
         label = say("ask.button", share=prices.takes(table, seen.share))
         job.ask_button(
@@ -165,10 +165,14 @@ def show() -> None:
     asks, unfit, offered = not table.closed and may("ask", table.name), False, False
     if asked is not None and asked.answer is not None:
         frame.show_price(table, None)  # drawn again: the charge may have come after the frame
-        answer.show(asked.answer)
+        checked = not asked.answer.query.declares
+        unfit = checked and not table.practice and fit.unfit(table)
+        if checked and not unfit and fit.sure(table):
+            fit.passed(asked.answer)
+        else:
+            answer.show(asked.answer)
         buy.then(table, asked.answer)
-        if asks and not table.practice and not asked.answer.query.declares:  # it was a check
-            unfit = fit.unfit(table)
+        if asks and not table.practice and checked:
             offered = not unfit and fit.stronger(table)
             fit.show(table) if unfit else _first(table)
         st.divider()

@@ -92,7 +92,7 @@ SEVERAL = 3
 # Names that only tables about patients have: beside one of them a temperature is somebody's.
 _CLINICAL = (
     "patient patients pacient pacienta bolnik bolnika paciente kartoteka kartoteke mrn diagnosis diagnoza diagnose "
-    "icd10 systolic diastolic sbp dbp sistolicni diastolicni blutdruck pulse pulz puls spo2"
+    "kzz patnr icd10 systolic diastolic sbp dbp sistolicni diastolicni blutdruck pulse pulz puls spo2"
 )
 WRITTEN = {"dmy": "31.12.1999", "ymd": "1999-12-31", "mdy": "12/31/1999"}  # one day, in each order
 _DAY_FIRST = ("sl",)  # languages in which nobody writes the month first
@@ -157,7 +157,7 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("money_month", (_MONEY,)),
     ("age", ("age starost alter lebensalter edad גיל",)),
     ("age", ("years yrs", "old$")),
-    ("year", (f"{_YEAR} yob birthyear letnica jahrgang geburtsjahr",)),
+    ("year", (f"{_YEAR} yob birthyear letnica =letnik jahrgang geburtsjahr",)),
     ("bmi", ("bmi itm",)),
     ("pressure", ("systolic diastolic sbp dbp sistolicni diastolicni blutdruck",)),
     ("pressure", ("blood krvni arterielle arterial", "pressure tlak pression presion")),
@@ -207,6 +207,16 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("count", ("^number ^num ^no", "of")),
 )
 
+# What a name says that it is counted in, "Čakal (min)", where no rule holds.
+_MEASURED = re.compile(r".*[(\[]\s*(\S+?)\.?\s*[)\]]\s*")
+_MEASURES = {
+    "minutes": "min mins minutes minut minuten",
+    "amount": "€ eur euro $ usd £ gbp chf",
+    "pressure": "mmhg",
+    "temperature": "°c ºc",
+    "area": "m² m2",
+}
+
 _BIRTHS = "dob birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
 _DATES = "on$ date *datum timestamp fecha תאריך dob birthday birthdate"
 _SETS = (
@@ -241,6 +251,13 @@ _LISTED: dict[str, str] = {
     "family_us": "=relationship",
     "race_us": "=race",
 }
+# A word for a person, or for that person's number.
+PERSON = (
+    "patient patients pacient pacienta person oseba osebe user uporabnik customer stranka stranke client klient kunde "
+    "member clan student dijak ucenec employee zaposleni delavec respondent participant subject emso ssn personne "
+    "persona paciente usuario cliente bolnik bolnika bolnice zavarovanec zavarovanca kartoteka kartoteke kartica "
+    "kartice mrn kzz nhs vpisna maticna patienten versicherten kunden mitglied"
+)
 _EACH = ("per", "na", "v", "pro", "par", "por", "a", "each", "every")  # payments per month name no month
 
 
@@ -252,7 +269,7 @@ def fold(name: str) -> list[str]:
     return re.findall(r"[^\W_]+", bare.casefold())
 
 
-def _holds(words: list[str], any_of: str) -> bool:
+def holds(words: list[str], any_of: str) -> bool:
     return any(_stands(words, wanted) for wanted in any_of.split())
 
 
@@ -272,14 +289,14 @@ def suggest(name: str) -> Suggestion:
     words = fold(name)
     if not words:
         return Suggestion("number", "percent") if "%" in name else Suggestion()
-    if _holds(words, _DATES):
-        return Suggestion("date", "births" if _holds(words, _BIRTHS) else "ten_years")
+    if holds(words, _DATES):
+        return Suggestion("date", "births" if holds(words, _BIRTHS) else "ten_years")
     if words[0] in _FLAG_FIRST.split() or any(both <= {*words} for both in _ANSWERS):
         return Suggestion("yes_no")
     if "%" in name:
         return Suggestion("number", "percent")
     for key, wanted in _LISTED_FIRST.items():
-        if _holds(words, wanted):
+        if holds(words, wanted):
             return Suggestion("list", key)
     if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
         return Suggestion()
@@ -288,14 +305,18 @@ def suggest(name: str) -> Suggestion:
         other = {*words} & {*_RECENT.split()} or {*words} - {*named} & {*_YEAR.split()}
         if preset == "year" and (other or any(map(str.isdigit, words))):
             continue  # what was spent last year, or is drunk a year, or stands under “year 2023”, is no year
-        if all(_holds(words, group) for group in groups):
+        if all(holds(words, group) for group in groups):
             return Suggestion("number", preset)
+    if (unit := _MEASURED.fullmatch(name)) is not None:
+        for preset, signs in _MEASURES.items():
+            if unit[1].casefold() in signs.split():
+                return Suggestion("number", preset)
     for key, wanted in _LISTED.items():
-        if named and _holds(named, wanted):
+        if named and holds(named, wanted):
             return Suggestion("list", key)
-    if _holds(words, _FLAGS) and not (len(words) == 1 and words[0] in _PERSON.split()):
+    if holds(words, _FLAGS) and not (len(words) == 1 and words[0] in PERSON.split()):
         return Suggestion("yes_no")  # “member” alone may as well number the members
-    return Suggestion("items") if _holds(words, _SETS) else Suggestion()
+    return Suggestion("items") if holds(words, _SETS) else Suggestion()
 
 
 def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
@@ -311,14 +332,14 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset is None:
         return ()
     readings = OTHERWISE.get(idea.preset, (idea.preset,))
-    census = sum(_holds(fold(other) or [""], _CENSUS) for other in {*beside, name}) >= SEVERAL
+    census = sum(holds(fold(other) or [""], _CENSUS) for other in {*beside, name}) >= SEVERAL
     if idea.preset in EDITION and not census:
         return ()
     words = fold(name)
     said = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
     if said:  # the name tells what it is counted in
         readings = said
-    if "body_temp" in readings and any(_holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
+    if "body_temp" in readings and any(holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
         readings = ("body_temp",)
     if len(readings) > 1 and census:
         readings = tuple(preset for preset in readings if preset in EDITION) or readings
@@ -336,42 +357,3 @@ def measure(name: str, preset: str | None) -> str:
     sign = next((sign for sign in name if sign in _SIGNS), "")
     said = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
     return said or (RANGES[preset].measure if preset in RANGES else "")
-
-
-# Who a row belongs to: a word for a person, or for that person's number.
-_PERSON = (
-    "patient patients pacient pacienta person oseba osebe user uporabnik customer stranka stranke client klient kunde "
-    "member clan student dijak ucenec employee zaposleni delavec respondent participant subject emso ssn personne "
-    "persona paciente usuario cliente bolnik bolnika bolnice zavarovanec zavarovanca kartoteka kartoteke kartica "
-    "kartice mrn"
-)
-_NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero"
-MOST_WHO = 3
-
-
-def whose(names: Sequence[str]) -> list[str]:
-    """Columns that by their names may say who a row belongs to, the likeliest first."""
-    words = {name: fold(name) for name in names}
-    people = [name for name in names if _holds(words[name] or [""], _PERSON)]
-    people.sort(key=lambda name: not _holds(words[name], f"{_NUMBERED} emso ssn"))
-    numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
-    return (people or numbered)[:MOST_WHO]
-
-
-_COMING = (
-    "visit visits obisk obiska obiski pregled pregleda termin order orders narocilo narocila racun racuna invoice "
-    "payment payments placilo placila transaction appointment besuch bestellung termin visite visita"
-)
-
-
-def coming(names: Sequence[str]) -> list[str]:
-    """Columns that by their names are about something that one person may have several of."""
-    return [name for name in names if _holds(fold(name) or [""], _COMING)]
-
-
-def surely_whose(names: Sequence[str]) -> str | None:
-    """The one column that is named as a person's number, where no other may say who a row belongs to."""
-    found = whose(names)
-    return (
-        found[0] if len(found) == 1 and _holds(fold(found[0]), _PERSON) and _holds(fold(found[0]), _NUMBERED) else None
-    )

@@ -6,6 +6,8 @@ SENTENCES: dict[str, str] = {
     "data.cards.title": "What can be in the columns?",
     "data.cards.lead": "Guessed from the names alone. Agree if your cells look like this. {sizes}",
     "data.cards.sizes": "Errors (±) are for {people} people.",
+    "data.cards.written": "Numbers are written like {example}.",
+    "data.cards.otherwise": "Not so?",
     "data.cards.left_out": "Left out; use:",
     "data.cards.to_find": "What {many} {many|column holds|columns hold} can be found once the table is added, for a part of the allowance. Nothing is bought yet: its price is told first.",
     "data.cards.waiting": "Not settled yet: {columns}. A column can also be declared later.",

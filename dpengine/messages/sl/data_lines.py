@@ -6,6 +6,8 @@ SENTENCES: dict[str, str] = {
     "data.cards.title": "Kaj je lahko v stolpcih?",
     "data.cards.lead": "Sklepano po imenih stolpcev. Potrdite, če so vaše celice takšne. {sizes}",
     "data.cards.sizes": "Napake (±) so za {people} oseb.",
+    "data.cards.written": "Števila so zapisana kot {example}.",
+    "data.cards.otherwise": "Ni tako?",
     "data.cards.left_out": "Izpuščeno; uporabi:",
     "data.cards.to_find": "Kaj {many|vsebuje|vsebujeta|vsebujejo|vsebuje} {many} {many|stolpec|stolpca|stolpci|stolpcev}, bo za del proračuna mogoče poiskati, ko bo tabela dodana. Kupljeno še ni nič: prej bo povedana cena.",
     "data.cards.waiting": "Še ni določeno: {columns}. Stolpec lahko opišete tudi pozneje.",

@@ -14,7 +14,7 @@ from browser.test_axe import violations
 
 @pytest.mark.long
 def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp_path: Path) -> None:
-    go(page, "/train?table=clinic&share=75&steps=10")
+    go(page, "/train?table=clinic&target=blood_pressure&share=75&steps=10")
     page.get_by_role("heading", name="Predict one column from others").wait_for()
     page.get_by_text("Figures and theorems").click()  # for those who want them
     page.get_by_role("heading", name="Three kinds of noise").wait_for()

@@ -60,7 +60,7 @@ def widget(name: str) -> str:
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     offered = [name for name in targets(table) if others(table, name)]
     target = arriving.get("target", "")
-    target = target if target in offered else offered[0]
+    target = target if target in offered else _idea(table, offered)
     typed = {name: arriving.get(name, "")[:LONGEST] for name in MORE}
     typed["share"] = share if (share := arriving.get("share", "")) in SHARES else ""
     kind = arriving.get("kind", "")
@@ -70,6 +70,13 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     goal, positive = table.schema[target], arriving.get("positive", "")
     typed["positive"] = positive if isinstance(goal, Category) and positive in goal.values else ""
     return typed | {"target": target, "features": _features(table, target, arriving.get("features"))}
+
+
+def _idea(table: dp.Table, offered: list[str]) -> str:
+    """A target to begin with: a yes or no, of which models are best, and of several the last, as tables mostly end with
+    what came of it."""
+    two = [name for name in offered if isinstance(column := table.schema[name], Category) and len(column.values) == 2]
+    return two[-1] if two and table.budget.rule.c is not None else offered[0]
 
 
 def _features(table: dp.Table, target: str, arriving: str | None) -> list[str]:

@@ -1,6 +1,8 @@
-"""Other ways to a synthetic table, as their papers tell them, in floats and with the fit of this project, in which all
-that they measured counts and is followed as closely: to compare with, never for a release. Each is given the true
-marginals and returns how likely it takes each combination to be.
+"""Other ways to a synthetic table, as their papers tell them, in floats: to compare with, never for a release. Each is
+given the true marginals and returns how likely it takes each combination to be. Their papers fit by least squares,
+each measurement weighted by its noise; so does the fit here, that of this project with one τ for all (`soft_fit`),
+which keeps it from following noise to the end. That ours follows each marginal by what its own noise says is part of
+ours.
 
 plain   every pair of columns with Gaussian noise of its own, ρ divided evenly: no table, so nothing of three columns
 mst     McKenna, Miklau, Sheldon 2021 (arXiv 2108.04978): all columns; a spanning tree of pairs, chosen by how far each
@@ -19,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from dpengine.mechanisms.synthetic.soft_fit import Points, Target
-from dpengine.released.table_fit import SAMPLED, fitted
+from dpengine.mechanisms.synthetic.soft_fit import SOFT, Points, Target, raked
+from dpengine.released.table_fit import MOST_PLACES, MOST_POINTS, SAMPLED, listed, sampled
 
 Marginal = Callable[[tuple[int, ...]], Any]
 MOST_CELLS = 20_000
@@ -53,8 +55,11 @@ class World:
         return max(odds, key=odds.__getitem__)
 
     def fit(self, targets: list[Target], points: int, sweeps: int) -> Points:
-        known = self.people if self.replaced else max(float(targets[0].cells.sum()), 1.0)
-        return fitted(self.sizes, targets, float(known), 1, points=points, sweeps=sweeps, alike=True)
+        known = float(self.people if self.replaced else max(float(targets[0].cells.sum()), 1.0))
+        points = max(min(points, MOST_PLACES // len(targets)), 2**14)
+        few = math.prod(self.sizes) <= MOST_POINTS
+        first = listed(self.sizes, targets, known) if few else sampled(self.sizes, targets, known, 1, points)
+        return raked(first, self.sizes, targets, SOFT, sweeps)
 
 
 def shares(world: World, points: Points) -> Marginal:

@@ -1,7 +1,7 @@
 """Synthetic tables of a census-like table beside other ways, at the same ρ:
 
     python -m bench.synthetic_tables [--table census hospital] [--columns 6 8 14] [--epsilon 1 0.3] [--runs 3]
-                                     [--only ours MWEM …] [--write]
+                                     [--only ours MWEM …] [--still MST AIM …] [--write]
 
 48,842 made-up people of two tables (`bench.synthetic_people`: the one on which constants were found, and a fresh one),
 6, 8 and 14 columns, (ε, 10⁻⁶) for the whole of it, both relations.
@@ -16,7 +16,8 @@ others  `bench.synthetic_peers`: own short readings of the papers, fitted by max
         half an hour each, else "did not finish"
 
 With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables, sizes and ways
-stays. `--runs 0` measures nothing and writes what was kept.
+stays, marked as earlier but for those ways that are `--still` the same. `--runs 0` measures nothing and writes what was
+kept.
 """
 
 from __future__ import annotations
@@ -181,8 +182,8 @@ LEAD = f"""# Synthetic tables
 Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared, and `bench.synthetic_people`
 how the tables are made. Errors are shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the
 runs ± standard error, and the mean of the largest ± its own; without ± of one run. Seconds are those of one processor.
-A line with † was measured earlier, ours in an earlier version and others fitted as then (from version 5 on a fit to
-chosen marginals begins along a tree), its seconds as they passed beside other programs.
+A line with † was measured earlier: ours with an earlier version or its earlier fit, others fitted as then (until a fit
+to chosen marginals began along a tree), its seconds as they passed beside other programs.
 """
 ABOUT = {
     "census": "Constants of ours were found on this table.",
@@ -190,16 +191,16 @@ ABOUT = {
 }
 
 
-def report(kept: dict[str, Any], before: str) -> str:
+def report(kept: dict[str, Any], before: str, still: list[str]) -> str:
     """All that was measured, by table; parts of `before` that were not measured again stay."""
     parts: dict[tuple[str, str], str] = {}
     for table, text in _by_heading(before, "\n## ").items():
-        parts |= {(table, title): marked(part) for title, part in _by_heading(text, "\n**").items()}
+        parts |= {(table, title): marked(part, still) for title, part in _by_heading(text, "\n**").items()}
     found = sorted({tuple(key.split(" ")[:4]) for key in kept}, key=lambda one: (-float(one[2]), one[3]))
     for table, columns, epsilon, relation in found:
         title = f"{columns} columns, (ε, δ) = ({epsilon}, 10⁻⁶), {RELATIONS[relation]}"
         there = parts.get((table, title), "")
-        parts[(table, title)] = "\n".join(_lines(kept, f"{table} {columns} {epsilon} {relation}", there))
+        parts[(table, title)] = "\n".join(_lines(kept, f"{table} {columns} {epsilon} {relation}", there, still))
     told = [LEAD]
     for table in TABLES:
         own = {title: part for (of, title), part in parts.items() if of == table}
@@ -218,7 +219,7 @@ def _by_heading(text: str, mark: str) -> dict[str, str]:
     return {head.strip("*"): rest.strip() for head, _, rest in parts}
 
 
-def _lines(kept: dict[str, Any], setting: str, before: str) -> Iterator[str]:
+def _lines(kept: dict[str, Any], setting: str, before: str, still: list[str]) -> Iterator[str]:
     """What was not measured again stays, with a mark."""
     load = os.getloadavg()[0]
     yield f"Load average when it was written: {load:.1f}."
@@ -232,12 +233,16 @@ def _lines(kept: dict[str, Any], setting: str, before: str) -> Iterator[str]:
         if (told := kept.get(f"{setting} {name}")) is not None:
             yield _line(name, told)
         elif (line := there.get(name)) is not None:
-            yield marked(line)
+            yield marked(line, still)
 
 
-def marked(text: str) -> str:
-    """The lines of a table, told to be of before."""
-    return re.sub(r"^\| ([^|†]+[^|† ]) \|", r"| \1 † |", text, flags=re.MULTILINE)
+def marked(text: str, still: list[str]) -> str:
+    """The lines of a table, told to be of before; not those of ways that are still the same."""
+
+    def told(line: re.Match[str]) -> str:
+        return line[0] if line[1] in still else f"| {line[1]} † |"
+
+    return re.sub(r"^\| ([^|†]+[^|† ]) \|", told, text, flags=re.MULTILINE)
 
 
 def _line(name: str, told: list[dict[str, Any]]) -> str:
@@ -267,6 +272,7 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.3])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, MWEM])
+    parser.add_argument("--still", nargs="+", default=[], choices=[OURS, *WAYS, MWEM])
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
@@ -274,7 +280,7 @@ def main() -> None:
         for columns in given.columns:
             for epsilon in given.epsilon:
                 measure(table, columns, epsilon, given.runs, given.only, kept)
-    told = report(kept, RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "")
+    told = report(kept, RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "", given.still)
     print(told)
     if given.write:
         RESULTS.write_text(told, encoding="utf-8")

@@ -3,13 +3,16 @@ here sees the table, and it costs nothing.
 
 Fit         of maximum entropy, soft where there is noise (`soft_fit`: what is minimised, and how), to all that was
             released: a pair counts beside a triple that holds it, because it was measured more exactly. How closely
-            each is followed is told by itself: a pair by how far it is from two columns taken for independent, a triple
-            by how far it is from what its pairs say, beyond noise. Where pairs were chosen because they are far
-            from what was expected, all are followed as closely.
+            each is followed is told by itself: a pair of the tree by how far it is from two columns taken for
+            independent, another pair by how far it is from what the tree says, a triple by how far it is from what its
+            pairs say, beyond noise. Where pairs were chosen because they are far from what was expected, all are
+            followed as closely, to so many standard deviations of their noise. Columns by themselves are followed most
+            closely, and last, some more times: a pair has many cells, and that none may be below 0 moves what they add
+            up to.
 Points      all combinations, where these are few (`MOST_POINTS`), else a sample. They begin with a tree of pairs, those
             that hang together most by what was released: a tree is itself the fit of maximum entropy to its pairs, so
-            with many points the outcome is that to all. Where each marginal has a trust of its own, all combinations
-            begin with the columns' own shares, taken for independent, which that trust is told from.
+            with many points the outcome is that to all, and what pairs of the tree explain is not fitted to the noise
+            of others.
 Rows        every point as many whole rows as it stands for, rounded along the points in order; then rows are changed
             in one column at a time as long as that brings pairs nearer to the fit.
 Why our own The library for this, mbi, brings JAX, and its fit had not converged on 8 columns in 25 minutes on two
@@ -29,12 +32,13 @@ import numpy.typing as npt
 from dpengine.core.arrays import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.synthetic.soft_fit import (
-    HARDEST,
+    OFF_TREE,
     SOFT,
     SWEEPS,
     Points,
     Progress,
     Target,
+    followed,
     given_first,
     nearest,
     of_pair,
@@ -49,6 +53,8 @@ from dpengine.released.mixing import PublicMix
 MOST_POINTS = 2**21  # combinations that are all listed
 SAMPLED = 2**20  # points of a sample, where there are more
 MOST_PLACES = 2**27  # points times marginals: half a gigabyte
+CLOSELY, MOST_CLOSELY = 2.0, 0.3  # standard deviations: pairs and triples that were chosen; columns by themselves
+LAST = 5  # sweeps over columns by themselves alone, at the end
 ROUNDS = 15  # in which rows are changed
 _LOOKED_AT = 60_000  # rows at a time
 _IN_THREE: tuple[Columns, ...] = ((0, 1), (0, 2), (1, 2))
@@ -76,19 +82,42 @@ def fitted(
     """`alike`: every marginal is followed as closely, with no regard to how far it is from what is expected."""
     points = max(min(points, MOST_PLACES // len(targets)), 2**14)
     few = math.prod(sizes) <= most
-    first = listed(sizes, targets, rows, alike) if few else sampled(sizes, targets, rows, seed, points)
+    alone = [followed(one, MOST_CLOSELY) for one in targets if one.cells.ndim == 1]
+    several = (one for one in targets if one.cells.ndim > 1)
+    told = [followed(one, CLOSELY) for one in several] if alike else [*_apart(sizes, targets, rows).values()]
+    start = [*alone, *told]
+    first = listed(sizes, start, rows) if few else sampled(sizes, start, rows, seed, points)
     fine = possible(first.codes)
     if fine is not None and fine.any():
         first = Points(first.codes, first.weights * fine)
-    return raked(first, sizes, targets if alike else judged(sizes, targets, rows), SOFT, sweeps, progress)
+    if not alike:
+        told = judged(sizes, targets, rows, start, first)
+    found = raked(first, sizes, [*told, *alone], SOFT, sweeps, progress)
+    return raked(found, sizes, alone, SOFT, LAST)
 
 
-def judged(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> list[Target]:
-    """Each with as much trust as its own cells say (`soft_fit.trusted`); columns by themselves most, and last."""
-    found, shares = dict[Columns, Target](), shares_of(sizes, targets)
+def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict[Columns, Target]:
+    """Every pair with as much trust as says how far it is from two columns that have nothing to do with each other."""
+    shares = shares_of(sizes, targets)
+    return {
+        one.columns: trusted(one, rows * np.outer(*(shares[place] for place in one.columns)), rows)
+        for one in targets
+        if one.cells.ndim == 2
+    }
+
+
+def judged(
+    sizes: Sequence[int], targets: Sequence[Target], rows: float, start: Sequence[Target], first: Points
+) -> list[Target]:
+    """Pairs and triples, each with as much trust as its own cells say (`soft_fit.trusted`) beyond the points that the
+    fit begins with, which follow the tree of pairs of `start`."""
+    found, shares = _apart(sizes, targets, rows), shares_of(sizes, targets)
+    steps = tree(len(sizes), pair_tables(start, rows, shares))
+    followed_first = {(min(parent, child), max(parent, child)) for parent, child in steps if parent is not None}
+    scale = rows / first.weights.sum()
     for one in targets:
-        if one.cells.ndim == 2:
-            found[one.columns] = trusted(one, rows * np.outer(*(shares[place] for place in one.columns)), rows)
+        if one.cells.ndim == 2 and one.columns not in followed_first:
+            found[one.columns] = trusted(one, scale * first.marginal(one.columns, sizes), rows, OFF_TREE)
     for one in targets:
         if one.cells.ndim == 3:
             named = {at: (one.columns[at[0]], one.columns[at[1]]) for at in _IN_THREE}
@@ -96,14 +125,13 @@ def judged(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> list
             pairs = [Target(at, of.cells, of.variance) for at, of in held.items()]
             own = [shares[place] for place in one.columns]
             found[one.columns] = trusted(one, of_pairs(one.cells.shape, rows, own, pairs, _TRIED), rows)
-    alone = (one for one in targets if one.cells.ndim == 1)
-    return [*found.values(), *(Target(one.columns, one.cells, one.variance * HARDEST / SOFT) for one in alone)]
+    return list(found.values())
 
 
-def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float, along: bool = False) -> Points:
-    """All combinations, with the columns' own shares; or `along` the tree of pairs that hang together most."""
+def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:
+    """All combinations, along the tree of pairs that hang together most."""
     shares, weights = shares_of(sizes, targets), np.full(tuple(sizes), rows)
-    pairs = pair_tables(targets, rows, shares) if along else {}
+    pairs = pair_tables(targets, rows, shares)
     for parent, child in tree(len(sizes), pairs):
         likely, held = shares[child], {child}
         if parent is not None:

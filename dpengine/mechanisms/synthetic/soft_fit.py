@@ -8,7 +8,10 @@ Fit         points x, each a combination of cells, have a weight p(x) for about 
 Trust       KL(p ‖ q) is about Σ(m − m_q)²/(2·m_q) over the cells of a marginal: as if its cells lay about those of q
             with variance c·m_q, c = 1/τ. How far a marginal really is from q can be read off its noisy cells,
             E‖y − m_q‖² = c·Σm_q + cells·V, so each has a τ of its own (`trusted`): columns that have nothing to do with
-            each other are not fitted to noise, and those that hang together are followed.
+            each other are not fitted to noise, and those that hang together are followed. No closer than to a part of
+            its noise: λ is of the order of (y − m)/(τV), so τV is the number of rows by which a cell has to be off to
+            be multiplied or divided by e, and with τV = κ·√V that is κ standard deviations of its noise, however much
+            was spent (`followed`).
             It is solved in the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
                 m′ = τV·ω(ln(m·e^(−λ)/(τV)) + y/(τV)),  λ′ = (y − m′)/(τV),
             m the marginal now and ω Wright's function (w + ln w = z). Each step is an exact maximum over λ_A of a
@@ -29,7 +32,8 @@ from dpengine.mechanisms.marginals.residuals import Columns
 
 SWEEPS = 40
 SOFT = 0.05  # τ where nothing else says more
-TRUST, HARDEST, SOFTEST = 3.0, 0.02, 5.0  # τ = TRUST/c, between these
+TRUST, OFF_TREE = 3.0, 1.0  # τ = TRUST/c; of what is held against more than single columns, OFF_TREE/c
+HARDEST, SOFTEST = 0.7, 5.0  # but no less than the first over √V, and no more than the second
 _NEAR = 2e-4  # of a row's weight, on average
 Progress = Callable[[int, int], None]
 
@@ -112,10 +116,16 @@ def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[F
     return then, change
 
 
-def trusted(one: Target, expected: Floats, rows: float) -> Target:
+def followed(one: Target, deviations: float) -> Target:
+    """With the variance with which a fit lets it be off by about so many standard deviations of its noise."""
+    return Target(one.columns, one.cells, deviations * math.sqrt(one.variance) / SOFT)
+
+
+def trusted(one: Target, expected: Floats, rows: float, trust: float = TRUST) -> Target:
     """With a variance of τ/SOFT times its own, τ by how far it is from what is expected beyond its noise."""
     beyond = float(((one.cells - expected) ** 2).sum()) - one.cells.size * one.variance
-    tau = SOFTEST if beyond <= 0 else min(max(TRUST * rows / beyond, HARDEST), SOFTEST)
+    hardest = HARDEST / math.sqrt(one.variance)
+    tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, hardest), SOFTEST)
     return Target(one.columns, one.cells, one.variance * tau / SOFT)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +13,7 @@ import dpengine as dp
 from dpengine.core.arrays import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.synthetic.plans import CHOSEN
-from dpengine.mechanisms.synthetic.soft_fit import Target
+from dpengine.mechanisms.synthetic.soft_fit import Target, raked, trusted
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.released.table_fit import fitted, listed
@@ -69,7 +70,7 @@ def test_a_triple_is_chosen_with_the_pair_that_it_lacks_and_both_are_charged(rel
 def test_a_pair_that_says_nothing_is_not_fitted_to_its_noise() -> None:
     """Two columns that have nothing to do with each other stay near independent; two that are one stay one. Noise of
     30 rows a cell: a pair of 64 cells that says nothing is held for one that says as much as is usual only where its
-    squares add up to more than ten standard deviations too many. In 30 draws the last figure was 0.19 ± 0.02."""
+    squares add up to more than ten standard deviations too many. In 60 draws the last figure was 0.11 ± 0.02."""
     rng, rows = np.random.default_rng(), 6_400.0
     alone, one = np.full((8, 8), rows / 64), np.diag(np.full(8, rows / 8))
     singles = [Target((place,), np.full(8, rows / 8), 100.0) for place in range(3)]
@@ -96,9 +97,56 @@ def test_all_combinations_begin_along_the_pairs_that_hang_together_most() -> Non
         (0, 2): np.outer(*(singles[at].cells for at in (0, 2))),
     }
     pairs = [Target(part, cells / (rows if part == (0, 2) else 1), 1e-6) for part, cells in told.items()]
-    points = listed((3, 2, 2), [*singles, *pairs], rows, along=True)
+    points = listed((3, 2, 2), [*singles, *pairs], rows)
     assert np.allclose(points.weights, joint.ravel(), rtol=1e-3)
-    alone, plain = (
-        listed((3, 2, 2), targets, rows, along) for targets, along in ((singles, True), ([*singles, *pairs], False))
-    )
-    assert np.allclose(alone.weights, plain.weights) and not np.allclose(plain.weights, points.weights, rtol=0.1)
+    plain = rows * math.prod(np.expand_dims(one.cells / rows, tuple({0, 1, 2} - {*one.columns})) for one in singles)
+    alone = listed((3, 2, 2), singles, rows)
+    assert np.allclose(alone.weights, plain.ravel()) and not np.allclose(alone.weights, points.weights, rtol=0.1)
+
+
+CHAIN = (8, 8, 8)
+
+
+def _chain(rows: float) -> Any:
+    """Three columns, each mostly as the one before: what the first and the last show follows from the others."""
+    follows = np.full((8, 8), 0.02) + 0.84 * np.eye(8)
+    return rows / 8 * follows[:, :, None] * follows[None]
+
+
+def _noisy(joint: Any, columns: tuple[int, ...], variance: float) -> Target:
+    told = joint.sum(axis=tuple({0, 1, 2} - {*columns}))
+    return Target(columns, told + np.random.default_rng().normal(0, math.sqrt(variance), told.shape), variance)
+
+
+def test_a_pair_that_others_explain_is_not_fitted_to_its_noise() -> None:
+    """Beside a fit from the same points that judges every pair by how far it is from independent. In 30 runs of this
+    the quotient of the two errors was 0.71 ± 0.02, so that 1 lies fourteen standard deviations away."""
+    rows, part = 6_400.0, (0, 2)
+    joint = _chain(rows)
+    truth, off = joint.sum(axis=1), np.zeros(2)
+    for _ in range(10):
+        singles = [_noisy(joint, (place,), 25.0) for place in range(3)]
+        pairs = [_noisy(joint, (0, 1), 100.0), _noisy(joint, (0, 2), 900.0), _noisy(joint, (1, 2), 100.0)]
+        alone = [trusted(one, np.full((8, 8), rows / 64), rows) for one in pairs]
+        before = raked(listed(CHAIN, [*singles, *alone], rows), CHAIN, [*alone, *singles])
+        now = fitted(CHAIN, [*singles, *pairs], rows, 1)
+        off += [np.abs(one.marginal(part, CHAIN) - truth).sum() for one in (now, before)]
+    assert off[0] < off[1]
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_columns_by_themselves_are_kept_where_no_cell_may_be_below_zero(alike: bool) -> None:
+    """Most cells of a pair are smaller than its noise: that none of them is below 0 moves what they add up to. Beside a
+    fit that follows all as closely, how far columns are from what was released of them alone. In 100 single draws the
+    quotient was 0.66 ± 0.15 and 0.22 ± 0.05 (alike); the sums of 20 draws are more than nine deviations below 1."""
+    rows, away = 64_000.0, np.zeros(2)
+    joint = _chain(rows)
+    for _ in range(20):
+        singles = [_noisy(joint, (place,), 2_500.0) for place in range(3)]
+        told = [*singles, *(_noisy(joint, pair, 10_000.0) for pair in combinations(range(3), 2))]
+        before = raked(listed(CHAIN, told, rows), CHAIN, told)
+        now = fitted(CHAIN, told, rows, 1, alike=alike)
+        for own in singles:
+            released = own.cells * rows / own.cells.sum()
+            away += [np.abs(one.marginal(own.columns, CHAIN) - released).sum() for one in (now, before)]
+    assert away[0] < away[1]

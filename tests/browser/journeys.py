@@ -79,9 +79,14 @@ def ask_link(table: str, key: str, **parameters: Any) -> str:
 
 
 def ask(page: Any, link: str) -> None:
-    """Open a question, ask it, in a second step where it takes a large part of the allowance, and wait for its
-    answer."""
+    """Open a question, ask it and wait for its answer."""
     go(page, link)
+    pay(page)
+
+
+def pay(page: Any) -> None:
+    """Ask what stands in the form, in a second step where it takes a large part of the allowance, and wait for its
+    answer."""
     page.locator(".st-key-ask-go button").click()
     sure = page.locator(".st-key-ask-go-sure button")
     page.locator(".headline").or_(sure).first.wait_for()
@@ -97,6 +102,25 @@ def first_answer(page: Any) -> None:
     page.locator(".st-key-ask-go button").click()
     page.locator(".headline").wait_for()
     settled(page)
+
+
+def choose(page: Any, field: Any, option: str) -> None:
+    """Pick from a list. One that was opened while the page was being drawn anew closes with it: it is opened again."""
+    tries = 3
+    for left in reversed(range(tries)):
+        field.click()
+        try:
+            page.get_by_role("option", name=option).click(timeout=LIMIT / tries)
+            return settled(page)
+        except PlaywrightTimeout:
+            if not left:
+                raise
+
+
+def speak(page: Any, language: str) -> None:
+    """Choose a language in the head."""
+    page.locator(".st-key-language button").click()
+    page.locator("[data-testid='stRadioOption']", has_text=language).click()
 
 
 def place(page: Any, name: str, row: str = "Places") -> Any:

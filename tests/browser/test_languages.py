@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from browser.journeys import speak
 from browser.steps import go, settled, shot
 from playwright.sync_api import expect
 
@@ -14,8 +15,7 @@ from playwright.sync_api import expect
 def test_a_language_is_chosen_once(phone: Any) -> None:
     go(phone, "/ask")
     assert "Privacy allowance" in phone.locator(".meter").inner_text() and "lang=" not in phone.url
-    phone.locator(".st-key-language button").click()
-    phone.get_by_text("Slovenščina", exact=True).click()
+    speak(phone, "Slovenščina")
     phone.locator(".meter", has_text="Proračun zasebnosti").wait_for()
     settled(phone)
     shot(phone, "language-slovene-phone")

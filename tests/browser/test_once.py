@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser.journeys import ask_again, ask_link, place, table_of, until
+from browser.journeys import ask_again, ask_link, choose, place, table_of, until
 from browser.steps import go, settled
 
 GO, SURE = ".st-key-ask-go button", ".st-key-ask-go-sure button"
@@ -117,9 +117,7 @@ def test_another_question_after_leaving_in_between(page: Any, server: Any) -> No
     place(page, "Ask").click()
     page.locator(GO).wait_for()
     settled(page)
-    page.locator(".st-key-sentence [data-testid='stSelectbox'] input").first.click()
-    page.get_by_role("option", name="median").click()
-    settled(page)
+    choose(page, page.locator(".st-key-sentence [data-testid='stSelectbox'] input").first, "median")
     page.locator(GO).click()
     page.locator(".headline").wait_for()
     assert until(lambda: ended(page, server, 2))

@@ -14,7 +14,7 @@ ASK = "Ask — costs nothing more"
 def ask(page: Any, number: int) -> None:
     page.get_by_role("button", name=ASK).click()
     page.get_by_role("heading", name=f"Question {number + 1} of 5").wait_for()
-    page.locator(".taken").nth(number - 1).wait_for()
+    page.locator(".taken .said").nth(number - 1).wait_for()
     settled(page)
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
+from dpengine.asking.sessions import Session
+from dpengine.messages import say
 from dpengine.workspace import Workspace
 from ui.ledger import report
 
@@ -94,6 +100,40 @@ def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Work
     table.open_session(table.query("adaptive_session", questions=2, epsilon="1"), "s").ask({"average": "x"}, "a")
     _, text = opened("session", session="s")
     assert "counted for the declared size of about 50,000 people" in text
+
+
+def test_a_step_that_ends_while_the_page_is_drawn_is_waited_for(
+    people: dp.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page never stays at “on its way” for a step that is over."""
+    session = people.open_session(people.query("adaptive_session", questions=3, epsilon="1.5"), "s")
+    look, draw, go_on = Session.look, Session._draw, Event()
+
+    def late(self: Session, *given: Any) -> None:
+        go_on.wait(60)
+        draw(self, *given)
+
+    def then_over(self: Session, newest: int | None = None) -> Any:
+        found = look(self, newest)
+        go_on.set()
+        assert until(lambda: session.job("a").over)
+        return found
+
+    monkeypatch.setattr(Session, "_draw", late)
+    session.submit({"average": "x"}, "a")
+    assert until(lambda: look(session)[2])  # it is counted, and not yet drawn
+    monkeypatch.setattr(Session, "look", then_over)
+    _, text = opened("session", session="s", step="a")
+    assert say("history.on_its_way") not in text
+    assert "Question 2 of 3" in text and "In this table between" in text
+
+
+def until(true: Callable[[], Any]) -> Any:
+    """What it tells as soon as it is true, else what it told last."""
+    deadline = time.monotonic() + 60
+    while not (found := true()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found
 
 
 def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ _REFUSED = "session-refused"
 def show(table: dp.Table, session: Session) -> None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     step = st.query_params.get("step")
+    waits = step and not session.job(step).over  # before the steps are read: one that is over by now is among them
     state, ended, steps = session.look(NEWEST)
     choice = session.chose
     over = ended or not state.left
@@ -37,7 +38,7 @@ def show(table: dp.Table, session: Session) -> None:
     st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
     others = session.others_from
     _meters(session, state, ended, choice, others is not None)
-    if step and not session.job(step).over:
+    if step and waits:
         _waiting(session, step)
         return
     if step:

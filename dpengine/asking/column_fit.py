@@ -28,7 +28,7 @@ from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.counts.fit_check import FitCheck
-from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, rough, verdict
+from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, in_part, rough, verdict
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.query import AnyQuery
@@ -52,6 +52,7 @@ class ColumnFit:
     most: Fraction | None = None
     other: str = ""
     rough: bool = False  # known only within more than a tenth of the people
+    in_part: bool = False  # it fits, but for a part that is told
 
     @property
     def checked(self) -> bool:
@@ -64,6 +65,8 @@ class ColumnFit:
             return say("fit.note.unchecked_other", column=self.column, share=share, label=called(self.other))
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
+        if self.state == FITS and self.in_part:
+            return self._in_part("fit.note.fits_part")
         if self.state == FITS and self.rough:
             return say("fit.note.fits_rough", column=self.column)
         if self.state in (MADE, FITS, FOUND):
@@ -72,9 +75,16 @@ class ColumnFit:
 
     def words(self) -> str:
         """The result of a check, as a line of its own."""
+        if self.in_part and self.state == FITS:
+            return self._in_part("fit.found.fits_part")
         if self.rough and self.state == FITS:
             return say("fit.found.fits_rough", column=self.column)
         return self._told("fit.found")
+
+    def _in_part(self, code: str) -> str:
+        if self.share is None:
+            return say(f"{code}_rows", column=self.column)
+        return say(code, column=self.column, share=percent(Fraction(round(self.share * 100), 100)))
 
     def _told(self, code: str) -> str:
         """No share is shown where a person may have several rows: then the number of cells is not public."""
@@ -111,7 +121,7 @@ class Check:
         return (
             ColumnFit(column, UNCHECKED, share, most, other)
             if other and state != FITS
-            else ColumnFit(column, state, share, most, rough=rough(ends, self.about))
+            else ColumnFit(column, state, share, most, "", rough(ends, self.about), in_part(value, ends, cells))
         )
 
     def _verdict(self, ends: Ends) -> str:
@@ -167,7 +177,7 @@ class Fits:
         names = [name for name in columns if name in about]
         fits = self.all_of((name, columns[name]) for name in names)
         unchecked = [fit.column for fit in fits if not fit.checked and fit.share is None]
-        rough = [fit.column for fit in fits if fit.state == FITS and fit.rough]
+        rough = [fit.column for fit in fits if fit.state == FITS and fit.rough and not fit.in_part]
         notes = [note for fit in fits if fit.column not in (*unchecked, *rough) and (note := fit.note())]
         for code, names in (("fits_rough", rough), ("unchecked", unchecked)):
             if len(names) > 1:

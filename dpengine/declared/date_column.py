@@ -19,7 +19,7 @@ ORDERS = ("ymd", "dmy", "mdy")
 LONGEST_DATE = 60  # characters; longer cells are no dates
 _TIME = r"(?:(?:T| +)\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?(?: ?[AaPp][Mm])?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([./-]) ?(\d{{1,2}})\2 ?(\d{{1,2}}){_TIME}", re.ASCII)
-_YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}}){_TIME}", re.ASCII)
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}})\.?{_TIME}", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -261,7 +261,7 @@ def _day(at: int, column: Date) -> Coder:
         forms.append((f"^([0-9]{{4}}){mark} ?([0-9]{{1,2}}){mark} ?([0-9]{{1,2}}){_TIME}$", (1, 2, 3)))
         if column.order != "ymd":
             places = (3, 2, 1) if column.order == "dmy" else (3, 1, 2)
-            forms.append((f"^([0-9]{{1,2}}){mark} ?([0-9]{{1,2}}){mark} ?([0-9]{{4}}){_TIME}$", places))
+            forms.append((f"^([0-9]{{1,2}}){mark} ?([0-9]{{1,2}}){mark} ?([0-9]{{4}})[.]?{_TIME}$", places))
 
     def parts(rows: Expression) -> dict[str, Expression]:
         text, found = rows[f"s{at}"], {}

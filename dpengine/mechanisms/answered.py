@@ -66,6 +66,10 @@ class Answered(ABC):
         columns = {} if self.keeps_empty else {name: self.facts.schema[name] for name in sorted(self.valued())}
         return [name for name, one in columns.items() if isinstance(one, Number | Date) and not one.complete]
 
+    def counted_empty(self) -> list[str]:
+        """The columns without a value in which a row still counts among those that a share is of."""
+        return []
+
     def column_of(self, part: str = "") -> str:
         """The column whose unit this part of the answer has."""
         return self.answer_column

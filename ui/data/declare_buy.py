@@ -22,6 +22,7 @@ from dpengine.messages import say
 from ui.data import declare_change as change
 from ui.data import declare_found as found
 from ui.data.declare_column import Card
+from ui.data.preset_whose import surely_whose
 from ui.parts import job, spend
 from ui.shell import frame, steer
 from ui.words import prices
@@ -31,9 +32,10 @@ FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in (
 
 def unknown(table: dp.Table, first: Sequence[str] = ()) -> None:
     """The last resort, for columns whose ranges and lists nobody knows: all of them together; `first` are chosen
-    already."""
+    already, but for a column that by its name numbers people: its values are nobody's list."""
+    numbers = surely_whose(table.facts.header)
     with st.container(key="card-buy"):
-        found.offer(table, first)
+        found.offer(table, [name for name in first if name != numbers])
         if first:
             steer.bring(f"find-{table.name}")
         with st.expander(say("data.found.alone")):

@@ -127,8 +127,15 @@ def _spelled_surely(draft: Draft, names: list[str]) -> bool:
     alike, or they are letters of the reader's language?"""
     if draft.dialect.encoding in ("utf-8", *EITHER):
         return True
-    foreign = {sign for name in names for sign in name.lower() if not sign.isascii()}
-    return (draft.spelled and foreign <= {*_LETTERS.get(current(), "")}) or len(_readings(draft)) < 2
+    others = _readings(draft)
+    told = "\n".join(names).lower()
+    apart = {
+        sign
+        for other in others.values()
+        for sign, one in zip(told, "\n".join(other).lower(), strict=True)
+        if sign != one
+    }
+    return len(others) < 2 or (draft.spelled and apart <= {*_LETTERS.get(current(), "")})
 
 
 def _survey(draft: Draft) -> None:

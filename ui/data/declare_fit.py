@@ -61,12 +61,12 @@ def unfit(table: dp.Table) -> bool:
 def sure(table: dp.Table) -> bool:
     """Does a paid check say of every column that it fits, and say it closely?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
-    return all(one.checked and not one.rough and one.state in (FITS, FOUND) for one in fits)
+    return all(one.checked and not one.rough and not one.in_part and one.state in (FITS, FOUND) for one in fits)
 
 
 def passed(checked: dp.Answer) -> None:
     """A check that found nothing wrong, in two sentences: what is to be done now comes next. The rest a click away."""
-    most = max(high for _, high in checked.interval.values())
+    most = max(0, *(high for _, high in checked.interval.values()))
     told = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
     st.html(
         f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>'
@@ -129,7 +129,7 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
     """Columns that do not fit, each with the likely mistake and a way to correct it; then those that do, in one
     line."""
     for fit in fits:
-        if fit.checked and fit.state not in (FITS, FOUND):
+        if fit.checked and (fit.in_part or fit.state not in (FITS, FOUND)):
             guess = slip(table.schema[fit.column])
             st.html(f'<p class="warn" role="status"><b>{escape(fit.words())}</b> {escape(guess)}</p>')
             st.button(
@@ -143,7 +143,7 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
         ("data.fit.good_rough", FITS, True),
         ("data.fit.found", FOUND, False),
     ):
-        if good := [fit.column for fit in fits if fit.state == state and fit.rough == rough]:
+        if good := [fit.column for fit in fits if fit.state == state and fit.rough == rough and not fit.in_part]:
             st.html(f"<p>{escape(say(code, columns=_some(good)))}</p>")
 
 

@@ -157,14 +157,14 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("money_month", (_MONEY,)),
     ("age", ("age starost alter lebensalter edad גיל",)),
     ("age", ("years yrs", "old$")),
-    ("year", (f"{_YEAR} yob birthyear letnica =letnik jahrgang geburtsjahr",)),
+    ("year", (f"{_YEAR} yob birthyear letnica =letnik godina godiste jahrgang geburtsjahr",)),
     ("bmi", ("bmi itm",)),
     ("pressure", ("systolic diastolic sbp dbp sistolicni diastolicni blutdruck",)),
     ("pressure", ("blood krvni arterielle arterial", "pressure tlak pression presion")),
     ("height_cm", ("height =visina grosse korpergrosse taille altura estatura גובה",)),
     ("height_cm", ("visina", "cm telesna")),
     (None, ("weight teza masa gewicht poids peso", "birth porodna rojstna")),  # grams, or ounces
-    ("weight_kg", ("weight teza masa *gewicht poids peso משקל",)),
+    ("weight_kg", ("weight teza tezina masa *gewicht poids peso משקל",)),
     ("body_temp", (f"body telesna corporelle corporal {_CLINICAL}", _TEMPERATURE)),
     ("body_temp", ("*korpertemperatur",)),
     ("temperature", (_TEMPERATURE,)),
@@ -175,11 +175,11 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (
         "minutes",
         (
-            "wait waiting duration cakalna cakalni cakanje trajanje doba wartezeit dauer attente duree espera",
+            "wait waiting duration cakalna cakalni cakanje cekanje trajanje doba wartezeit dauer attente duree espera",
             "min mins",
         ),
     ),
-    ("days", ("days dni dnevi tage jours dias ימים",)),
+    ("days", ("days dni dnevi dana tage jours dias ימים",)),
     ("kilometres", ("km kilometres kilometers distance razdalja *entfernung kilometer distancia מרחק",)),
     ("area", ("povrsina m2 *flache surface superficie שטח",)),
     ("score10", ("nps",)),
@@ -199,8 +199,8 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (
         "amount",
         (
-            "amount price cost costs spending znesek cena strosek stroski *betrag *preis *kosten montant prix "
-            "importe precio rent najemnina miete loyer סכום מחיר",
+            "amount price cost costs spending znesek iznos cijena cena strosek stroski *betrag *preis *kosten montant "
+            "prix importe precio rent najemnina miete loyer סכום מחיר",
         ),
     ),
     ("count", ("count stevilo anzahl visits obiskov orders narocil",)),
@@ -226,9 +226,9 @@ _SETS = (
 _FLAG_FIRST = "is has had was owns ima je hat ist tiene"  # a name that starts so is a statement
 _ANSWERS = ({"yes", "no"}, {"y", "n"}, {"da", "ne"}, {"ja", "nein"}, {"oui", "non"}, {"si", "no"})
 _FLAGS = (
-    "smoker$ kadilec$ kadilka$ kadi$ raucher$ fumeur$ fumador$ employed$ zaposlen$ zaposlena$ employe$ empleado$ "
-    "member$ clan$ mitglied$ ^consent consent$ ^soglasje soglasje$ active$ aktiven$ aktiv$ insured$ zavarovan$ "
-    "vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ "
+    "smoker$ kadilec$ kadilka$ kadi$ pusac$ raucher$ fumeur$ fumador$ employed$ zaposlen$ zaposlena$ employe$ "
+    "empleado$ member$ clan$ mitglied$ ^consent consent$ ^soglasje soglasje$ active$ aktiven$ aktiv$ insured$ "
+    "zavarovan$ vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ "
     "referred$ referral$ napotitev$ napoten$ מעשן$"
 )
 # Lists by words in any language, as cells may be in any; these before all else: "marital status" is no status.
@@ -256,7 +256,7 @@ PERSON = (
     "patient patients pacient pacienta person oseba osebe user uporabnik customer stranka stranke client klient kunde "
     "member clan student dijak ucenec employee zaposleni delavec respondent participant subject emso ssn personne "
     "persona paciente usuario cliente bolnik bolnika bolnice zavarovanec zavarovanca kartoteka kartoteke kartica "
-    "kartice mrn kzz nhs vpisna maticna patienten versicherten kunden mitglied"
+    "kartice mrn kzz pacijent pacijenta osobe osoba nhs vpisna maticna patienten versicherten kunden mitglied"
 )
 _EACH = ("per", "na", "v", "pro", "par", "por", "a", "each", "every")  # payments per month name no month
 

@@ -21,10 +21,12 @@ LONG = 60  # characters: a longer finding is set smaller, so that its range stay
 
 
 def words(query: dp.Query) -> str:
-    """What is cut, and which rows are left out for want of a value; nothing where neither can be."""
+    """What is cut, and which rows are left out for want of a value, or count without one; nothing where none can be."""
     needed = query.left_out()
     without = say("cut.without" if len(needed) == 1 else "cut.without_any", columns=needed) if needed else ""
-    return " ".join(filter(None, [cuts.sentence(query.cuts()), without]))
+    empty = query.counted_empty()
+    within = say("cut.within", columns=empty) if empty else ""
+    return " ".join(filter(None, [cuts.sentence(query.cuts()), without, within]))
 
 
 def finding(answer: dp.Answer, lead: str = "") -> str:

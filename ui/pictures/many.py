@@ -47,7 +47,7 @@ def none_words(answer: dp.Answer, none: list[str]) -> str:
     """What those have in common; empty where there are none."""
     if not none:
         return ""
-    most = plain(max(answer.interval[label][1] for label in none))
+    most = plain(max(0, *(answer.interval[label][1] for label in none)))  # noise may go below
     if answer.query.none_hoped:
         return say("many.none_hoped", none=len(none), most=most)
     unit = say(f"compare.unit.{answer.query.counted}", value=most)

@@ -145,6 +145,8 @@ class FitChecks(OfCounts):
             return say("fit.headline.fits_rough", reach=reach, about=self.facts.about, each=each)
         if unsure == len(told):
             return say("fit.headline.too_rough")
+        if not unsure and (part := [name for name in value if in_part(value[name], interval[name], least)]):
+            return say("fit.headline.fits_part", names=_some(part))
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(told), fit=len(told) - unsure)
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
@@ -202,6 +204,12 @@ def rough(interval: Ends, about: int) -> bool:
     """Is it known only within more than a tenth of the people? Then what fits is told as roughly as it is known."""
     low, high = interval
     return bool(5 * (high - low) > about)
+
+
+def in_part(value: Json, interval: Ends, about: int) -> bool:
+    """Do some cells of a column that fits surely not fit, and about one in twenty or more? Each counts as something
+    else than it is, so answers move."""
+    return bool(interval[0] > 0 and 20 * value >= about)
 
 
 def verdict(interval: Ends, about: int, most: int) -> str:

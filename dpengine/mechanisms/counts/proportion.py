@@ -25,6 +25,7 @@ from dpengine.core.json_types import Figures, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Averaged, Bounds, Fields, Released, Sensitivity
@@ -83,6 +84,10 @@ class Proportion(Averaged[tuple[int, ...]]):
 
     def own_json(self) -> JsonObject:
         return {"of": self.of.as_json()}
+
+    def counted_empty(self) -> list[str]:
+        columns = {name: self.facts.schema[name] for name in sorted(self.of.columns())}
+        return [name for name, one in columns.items() if not isinstance(one, ItemSet) and not one.complete]
 
     def sentence(self) -> str:
         code = "sentence.proportion_rows" if self.counts_rows else "sentence.proportion"

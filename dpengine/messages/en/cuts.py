@@ -4,6 +4,7 @@ SENTENCES: dict[str, str] = {
     "cut.all": "Counted as declared: {parts}.",
     "cut.rows": "at most {most} {most|row|rows} of each {column} {most|counts|count}, and none without one",
     "cut.without": "Rows without {columns} are not counted.",
+    "cut.within": "The whole includes rows without {columns}.",
     "cut.without_any": "Only rows with a value in every one of {columns} are counted.",
     "cut.range": "{column} above {upper} counts as {upper}, below {lower} as {lower}",
     "cut.range.upper": "{column} above {upper} counts as {upper}",

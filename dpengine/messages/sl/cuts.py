@@ -4,6 +4,7 @@ SENTENCES: dict[str, str] = {
     "cut.all": "Šteto, kot je določeno: {parts}.",
     "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, vrstice brez nje ne štejejo",
     "cut.without": "Vrstice brez vrednosti »{columns}« niso štete.",
+    "cut.within": "V celoto štejejo tudi vrstice brez vrednosti »{columns}«.",
     "cut.without_any": "Štete so le vrstice, ki imajo vrednost v vsakem od stolpcev {columns}.",
     "cut.range": "{column} nad {upper} šteje kot {upper}, pod {lower} kot {lower}",
     "cut.range.upper": "{column} nad {upper} šteje kot {upper}",

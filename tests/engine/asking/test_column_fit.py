@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.asking.column_fit import MADE, UNCHECKED, Check, ColumnFit, Fits, slip
-from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT
+from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT, in_part
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.workspace import Workspace
@@ -160,3 +161,32 @@ def test_a_complete_list_is_not_told_by_a_first_look(table: dp.Table) -> None:
     whole = table.revise(dp.Schema({"spol": dp.Category(["ženska", "moški"], complete=True)}))
     looked(whole, "spol")
     assert whole.fit_of("spol") == ColumnFit("spol", UNCHECKED)
+
+
+def test_codes_for_unknown_in_a_column_that_fits_are_told_beside_its_answers(table: dp.Table) -> None:
+    """999 for “unknown” in a tenth of the cells: each counts as the end of the range, and an average moves."""
+    figures: dict[str | None, tuple[int, tuple[int, int]]] = {"age": (100, (45, 155)), "spol": (-2, (-57, 53))}
+    check = Check({name: one.as_json() for name, one in table.schema.columns.items()}, figures, 1000, 1)
+    age, spol = check.of("age"), check.of("spol")
+    assert age == ColumnFit("age", FITS, Fraction(1, 10), Fraction(155, 1000), "", False, True)
+    assert spol is not None and spol.state == FITS and not spol.in_part
+    query = table.query("mean", column="age", epsilon="0.1")
+    (told,) = Fits((check,)).notes(query)
+    assert told.startswith("Careful: about 10 % of the cells of age did not fit")
+    several = Check(check.bounds, figures, 1000, 3).of("age")
+    assert several is not None and several.note().startswith("Careful: some cells of age did not fit")
+    assert not in_part(100, (-5, 205), 1000), "that may be noise alone"
+    assert not in_part(40, (5, 75), 1000), "next to nothing"
+
+
+def test_a_check_names_a_column_of_which_a_part_does_not_fit(table: dp.Table) -> None:
+    check = table.query("fit_checks", epsilon="1")
+    value, ends = {"spol": 0, "age": 100}, {"spol": (-55, 55), "age": (45, 155)}
+    assert check.finding(value, ends) == "Most cells fit, but not all of: age"
+    assert check.finding(value | {"age": 0}, ends | {"age": (-55, 55)}) == "Most cells fit; 2 columns were checked"
+
+
+def test_a_share_says_that_rows_without_a_value_are_in_its_whole(table: dp.Table) -> None:
+    share = table.query("proportion", of=[["spol", "in", ["ženska"]], ["age", ">", 20]], epsilon="0.1")
+    assert share.counted_empty() == ["age", "spol"] and share.left_out() == []
+    assert table.query("mean", column="age", epsilon="0.1").counted_empty() == []

@@ -66,6 +66,13 @@ def test_the_declared_order(order: str, second: str, tmp_path: Path) -> None:
     assert found == [1, 2, 1, 1]
 
 
+def test_a_dot_after_the_year_as_croatian_writes_it(tmp_path: Path) -> None:
+    column = dp.Date("1990-01-01", "1999-12-31", "dmy")
+    found, faults = codes(["2.1.1990.", "2. 1. 1990. 08:15", "1990.01.02.", "2.1.1990.."], column, tmp_path)
+    assert found == [1, 1, MISSING, MISSING] and faults == [0, 0, 1, 1]
+    assert [column.day(cell) for cell in ("2.1.1990.", "2. 1. 1990. 08:15", "2.1.1990..")] == [1, 1, None]
+
+
 @pytest.mark.parametrize("order", ["ymd", "dmy", "mdy"])
 def test_what_is_no_date_is_missing(order: str, tmp_path: Path) -> None:
     found, faults = codes([*NO_DATES], dp.Date("1990-01-01", "1999-12-31", order), tmp_path)

@@ -22,6 +22,7 @@ from ui.data import declare_price as price
 from ui.data.declare_column import Card
 from ui.data.presets import RANGES
 from ui.pictures import charts
+from ui.words.markup import unmarked
 
 VISITS = "patient_id,amount_eur,age,smoker\na,33,20,no\na,34,15,no\nb,44,30,yes\n"
 
@@ -149,6 +150,24 @@ def test_right_after_a_table_was_added_one_click_asks_the_first_question_of_each
     (asked,) = table.answers(1)
     assert table.meter().charges == 1
     assert asked.query.parameters()["column"] == "age"
+
+
+@pytest.mark.usefixtures("shared")
+def test_the_same_question_of_other_columns_is_one_click_too_with_its_error_and_price() -> None:
+    page = Page().upload("age,weight_kg,wait_min,sex\n" + "33,70,20,m\n44,80,30,f\n" * 5_000)
+    table = page.finish("asked of others")
+    offered = [one for one in page.app.button if str(one.key).startswith("done-alike-")]
+    assert [one.label.split(" ")[0] for one in offered] == [unmarked("weight_kg"), unmarked("wait_min")]
+    assert all("±" in one.label and one.label.endswith("%") for one in offered) and not table.meter().charges
+    assert "Or ask about one column" not in plain(page.text), "each is offered already"
+    offered[1].click()
+    page.run()
+    for _ in range(600):
+        if table.answers(1):
+            break
+        time.sleep(0.1)
+    (asked,) = table.answers(1)
+    assert asked.query.parameters()["column"] == "wait_min" and table.meter().charges == 1
 
 
 def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(home: dp.Workspace) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.core.printed import chance, measured, power_of_ten
+from dpengine.core.printed import chance, measured, power_of_ten, two_figures
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import plain, say
@@ -30,8 +30,10 @@ from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, may, open_table, workspace
 from ui.words import gloss, prices
+from ui.words.markup import unmarked
 
-AT_ONCE = 3
+AT_ONCE = 3  # kinds of questions
+MOST_ALIKE = 3  # further columns of each
 YEAR = "year"  # whose average nobody asks first
 LITTLE = Fraction(1, 10)  # of the allowance
 
@@ -70,8 +72,10 @@ def _first(table: dp.Table) -> None:
     with st.container(key="card-first"):
         kind = job.SECONDARY if asking and fit.first(table) else job.PRIMARY
         asked = _at_once(table) if asking else []
-        for place, (query, seen) in enumerate(asked):
-            _question(table, query, seen, place)
+        for place, (usual, *others) in enumerate(asked):
+            with st.container(key=f"done-ask-{place}"):
+                _question(table, *usual, place)
+                _alike(table, others, place)
         if look is not None and price is not None and price.useful and price.admissible:
             each = table.facts.unit.at_most
             told = say(
@@ -89,28 +93,53 @@ def _first(table: dp.Table) -> None:
         else:
             with st.container(key="declare-done-first"):  # the other stands below, where a check was just read
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
-        ways = [way for name in table.schema.columns if (way := _way(table, name, name))]
+        offered = {query.answer_column for alike in asked for query, _ in alike}
+        ways = [way for name in table.schema.columns if name not in offered and (way := _way(table, name, name))]
         if ways:
             st.html(f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>')
 
 
-def _at_once(table: dp.Table) -> list[tuple[dp.Query, dp.Preview]]:
-    """Questions that one click asks, at the price that Ask starts them with: of each kind the first column's that takes
+def _at_once(table: dp.Table) -> list[list[tuple[dp.Query, dp.Preview]]]:
+    """Questions that one click asks, at the price that Ask starts them with: of each kind some columns' that take
     little."""
-    found: dict[type[dp.Query], tuple[dp.Query, dp.Preview]] = {}
+    found: dict[type[dp.Query], list[tuple[dp.Query, dp.Preview]]] = {}
     for name in sorted(table.schema.columns, key=lambda one: presets.suggest(one).preset == YEAR):
         query = _asked_first(table, name)
-        if query is None or type(query) in found or len(found) == AT_ONCE:
+        if query is None or (len(found) == AT_ONCE and type(query) not in found):
+            continue
+        if len(alike := found.get(type(query), [])) > MOST_ALIKE:
             continue
         best = table.cheapest(spend.fresh(table, query))
         seen = table.preview(best)
         if seen.useful and seen.admissible and seen.share <= LITTLE:
-            found[type(query)] = best, seen
+            found[type(query)] = [*alike, (best, seen)]
     return list(found.values())
 
 
+def _alike(table: dp.Table, others: list[tuple[dp.Query, dp.Preview]], place: int) -> None:
+    """The same question of other columns: each with its error and its price."""
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
+        st.html(f'<p class="muted">{escape(say("data.done.alike"))}</p>', width="content")
+        for at, (query, seen) in enumerate(others):
+            column = query.answer_column
+            counts, amount = query.answer_kind == "count", seen.promise.amount
+            within = two_figures(amount) if counts else price.size(table.schema[column], amount)
+            takes = prices.takes(table, seen.share)
+            job.ask_button(
+                unmarked(say("data.done.alike_one", column=column, within=within, share=takes)),
+                table,
+                query,
+                f"done-alike-{place}-{at}",
+                kind=job.SECONDARY,
+                place="asked",
+                again=bool(table.recall(query)),
+            )
+
+
 def _question(table: dp.Table, query: dp.Query, seen: dp.Preview, place: int) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key=f"done-ask-{place}"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"done-first-{place}"):
         told = f"{escape(query.sentence())}<span>{DOT}{escape(seen.promise.short(query))}</span>"
         st.html(f'<p class="at-once">{told}</p>')
         label = say("ask.button", share=prices.takes(table, seen.share))

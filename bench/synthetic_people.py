@@ -2,9 +2,9 @@
 
 census      like people of a census: each column follows one or two others, and every combination of these has shares of
             its own. On this one the constants of a synthetic table were found.
-hospital    like stays in a hospital, made in another way and looked at by no constant: a hidden kind of stay and a
-            hidden weight of the illness that columns follow more or less, long tails, and columns that tell something
-            only by threes (what two others are, added up).
+hospital    like stays in a hospital, made in another way, and no constant of a plan was found on it: a hidden kind of
+            stay and a hidden weight of the illness that columns follow more or less, long tails, and columns that tell
+            something only by threes (what two others are, added up).
 """
 
 from __future__ import annotations

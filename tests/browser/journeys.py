@@ -96,6 +96,23 @@ def pay(page: Any) -> None:
     settled(page)
 
 
+def first_asked(page: Any, column: str) -> int:
+    """The first question about a column, from the page of a new table: by its button, or else through the form. How
+    many clicks it took."""
+    row = page.locator('[class*="st-key-done-first-"]', has_text=column).locator("button")
+    button = row.or_(page.locator('[class*="st-key-done-alike-"] button', has_text=column))
+    if at_once := button.count() > 0:
+        button.first.click()
+        page.locator(".headline").wait_for()
+        settled(page)
+    else:
+        page.locator(".columns-on a.way", has_text=column).click()
+        page.locator(".st-key-ask-go button").wait_for()
+        settled(page)
+        pay(page)
+    return 1 if at_once else 2
+
+
 def first_answer(page: Any) -> None:
     """From Start: try the town, and ask the question that is ready. Two clicks."""
     page.locator(".st-key-start-try a").click()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.journeys import MAIN, kind, meter, no_sideways_scrolling, place
+from browser.journeys import MAIN, first_asked, kind, meter, no_sideways_scrolling, place
 from browser.steps import go, settled, shot
 
 import dpengine as dp
@@ -136,13 +136,8 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
     assert "our people" in meter(page) and not list((server.home / "tmp").glob("upload-*"))
 
-    page.locator(".columns-on a.way", has_text="age").click()
-    page.locator(".st-key-ask-go button").wait_for()
-    settled(page)
     assert "100 %" in meter(page)
-    page.locator(".st-key-ask-go button").click()
-    page.locator(".headline").wait_for()
-    settled(page)
+    first_asked(page, "age")
     assert "100 %" not in meter(page) and "our people" in meter(page)
     assert page.locator(".headline").inner_text().startswith("About ")
     (entry,) = dp.open_workspace(server.home).table("our people").history()

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from browser.journeys import download, kind
+from browser.journeys import download, first_asked, kind
 from browser.steps import go, settled, shot
 from browser.test_data import Bringing, csv_file
 from leaks import exits, hostile, stage, tally
@@ -133,12 +133,7 @@ def test_no_canary_reaches_a_browser_or_the_disk(browser: Any, own_server: Calla
         bringing.agree()
         bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
         watch.look("added")
-        page.locator(".columns-on a.way").first.click()
-        page.locator(".st-key-ask-go button").wait_for()
-        settled(page)
-        page.locator(".st-key-ask-go button").click()
-        page.locator(".headline").wait_for()
-        settled(page)
+        first_asked(page, "age")
         watch.look("answered")
         for address in ("/ledger", "/session", "/plan", "/whatif?from=table", "/data", "/data?change=1", "/"):
             go(page, address + ("&" if "?" in address else "?") + urlencode({"table": "people"}))

@@ -58,6 +58,7 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     address = page.url
 
     page.get_by_text("End early").click()
+    settled(page)  # what is clicked while it unfolds may slip away
     page.get_by_role("button", name="End the session for good").click()
     page.get_by_role("heading", name="Session ended after 3 of 5 questions").wait_for()
     settled(page)

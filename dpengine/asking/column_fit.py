@@ -21,7 +21,7 @@ from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.core.printed import percent
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import base
-from dpengine.declared.schema import Category, Column, ItemSet, extra_labels
+from dpengine.declared.schema import Category, Column, ItemSet, Number, extra_labels
 from dpengine.declared.spelling import normal
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
@@ -32,7 +32,7 @@ from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, in_pa
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.messages import called, say
+from dpengine.messages import called, plain, say
 from dpengine.messages.language import stored
 
 MADE, UNCHECKED, FOUND = "made", "unchecked", "found"  # beside FITS, MOSTLY_NOT, SOME_NOT and UNSURE
@@ -179,6 +179,8 @@ class Fits:
         unchecked = [fit.column for fit in fits if not fit.checked and fit.share is None]
         rough = [fit.column for fit in fits if fit.state == FITS and fit.rough and not fit.in_part]
         notes = [note for fit in fits if fit.column not in (*unchecked, *rough) and (note := fit.note())]
+        codes = [columns[fit.column] for fit in fits if fit.in_part and fit.state == FITS]
+        notes += [slip(column, in_part=True) for column in codes if isinstance(column, Number)]
         for code, names in (("fits_rough", rough), ("unchecked", unchecked)):
             if len(names) > 1:
                 notes.append(say(f"fit.note.{code}_several", columns=names))
@@ -271,8 +273,10 @@ def _misfit_bars(look: Overview) -> dict[str, tuple[str, str]]:
     return found
 
 
-def slip(column: Column) -> str:
-    """What may have gone wrong where most cells do not fit, guessed from the declaration alone."""
+def slip(column: Column, in_part: bool = False) -> str:
+    """What may have gone wrong where most cells do not fit, or some, guessed from the declaration alone."""
+    if in_part and isinstance(column, Number):
+        return say("fit.slip.part", upper=plain(column.upper))
     if isinstance(column, Category | ItemSet):
         codes = all(str(value).strip().isdigit() for value in column.values)
         kind = "set" if isinstance(column, ItemSet) else "codes" if codes else "list"

@@ -130,7 +130,7 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
     line."""
     for fit in fits:
         if fit.checked and (fit.in_part or fit.state not in (FITS, FOUND)):
-            guess = slip(table.schema[fit.column])
+            guess = slip(table.schema[fit.column], fit.in_part)
             st.html(f'<p class="warn" role="status"><b>{escape(fit.words())}</b> {escape(guess)}</p>')
             st.button(
                 say("data.fit.again", column=fit.column),

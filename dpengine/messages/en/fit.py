@@ -39,6 +39,7 @@ SENTENCES: dict[str, str] = {
     "fit.slip.codes": "Your list has codes: are the cells words, or codes with zeros in front?",
     "fit.slip.set": "Is another sign between the items, or are they written differently?",
     "fit.slip.date": "Are day, month and year in another order, or is the range of days too narrow?",
+    "fit.slip.part": "If a number such as 999 stands for “unknown”, ask only of those below {upper}: what lies beyond the range counts as its end.",
     "fit.slip.number": "Is the range too narrow or in other units, is there another decimal sign, a unit in the cell, or a number such as 999 for “unknown”?",
     "data.fit.all_title": "Do the cells fit what you declared?",
     "data.fit.all_lead": "Nobody sees the rows, so a slip stays hidden: a range too narrow, a list in another language, numbers written differently. The answers would be wrong and look right. One small purchase checks all columns together.",

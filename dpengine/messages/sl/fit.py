@@ -39,6 +39,7 @@ SENTENCES: dict[str, str] = {
     "fit.slip.codes": "Na seznamu so šifre: ali so v celicah besede ali šifre z ničlami spredaj?",
     "fit.slip.set": "Ali je med postavkami drug znak ali pa so zapisane drugače?",
     "fit.slip.date": "Ali so dan, mesec in leto v drugem vrstnem redu ali je razpon dni preozek?",
+    "fit.slip.part": "Če število, kot je 999, pomeni »ni znano«, vprašajte samo o tistih pod {upper}: kar je zunaj razpona, šteje kot njegov konec.",
     "fit.slip.number": "Je razpon preozek ali v drugih enotah, je decimalni znak drug, je v celici enota ali število, kot je 999, za »ni znano«?",
     "data.fit.all_title": "Se celice ujemajo z opisom?",
     "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaj ostane skrit: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, videti pa pravilni. En majhen nakup preveri vse stolpce skupaj.",

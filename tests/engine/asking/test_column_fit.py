@@ -171,8 +171,9 @@ def test_codes_for_unknown_in_a_column_that_fits_are_told_beside_its_answers(tab
     assert age == ColumnFit("age", FITS, Fraction(1, 10), Fraction(155, 1000), "", False, True)
     assert spol is not None and spol.state == FITS and not spol.in_part
     query = table.query("mean", column="age", epsilon="0.1")
-    (told,) = Fits((check,)).notes(query)
+    told, remedy = Fits((check,)).notes(query)
     assert told.startswith("Careful: about 10 % of the cells of age did not fit")
+    assert remedy.startswith("If a number such as 999 stands for “unknown”, ask only of those below 120")
     several = Check(check.bounds, figures, 1000, 3).of("age")
     assert several is not None and several.note().startswith("Careful: some cells of age did not fit")
     assert not in_part(100, (-5, 205), 1000), "that may be noise alone"

@@ -65,7 +65,7 @@ class ColumnFit:
             return say("fit.note.unchecked_other", column=self.column, share=share, label=called(self.other))
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
-        if self.state == FITS and self.in_part:
+        if self.in_part:
             return self._in_part("fit.note.fits_part")
         if self.state == FITS and self.rough:
             return say("fit.note.fits_rough", column=self.column)
@@ -75,7 +75,7 @@ class ColumnFit:
 
     def words(self) -> str:
         """The result of a check, as a line of its own."""
-        if self.in_part and self.state == FITS:
+        if self.in_part:
             return self._in_part("fit.found.fits_part")
         if self.rough and self.state == FITS:
             return say("fit.found.fits_rough", column=self.column)
@@ -118,10 +118,11 @@ class Check:
         cells = sum(self.rows) // 2 if self.rows else self.about
         share, most = (_share(number, cells) if one_row else None for number in (value, ends[1]))
         state, other = self._verdict(ends), self.others.get(column, "")
+        part = state == FITS and in_part(value, ends, cells)
         return (
             ColumnFit(column, UNCHECKED, share, most, other)
             if other and state != FITS
-            else ColumnFit(column, state, share, most, "", rough(ends, self.about), in_part(value, ends, cells))
+            else ColumnFit(column, state, share, most, "", rough(ends, self.about), part)
         )
 
     def _verdict(self, ends: Ends) -> str:
@@ -179,7 +180,7 @@ class Fits:
         unchecked = [fit.column for fit in fits if not fit.checked and fit.share is None]
         rough = [fit.column for fit in fits if fit.state == FITS and fit.rough and not fit.in_part]
         notes = [note for fit in fits if fit.column not in (*unchecked, *rough) and (note := fit.note())]
-        codes = [columns[fit.column] for fit in fits if fit.in_part and fit.state == FITS]
+        codes = [columns[fit.column] for fit in fits if fit.in_part]
         notes += [slip(column, in_part=True) for column in codes if isinstance(column, Number)]
         for code, names in (("fits_rough", rough), ("unchecked", unchecked)):
             if len(names) > 1:

@@ -31,6 +31,12 @@ def test_letters_of_the_reader_s_own_language_need_no_question(
     assert asks or page.draft.names == ["Št. pacienta", "Spol", "Čakanje (min)"]
 
 
+def test_a_sign_that_another_encoding_takes_for_a_space_does_no_harm(shared: dp.Workspace) -> None:
+    page = Page(lang="sl")
+    page.upload("Opomba…;Čakanje;Spol\n12;7,5;Ž\n".encode("windows-1250"))
+    assert page.draft.step == "names", "which is right is asked"
+
+
 def test_letters_of_another_language_are_asked_about_everywhere(shared: dp.Workspace) -> None:
     page = Page(lang="sl")
     page.upload("Pacient;Prénom;Età\n12;a;7,5\n".encode("windows-1252"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -128,13 +129,9 @@ def _spelled_surely(draft: Draft, names: list[str]) -> bool:
     if draft.dialect.encoding in ("utf-8", *EITHER):
         return True
     others = _readings(draft)
-    told = "\n".join(names).lower()
-    apart = {
-        sign
-        for other in others.values()
-        for sign, one in zip(told, "\n".join(other).lower(), strict=True)
-        if sign != one
-    }
+    told = "\n".join(names).lower()  # what is a sign in one encoding may be a space in another, and be cut off
+    pairs = [pair for other in others.values() for pair in zip_longest(told, "\n".join(other).lower(), fillvalue="")]
+    apart = {sign for sign, one in pairs if sign != one}
     return len(others) < 2 or (draft.spelled and apart <= {*_LETTERS.get(current(), "")})
 
 

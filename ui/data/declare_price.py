@@ -222,7 +222,7 @@ def short(
     how many people there are, for the largest of several sizes, which the screen names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
     amount, counted = _off(question, column, relation, sizes[-1], unit, allowance)
-    within = size(column, amount)
+    within = _size(column, amount)
     if isinstance(column, Category | ItemSet):
         within = say(f"amount.{counted}", alpha=within)
     return say(f"data.short.{question}", within=within, unit=say(f"chart.{counted}"))
@@ -244,7 +244,7 @@ def too_wide(
     return say("data.short.wide") if over else ""
 
 
-def size(column: Column, amount: Fraction) -> str:
+def _size(column: Column, amount: Fraction) -> str:
     if isinstance(column, Number):
         return measured(two_figures(amount), column.measure)
     return two_figures(amount) if isinstance(column, Category | ItemSet) else percent(min(amount, Fraction(1)))

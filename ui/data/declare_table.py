@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.core.printed import chance, measured, power_of_ten, two_figures
+from dpengine.core.printed import chance, measured, power_of_ten
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import plain, say
@@ -123,19 +123,10 @@ def _alike(table: dp.Table, others: list[tuple[dp.Query, dp.Preview]], place: in
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
         st.html(f'<p class="muted">{escape(say("data.done.alike"))}</p>', width="content")
         for at, (query, seen) in enumerate(others):
-            column = query.answer_column
-            counts, amount = query.answer_kind == "count", seen.promise.amount
-            within = two_figures(amount) if counts else price.size(table.schema[column], amount)
-            takes = prices.takes(table, seen.share)
-            job.ask_button(
-                unmarked(say("data.done.alike_one", column=column, within=within, share=takes)),
-                table,
-                query,
-                f"done-alike-{place}-{at}",
-                kind=job.SECONDARY,
-                place="asked",
-                again=bool(table.recall(query)),
-            )
+            asked: Any = query
+            within, takes = seen.promise.short(query), prices.takes(table, seen.share)
+            label = say("data.done.alike_one", column=asked.column, within=within, share=takes)
+            _asks(table, query, unmarked(label), f"done-alike-{place}-{at}")
 
 
 def _question(table: dp.Table, query: dp.Query, seen: dp.Preview, place: int) -> None:
@@ -143,15 +134,12 @@ def _question(table: dp.Table, query: dp.Query, seen: dp.Preview, place: int) ->
         told = f"{escape(query.sentence())}<span>{DOT}{escape(seen.promise.short(query))}</span>"
         st.html(f'<p class="at-once">{told}</p>')
         label = say("ask.button", share=prices.takes(table, seen.share))
-        job.ask_button(
-            label,
-            table,
-            query,
-            f"done-question-{place}",
-            kind=job.SECONDARY,
-            place="asked",
-            again=bool(table.recall(query)),
-        )
+        _asks(table, query, label, f"done-question-{place}")
+
+
+def _asks(table: dp.Table, query: dp.Query, label: str, key: str) -> None:
+    again = bool(table.recall(query))
+    job.ask_button(label, table, query, key, kind=job.SECONDARY, place="asked", again=again)
 
 
 def _enough(table: dp.Table) -> str:

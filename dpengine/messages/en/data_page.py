@@ -340,7 +340,7 @@ SENTENCES: dict[str, str] = {
     "data.done.look_means": "Pictures of {columns} {columns|column|columns} at once, each bar within ±{reach} of {people} people",
     "data.done.look_rows": "Pictures of {columns} {columns|column|columns} at once, each bar within ±{reach} {reach|row|rows}, {chance} times in 100. There are about {people} people, with up to {each} rows each.",
     "data.done.alike": "The same of:",
-    "data.done.alike_one": "{column} ±{within} — {share}",
+    "data.done.alike_one": "{column}: {within} — {share}",
     "data.done.or_ask": "Or ask about one column:",
     "data.done.declared": "What is declared",
     "data.done.enough": "The allowance holds about {many} averages or charts of these {people} people.",

@@ -324,7 +324,7 @@ SENTENCES: dict[str, str] = {
     "data.done.look_means": "Slike {columns} {columns|stolpca|stolpcev|stolpcev|stolpcev} naenkrat, vsak stolpič na ±{reach} od {people} {people|osebe|oseb|oseb|oseb}",
     "data.done.look_rows": "Slike {columns} {columns|stolpca|stolpcev|stolpcev|stolpcev} naenkrat, vsak stolpič na ±{reach} {reach|vrstico|vrstici|vrstice|vrstic}, v {chance} od 100 primerov. Oseb je približno {people}, vsaka z največ {each} {each|vrstico|vrsticama|vrsticami|vrsticami}.",
     "data.done.alike": "Enako za:",
-    "data.done.alike_one": "{column} ±{within} – {share}",
+    "data.done.alike_one": "{column}: {within} – {share}",
     "data.done.or_ask": "Ali vprašajte o enem stolpcu:",
     "data.done.declared": "Kaj je navedeno",
     "data.done.enough": "V proračunu je približno toliko povprečij ali grafov teh oseb ({people}): {many}.",

@@ -58,6 +58,11 @@ def unfit(table: dp.Table) -> bool:
     return any(one.checked and one.state not in (FITS, FOUND) for one in fits)
 
 
+def partly(table: dp.Table) -> bool:
+    """Does a paid check say of some column that it fits but for a part?"""
+    return any(one.in_part for one in fitting.of_table(table.name).all_of(table.schema.columns.items()))
+
+
 def sure(table: dp.Table) -> bool:
     """Does a paid check say of every column that it fits, and say it closely?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())

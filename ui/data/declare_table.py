@@ -179,7 +179,7 @@ def show() -> None:
     asked = job.look(request) if request else None
     if asked is not None and not asked.over:
         return
-    asks, unfit, offered = not table.closed and may("ask", table.name), False, False
+    asks, unfit, offered, doubted = not table.closed and may("ask", table.name), False, False, False
     if asked is not None and asked.answer is not None:
         frame.show_price(table, None)  # drawn again: the charge may have come after the frame
         checked = not asked.answer.query.declares
@@ -190,8 +190,11 @@ def show() -> None:
             answer.show(asked.answer)
         buy.then(table, asked.answer)
         if asks and not table.practice and checked:
-            offered = not unfit and fit.stronger(table)
-            fit.show(table) if unfit else _first(table)
+            offered, doubted = not unfit and fit.stronger(table), unfit or fit.partly(table)
+            if doubted:
+                fit.show(table, exact=not offered)
+            if not unfit:
+                _first(table)
         st.divider()
     heading("data.table", table=table.name)
     if table.closed:
@@ -212,7 +215,7 @@ def show() -> None:
     grants.show(table)
     wish.show(table)
     if asks:
-        if not unfit:  # else it stands above, below the answer
+        if not doubted:  # else it stands above, below the answer
             fit.show(table, exact=not offered)
         if not find:
             buy.unknown(table)

@@ -3,7 +3,6 @@ columns fit, a condition that leaves nobody out. And afterwards: a range that ca
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pandas as pd
@@ -22,7 +21,6 @@ from ui.data import declare_price as price
 from ui.data.declare_column import Card
 from ui.data.presets import RANGES
 from ui.pictures import charts
-from ui.words.markup import unmarked
 
 VISITS = "patient_id,amount_eur,age,smoker\na,33,20,no\na,34,15,no\nb,44,30,yes\n"
 
@@ -119,56 +117,7 @@ def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_c
     assert many == sorted(many, reverse=True) and many[0] > many[-1]
 
 
-# --- does it fit, before the first question
-
-
-@pytest.mark.usefixtures("shared")
-def test_right_after_a_table_was_added_its_columns_can_be_checked_with_one_click() -> None:
-    page = Page().upload("age,sex\n" + "33,m\n44,f\n" * 2_000)
-    table = page.finish("to be checked")
-    (button,) = [one for one in page.app.button if str(one.key).startswith("done-fit-")]
-    assert button.label.startswith("Check 2 columns") and "%" in button.label
-    assert say("data.fit.first") in page.text
-    assert not table.meter().charges, "nothing is bought without a click"
-
-
-@pytest.mark.usefixtures("shared")
-def test_right_after_a_table_was_added_one_click_asks_the_first_question_of_each_kind() -> None:
-    page = Page().upload("age,sex\n" + "33,m\n44,f\n" * 2_000)
-    table = page.finish("asked at once")
-    offered = [one for one in page.app.button if str(one.key).startswith("done-question-")]
-    assert [one.key.split("-")[2] for one in offered] == ["0", "1"] and not table.meter().charges
-    assert all("takes" in one.label and "%" in one.label for one in offered)
-    told = plain(page.text)
-    assert "The mean of age for everyone" in told and "The number of people by sex, for everyone" in told
-    offered[0].click()
-    page.run()
-    for _ in range(600):  # it is asked in the background
-        if table.answers(1):
-            break
-        time.sleep(0.1)
-    (asked,) = table.answers(1)
-    assert table.meter().charges == 1
-    assert asked.query.parameters()["column"] == "age"
-
-
-@pytest.mark.usefixtures("shared")
-def test_the_same_question_of_other_columns_is_one_click_too_with_its_error_and_price() -> None:
-    page = Page().upload("age,weight_kg,wait_min,sex\n" + "33,70,20,m\n44,80,30,f\n" * 5_000)
-    table = page.finish("asked of others")
-    offered = [one for one in page.app.button if str(one.key).startswith("done-alike-")]
-    names = [unmarked("weight_kg"), unmarked("wait_min")]
-    assert len(offered) == 2 and all(one.label.startswith(name) for one, name in zip(offered, names, strict=True))
-    assert all("±" in one.label and one.label.endswith("%") for one in offered) and not table.meter().charges
-    assert "Or ask about one column" not in plain(page.text), "each is offered already"
-    offered[1].click()
-    page.run()
-    for _ in range(600):
-        if table.answers(1):
-            break
-        time.sleep(0.1)
-    (asked,) = table.answers(1)
-    assert asked.query.parameters()["column"] == "wait_min" and table.meter().charges == 1
+# --- does it fit
 
 
 def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(home: dp.Workspace) -> None:

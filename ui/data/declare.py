@@ -133,11 +133,9 @@ def look() -> None:
     st.html(f"<style>{_RULES}</style>")
 
 
-def heading(code: str, **facts: Any) -> None:
-    st.html(
-        f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>'
-        f'<p class="lead">{gloss.text(say(f"{code}.lead", **facts))}</p>'
-    )
+def heading(code: str, lead: bool = True, **facts: Any) -> None:
+    below = f'<p class="lead">{gloss.text(say(f"{code}.lead", **facts))}</p>' if lead else ""
+    st.html(f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>{below}')
 
 
 def complain(draft: Draft) -> None:

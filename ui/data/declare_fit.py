@@ -69,37 +69,43 @@ def sure(table: dp.Table) -> bool:
     return all(one.checked and not one.rough and not one.in_part and one.state in (FITS, FOUND) for one in fits)
 
 
-def passed(checked: dp.Answer) -> None:
-    """A check that found nothing wrong, in two sentences: what is to be done now comes next. The rest a click away."""
-    most = max(0, *(high for _, high in checked.interval.values()))
-    told = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
-    st.html(
-        f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>'
-        f'<p class="lead">{escape(told)}</p>'
-    )
+def result(table: dp.Table, checked: dp.Answer, before: str = "") -> None:
+    """What a check found, in a sentence or two, after what somebody has to know `before`: what helps, or what is to be
+    done now, comes next."""
+    told = [f'<p class="warn" role="status">{escape(before)}</p>'] if before else []
+    if sure(table):
+        most = max(0, *(high for _, high in checked.interval.values()))
+        passed = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
+        told.append(f'<p class="lead">{escape(passed)}</p>')
+    if (far := fitting.far_off(table)) is not None:
+        told.append(f'<p class="warn">{escape(far.on_card())} {fitting.people_way(table.name)}</p>')
+    st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(told)}')
     steer.arrived(checked.request_id)
+
+
+def whole(checked: dp.Answer) -> None:
+    """Everything that is known of it, a click away."""
     with st.expander(say("data.fit.passed_more")):
         answer.show(checked)
 
 
-def first(table: dp.Table) -> bool:
-    """Right after a table was added: all columns checked together, for one click; nothing where few people make it
-    dear, or where every column was checked. Was it offered?"""
+def first(table: dp.Table) -> dp.Query | None:
+    """Right after a table was added: the check of all columns together; nothing where few people make it dear, or where
+    every column was checked."""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
     unchecked = [fit.column for fit in fits if not fit.checked]
     if not unchecked or table.practice:
-        return False
+        return None
     asked = table.query("fit_checks", epsilon="1", columns=unchecked)
     options = {step: found for step in STEPS if (found := _at(table, asked, step)) is not None}
-    if (usual := _usual(table, options)) is None:
-        return False
-    query = options[usual]
-    takes = prices.takes(table, _share(table, query))
-    label = say("data.fit.all_button", columns=len(unchecked), share=takes)
-    with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
-        st.html(f"<p><b>{escape(say('data.fit.first'))}</b></p>")
-        job.ask_button(label, table, query, "done-fit")
-    return True
+    usual = _usual(table, options)
+    return None if usual is None else options[usual]
+
+
+def doubted(table: dp.Table, query: dp.Query) -> list[str]:
+    """The columns of a question of which a paid check does not say that they fit: wholly, or as far as it can tell."""
+    fits = fitting.of_table(table.name).all_of((name, table.schema[name]) for name in sorted(query.about()))
+    return [one.column for one in fits if one.in_part or one.state not in (FITS, FOUND)]
 
 
 def people(table: dp.Table) -> None:

@@ -260,6 +260,9 @@ def short_words(column: Column) -> str:
         return _list_words(column)
     if isinstance(column, ItemSet):
         return say("data.done.several", labels=plain([*column.values[:3], *(["…"] if column.size > 3 else [])]))
+    first, last = (str(column.value(place)) for place in (0, column.size - 1))
+    if first.endswith("-01-01") and last.endswith("-12-31"):
+        return say("data.short.years", first=first[:4], last=last[:4])
     return say("data.short.days", first=_day(column, 0), last=_day(column, -1))
 
 

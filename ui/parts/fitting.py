@@ -9,9 +9,10 @@ from pathlib import Path
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.column_fit import WELL_MADE, Fits
+from dpengine.asking.column_fit import FOUND, WELL_MADE, Fits
 from dpengine.asking.people_told import PeopleTold, told_by
 from dpengine.core.errors import AllowanceError
+from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
@@ -49,6 +50,21 @@ def notes(answer: dp.Answer, part: str = "") -> list[str]:
     it is gone."""
     people = None if part else told_by(answer)
     return [*fits(answer).notes(answer.query, part), *([people.words()] if people is not None and people.far else [])]
+
+
+def others(table: dp.Table, answer: dp.Answer, checked: bool) -> None:
+    """Below an answer: columns that it is not about and that a paid check doubts, with the way to what helps; and right
+    after a check, that there are none."""
+    if table.practice or table.closed:
+        return
+    fits, own = of_table(table.name).all_of(table.schema.columns.items()), answer.query.about()
+    doubted = [one.column for one in fits if one.checked and (one.in_part or one.state not in (FITS, FOUND))]
+    if named := [name for name in doubted if name not in own]:
+        way = f'<a class="way" href="{nav.address("data", table.name, check="1")}" target="_self">'
+        told = f"{escape(say('fit.others', columns=named))} {way}{escape(say('fit.others.link'))}</a>"
+        st.html(f'<p class="warn" role="status">{told}</p>')
+    elif checked and not doubted and not any(one.rough or not one.checked for one in fits):
+        st.html(f'<p class="muted">{escape(say("data.first.checked", columns=len(fits)))}</p>')
 
 
 def planned(table: dp.Table, query: dp.Query) -> str:

@@ -73,7 +73,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.lead": "Ko je tabela dodana, je to dokončno.",
     "data.unit.before": "Iste stolpce ima že »{table}« ({rows}). Če so tudi vrstice iste, odgovorite kot takrat, sicer bodo na koncu zavrnjene.",
     "data.unit.one_label": "Ne, vsaka ima eno",
-    "data.unit.one_sure": "Nobena vrednost »{column}« torej ni v dveh vrsticah. Če je lahko, izberite Da; sicer se napake zdijo manjše, kot so.",
+    "data.unit.one_sure": "»{column}« se torej nikjer ne ponovi. Če se lahko, izberite Da; sicer se napake zdijo premajhne.",
     "data.unit.one_coming": "»{column}« zveni, kot da je ena oseba lahko v dveh vrsticah. Če je, izberite Da; sicer se napake zdijo manjše, kot so.",
     "data.unit.more_label": "Da ali nisem prepričan/-a",
     "data.unit.more_means": "Obiski, plačila.",
@@ -257,7 +257,6 @@ SENTENCES: dict[str, str] = {
     "data.name.help": "Ime je javno in ne sme biti zasedeno.",
     # Končano
     "data.done.title": "Tabela »{table}« je pripravljena",
-    "data.done.lead": "Vaša datoteka je nedotaknjena.",
     "data.closed.title": "Tabela »{table}« je zaprta",
     "data.closed.lead": "Ni je mogoče vprašati nič več, kolikorkrat že prinesete iste vrstice.",
     "data.done.joined": "Iste vrstice so bile prinesene že prej. Ta tabela se pridruži proračunu, ki ga že imajo in ki ostane, kakršen je zdaj (ε = {epsilon}, δ = {delta}), z vsem, kar je iz njega že porabljeno.",

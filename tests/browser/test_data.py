@@ -140,7 +140,7 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     first_asked(page, "age")
     assert "100 %" not in meter(page) and "our people" in meter(page)
     assert page.locator(".headline").inner_text().startswith("About ")
-    (entry,) = dp.open_workspace(server.home).table("our people").history()
+    entry, _check = dp.open_workspace(server.home).table("our people").history()
     assert entry.outcome is not None and entry.outcome.kind == "answer"
 
 

@@ -54,7 +54,7 @@ def test_one_click_checks_the_columns_and_asks_the_first_question_of_a_kind_for_
     assert [one.key.split("-")[2] for one in asked] == ["0", "1"] and not table.meter().charges
     told = plain(page.text)
     assert "The mean of age for everyone" in told and "The number of people by sex, for everyone" in told
-    assert "Before it, the columns are checked against what you said" in told
+    assert "Before your first question the columns are checked against what you said" in told
     label = asked[0].label
     asked[0].click()
     until(page, lambda: len(table.answers(5)) == 2)

@@ -56,6 +56,8 @@ def show(table: dp.Table) -> None:
         checked = check is not None and any(one.check is not None for alike in asked for one in alike)
         if check is not None and checked:
             st.html(f"<p>{escape(_told_before(table, check))}</p>")
+        elif check is not None:
+            _only_check(table, check, alone=True)
         for place, (usual, *others) in enumerate(asked):
             with st.container(key=f"done-ask-{place}"):
                 _question(table, usual, place)
@@ -78,8 +80,8 @@ def show(table: dp.Table) -> None:
         else:
             with st.container(key="declare-done-first"):  # the other stands below, where a check was just read
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
-        if check is not None:
-            _only_check(table, check, alone=not checked)
+        if check is not None and checked:
+            _only_check(table, check, alone=False)
         offered = {one.query.answer_column for alike in asked for one in alike}
         ways = [found for name in table.schema.columns if name not in offered and (found := way(table, name, name))]
         if ways:
@@ -123,12 +125,12 @@ def _at_once(table: dp.Table, check: dp.Query | None) -> list[list[Offer]]:
 
 
 def _with_check(table: dp.Table, query: dp.Query, seen: dp.Preview, check: dp.Query | None) -> Offer:
-    """The question after the check, where that is about its columns and both can be asked here and now."""
-    if check is not None and query.about() & _columns(check) and not wish.waits(table, check):
-        both = table.planner().price_of([check, query])
-        if both.admitted and not wish.waits(table, query):
-            return Offer(query, seen, check, both.share)
-    return Offer(query, seen, None, seen.share)
+    """The question after the check, where that is about its columns and cheap, and both can be asked here and now."""
+    alone = Offer(query, seen, None, seen.share)
+    if check is None or not query.about() & _columns(check) or wish.waits(table, check) or wish.waits(table, query):
+        return alone
+    both = table.planner().price_of([check, query])
+    return Offer(query, seen, check, both.share) if both.admitted and both.lines[0].share <= fit.CHEAP else alone
 
 
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:

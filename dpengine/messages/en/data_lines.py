@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "data.short.values": "{labels} ({many} values)",
     "data.short.spelled": "{labels}; {like} … all count",
     "data.short.days": "{first} to {last}",
-    "data.short.years": "years {first} to {last}",
+    "data.short.years": "{first} to {last}",
     "data.kind.out": "left out",
     "data.card.limits": "Limits are what anyone would name, never looked up in the file.",
     "data.card.out": "No question reads it. It can be declared later.",

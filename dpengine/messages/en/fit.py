@@ -44,7 +44,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.all_title": "Do the cells fit what you declared?",
     "data.fit.all_lead": "Nobody sees the rows, so a slip stays hidden: a range too narrow, a list in another language, numbers written differently. The answers would be wrong and look right. One small purchase checks all columns together.",
     "data.fit.first": "First: does the file hold what you said?",
-    "data.first.check": "Pick a first question. Before it, the columns are checked against what you said ({share}, in the price); if the one it is about does not fit, it is not asked.",
+    "data.first.check": "Before your first question the columns are checked against what you said (in the price: {share}); if its own does not fit, it is not asked.",
     "data.first.only_check": "Or only check the columns:",
     "data.first.not_asked": "Your question was not asked and took nothing, because cells are not as you said: {columns}. What helps stands below.",
     "data.first.checked": "All {columns} columns were checked first: most cells are as you said.",

@@ -49,7 +49,7 @@ SENTENCES: dict[str, str] = {
     "data.short.values": "{labels} ({many} {many|vrednost|vrednosti|vrednosti|vrednosti})",
     "data.short.spelled": "{labels}; velja tudi {like} …",
     "data.short.days": "od {first} do {last}",
-    "data.short.years": "leta od {first} do {last}",
+    "data.short.years": "od {first} do {last}",
     "data.kind.out": "izpuščen",
     "data.card.limits": "Meje naj bodo take, kot bi jih navedel vsak, nikoli poiskane v datoteki.",
     "data.card.out": "V vprašanjih se ne uporablja. Opišete ga lahko pozneje.",

@@ -44,7 +44,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.all_title": "Se celice ujemajo z opisom?",
     "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaj ostane skrit: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, videti pa pravilni. En majhen nakup preveri vse stolpce skupaj.",
     "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",
-    "data.first.check": "Izberite prvo vprašanje. Pred njim se preveri, ali so stolpci res takšni ({share}, že v ceni); če vprašani ni, se ne postavi.",
+    "data.first.check": "Pred prvim vprašanjem se preveri, ali so stolpci res takšni (v ceni: {share}); če vprašani ni, odpade.",
     "data.first.only_check": "Ali samo preverite stolpce:",
     "data.first.not_asked": "Vprašanje ni bilo postavljeno in ni porabilo nič, ker celice niso takšne, kot ste navedli: {columns}. Spodaj piše, kaj pomaga.",
     "data.first.checked": "Najprej so bili preverjeni vsi stolpci ({columns}): večina celic je takšna, kot ste navedli.",

@@ -28,7 +28,7 @@ from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.counts.fit_check import FitCheck
-from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, in_part, rough, verdict
+from dpengine.mechanisms.counts.fit_checks import FITS, SOME_NOT, UNSURE, FitChecks, in_part, rough, verdict
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.query import AnyQuery
@@ -174,20 +174,53 @@ class Fits:
     def notes(self, query: AnyQuery, part: str = "") -> list[str]:
         """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, one for all that
         were checked only roughly, and one for all unchecked ones."""
-        columns, about = query.facts.schema.columns, query.about(part)
-        names = [name for name in columns if name in about]
-        fits = self.all_of((name, columns[name]) for name in names)
+        fits, notes = self._about(query, part), self.doubts(query, part)
         unchecked = [fit.column for fit in fits if not fit.checked and fit.share is None]
-        rough = [fit.column for fit in fits if fit.state == FITS and fit.rough and not fit.in_part]
-        notes = [note for fit in fits if fit.column not in (*unchecked, *rough) and (note := fit.note())]
-        codes = [columns[fit.column] for fit in fits if fit.in_part]
-        notes += [slip(column, in_part=True) for column in codes if isinstance(column, Number)]
+        rough = [fit.column for fit in fits if _only_rough(fit)]
         for code, names in (("fits_rough", rough), ("unchecked", unchecked)):
             if len(names) > 1:
                 notes.append(say(f"fit.note.{code}_several", columns=names))
             else:
                 notes += [say(f"fit.note.{code}", column=name) for name in names]
         return notes
+
+    def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
+        """What paid checks, or a first look, say against the columns of a question; and what helps, unless its own
+        condition leaves such cells out already."""
+        told, coded = [], self.coded(query, part)
+        for fit in self._about(query, part):
+            column = query.facts.schema[fit.column]
+            if _only_rough(fit) or (not fit.checked and fit.share is None):
+                continue
+            if _in_part(fit) and isinstance(column, Number) and fit.column not in coded:
+                told.append(say("fit.note.left_out", column=fit.column, upper=plain(column.upper)))
+            else:
+                told.append(fit.note())
+        helps = [slip(query.facts.schema[name], in_part=True) for name in coded]
+        return [note for note in (*told, *helps) if note]
+
+    def coded(self, query: AnyQuery, part: str = "") -> list[str]:
+        """Columns of numbers of a question some cells of which lie beyond the range, as codes for “unknown” do, and
+        count as its end: those alone whose end the question's condition does not leave out."""
+        columns = ((fit, query.facts.schema[fit.column]) for fit in self._about(query, part) if _in_part(fit))
+        return [
+            fit.column
+            for fit, column in columns
+            if isinstance(column, Number) and not query.where.leaves_out(fit.column, column.size - 1)
+        ]
+
+    def _about(self, query: AnyQuery, part: str) -> list[ColumnFit]:
+        columns, about = query.facts.schema.columns, query.about(part)
+        return self.all_of((name, column) for name, column in columns.items() if name in about)
+
+
+def _in_part(fit: ColumnFit) -> bool:
+    """Does a part of its cells not fit, but by no means most?"""
+    return fit.in_part or fit.state == SOME_NOT
+
+
+def _only_rough(fit: ColumnFit) -> bool:
+    return fit.state == FITS and fit.rough and not fit.in_part
 
 
 WELL_MADE = Fits((), made=True)

@@ -106,10 +106,15 @@ class Predicate:
         return rows
 
     def columns(self) -> set[str]:
-        names: set[str] = set()
-        for clause in self.clauses:
-            names |= {part.column for part in clause.parts} if isinstance(clause, AnyOf) else {clause.column}
-        return names
+        return set[str]().union(*(_columns(clause) for clause in self.clauses))
+
+    def leaves_out(self, column: str, code: Code) -> bool:
+        """Does no row meet it that holds this in a column, whatever stands in the others?"""
+        return any(not clause.holds({column: code}) for clause in self.clauses if _columns(clause) == {column})
+
+
+def _columns(clause: Clause) -> set[str]:
+    return {part.column for part in clause.parts} if isinstance(clause, AnyOf) else {clause.column}
 
 
 def excludes_nothing(clause: Clause, schema: Schema) -> bool:

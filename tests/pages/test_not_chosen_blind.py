@@ -290,3 +290,44 @@ def test_below_a_check_that_doubts_a_part_stands_what_helps_before_the_questions
     assert "Do the cells fit what you declared?" in told
     assert told.index("Do the cells fit what you declared?") < told.index("What is declared of")
     assert told.count("Do the cells fit what you declared?") == 1
+
+
+def test_numbers_that_stand_for_unknown_are_told_before_a_question_is_paid_for_and_left_out_with_one_click(
+    home: dp.Workspace,
+) -> None:
+    """800 of 11,000 cells are 999; the noise hides that with a chance below 1e-9."""
+    table = home.add_table(
+        "coded",
+        pd.DataFrame({"wait": [120] * 10_200 + [999] * 800, "stay": [3] * 11_000}),
+        schema=dp.Schema({"wait": dp.Number(0, 366, measure="days"), "stay": dp.Number(0, 30)}),
+        unit=dp.Unit.rows(),
+        budget=dp.Budget("50", "1e-6"),
+    )
+    asked = {"q": "mean", "column": "wait"}
+    assert "Careful" not in plain(html_of(open_page("ask", table="coded", **asked)))
+    table.ask(table.query("fit_checks", columns=["wait", "stay"], epsilon="1"))
+    page = open_page("ask", table="coded", **asked)
+    told = plain(html_of(page))
+    assert "Careful: about 7 % of the cells of wait did not fit" in told and not table.meter().charges - 1
+    (way,) = [one for one in page.get("page_link") if "only of" in one.proto.label]
+    assert way.proto.label.endswith("below 366\xa0days")
+    query = table.query("mean", column="wait", where=[["wait", "<", "366"]], epsilon="1")
+    assert table.fits().coded(query) == [] and table.fits().coded(table.query("mean", column="wait", epsilon="1"))
+    assert table.fits().notes(query) == [say("fit.note.left_out", column="wait", upper="366")]
+    assert "Careful" not in plain(html_of(open_page("ask", table="coded", q="mean", column="stay")))
+
+
+def test_a_condition_on_something_else_leaves_no_end_of_a_range_out() -> None:
+    schema = dp.Schema({"wait": dp.Number(0, 366), "sex": dp.Category(["m", "f"])})
+
+    def out(*rows: Any) -> bool:
+        return read_predicate(list(rows), schema).leaves_out("wait", 366)
+
+    assert (
+        out(["wait", "<", "366"])
+        and out(["wait", "between", ["1", "300"]])
+        and out(["sex", "=", "m"], ["wait", "<", "9"])
+    )
+    assert not out() and not out(["wait", "<=", "366"]) and not out(["wait", ">", "5"]) and not out(["sex", "=", "m"])
+    assert not out(["any", [["wait", "<", "366"], ["sex", "=", "m"]]])
+    assert out(["any", [["wait", "<", "100"], ["wait", "between", ["200", "300"]]]])

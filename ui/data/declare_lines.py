@@ -249,5 +249,6 @@ def _worth(draft: Draft, name: str) -> None:
         if not card.blank or draft.pressed:
             problem(str(complaint))
         return
-    told = price.of_column(column, drafts.unit(draft), read_relation(draft.relation), draft.sizes)
+    facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
+    told = price.of_column(column, *facts)
     st.html(f'<p class="price">{escape(told)}</p>')

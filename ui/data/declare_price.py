@@ -34,16 +34,21 @@ ROWS = dp.Unit.rows()
 USUAL_ALLOWANCE = dp.Budget("1", "1e-6")
 
 
-@lru_cache(maxsize=500)
-def _worth(
-    question: str, column: Column, relation: Relation, people: int, unit: dp.Unit = ROWS
-) -> tuple[dp.Query, Promise, bool, Fraction | None]:
-    """The question and its promise at the usual spend, whether it is worth having, and the least spend at which it
-    would be."""
+@lru_cache(maxsize=2_000)
+def _first(
+    question: str, column: Column, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget
+) -> tuple[dp.Query, Promise]:
+    """A question at the price at which it will be offered first, with the noise that it will be given; and what it
+    promises then."""
     query = _query(question, "column", column, relation, people, unit)
-    promise = query.promise()
-    useful = promise.amount <= query.coarse()
-    return query, promise, useful, None if useful else least_epsilon(query, query.coarse())
+    query = Unspent(allowance.rule()).started(query)
+    return query, query.promise()
+
+
+@lru_cache(maxsize=500)
+def _least(query: dp.Query) -> Fraction | None:
+    """The least spend at which it is worth having, where it is not."""
+    return None if query.promise().amount <= query.coarse() else least_epsilon(query, query.coarse())
 
 
 def _query(question: str, name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query:
@@ -51,11 +56,13 @@ def _query(question: str, name: str, column: Column, relation: Relation, people:
     return dp.catalogue[question].build(facts, {"epsilon": USUAL_SPEND, "column": name})
 
 
-def of_column(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
-    """What it allows and what it costs, for a table of so many people; where nobody said how many, for each of several
-    sizes what depends on it."""
+def of_column(
+    column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
+) -> str:
+    """What it allows and how good the first answer will be, the same figure as on its line, for a table of so many
+    people; where nobody said how many, for each of several sizes what depends on it."""
     kind = next(told for of, told in _TOLD.items() if isinstance(column, of))
-    each = [kind(column, relation, people, unit) for people in sizes]
+    each = [kind(column, relation, people, unit, allowance) for people in sizes]
     shared = [one for one in each[0] if all(one in told for told in each)]
     own = [" ".join(one for one in told if one not in shared) for told in each]
     if any(own):
@@ -64,24 +71,20 @@ def of_column(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence
 
 
 def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
-    return " ".join(_of_number(column, relation, people, unit))
+    return " ".join(_of_number(column, relation, people, unit, USUAL_ALLOWANCE))
 
 
-def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
-    """How many answers the range allows, and what its width costs an average and a median."""
+def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
+    """How many answers the range allows, and what its width costs an average."""
     told = [say("data.price.grid", range=range_words(column), size=column.size)]
-    wide = None
-    if column.size * WIDER <= MOST_STEPS:
-        wide = Number(column.lower, column.lower + WIDER * column.diameter, column.step)
-    for question, words in (("mean", two_figures), ("median", percent)):
-        query, promise, good, spend = _worth(question, column, relation, people, unit)
-        if not good:
-            if spend is not None:
-                told.append(say(f"data.price.{question}_spend", price=_spent(spend)))
-        elif wide is not None:
-            then = _worth(question, wide, relation, people, unit)[1]
-            facts = {"now": words(promise.amount), "then": words(then.amount), "unit": _unit(query)}
-            told.append(say(f"data.price.{question}", **facts))
+    query, promise = _first("mean", column, relation, people, unit, allowance)
+    if (spend := _least(query)) is not None:
+        told.append(say("data.price.mean_spend", price=_spent(spend)))
+    elif promise.amount <= query.coarse() and column.size * WIDER <= MOST_STEPS:
+        wide = Number(column.lower, column.lower + WIDER * column.diameter, column.step, measure=column.measure)
+        then = _first("mean", wide, relation, people, unit, allowance)[1]
+        facts = {"now": _size(column, promise.amount), "then": _size(column, then.amount)}
+        told.append(say("data.price.mean", **facts))
     return [*told, say("data.price.narrow")]
 
 
@@ -113,36 +116,33 @@ def list_words(column: Category | ItemSet) -> str:
     return say("data.list", labels=column.labels[: MOST_LISTED - 2], more=column.size - MOST_LISTED + 2)
 
 
-def _of_list(column: Category, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
+def _of_list(column: Category, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     """How many bars the list makes, and how good each one is."""
-    query, promise, good, spend = _worth("histogram", column, relation, people, unit)
+    query, promise = _first("histogram", column, relation, people, unit, allowance)
     told = [say("data.price.bars", labels=list_words(column), bars=column.size)]
-    if good:
-        told.append(say("data.price.each", promise=promise.words(query)))
-    elif spend is not None:
-        told.append(say("data.price.each_spend", price=_spent(spend)))
-    return told
+    return [*told, *_promised(query, "each", promise=promise.words(query))]
 
 
-def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
+def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     """What the most common item can be told by, and whether every item can be counted."""
-    query, promise, good, spend = _worth("top_item", column, relation, people, unit)
+    query, promise = _first("top_item", column, relation, people, unit, allowance)
     told = [say("data.price.items", labels=list_words(column), items=column.size)]
-    if good:
-        told.append(say("data.price.top", promise=promise.words(query)))
-    elif spend is not None:
-        told.append(say("data.price.top_spend", price=_spent(spend)))
+    told += _promised(query, "top", promise=promise.words(query))
     return [*told, say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most)]
 
 
-def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
-    query, promise, good, spend = _worth("median", column, relation, people, unit)
+def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
+    query, promise = _first("median", column, relation, people, unit, allowance)
     told = [say("data.price.days", range=day_words(column), size=column.size)]
-    if good:
-        told.append(say("data.price.middle_day", now=percent(promise.amount), unit=_unit(query)))
-    elif spend is not None:
-        told.append(say("data.price.median_spend", price=_spent(spend)))
-    return told
+    return [*told, *_promised(query, "middle_day", now=percent(promise.amount), unit=_unit(query))]
+
+
+def _promised(query: dp.Query, code: str, **facts: str) -> list[str]:
+    """How good the first answer will be; or what one takes that is worth having."""
+    if query.promise().amount <= query.coarse():
+        return [say(f"data.price.{code}", **facts)]
+    spend = _least(query)
+    return [] if spend is None else [say(f"data.price.{code}_spend", price=_spent(spend))]
 
 
 _TOLD: dict[type, Callable[..., list[str]]] = {
@@ -205,27 +205,17 @@ def good_questions(budget: dp.Budget, asked: Typical) -> int:
 # --- the same in a few words, for a line
 
 
-@lru_cache(maxsize=2_000)
-def _off(
-    question: str, column: Column, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget
-) -> tuple[Fraction, str]:
-    """At the price at which it will be offered first, with the noise that it will be given."""
-    query = _query(question, "column", column, relation, people, unit)
-    query = Unspent(allowance.rule()).started(query)
-    return Fraction(query.promise().amount), query.counted
-
-
 def short(
     column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
 ) -> str:
     """How far off the first answer about a column will be, as it is offered once the table is there; where nobody said
     how many people there are, for the largest of several sizes, which the screen names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
-    amount, counted = _off(question, column, relation, sizes[-1], unit, allowance)
-    within = _size(column, amount)
+    query, promise = _first(question, column, relation, sizes[-1], unit, allowance)
+    within = _size(column, promise.amount)
     if isinstance(column, Category | ItemSet):
-        within = say(f"amount.{counted}", alpha=within)
-    return say(f"data.short.{question}", within=within, unit=say(f"chart.{counted}"))
+        within = say(f"amount.{query.counted}", alpha=within)
+    return say(f"data.short.{question}", within=within, unit=_unit(query))
 
 
 def too_wide(
@@ -240,7 +230,8 @@ def too_wide(
     many people there are nobody is warned: then the figures for several sizes say it all."""
     if not isinstance(column, Number) or len(sizes) > 1:
         return ""
-    over = _off("mean", column, relation, sizes[0], unit, allowance)[0] > abs(read_number(like, "like"))
+    promise = _first("mean", column, relation, sizes[0], unit, allowance)[1]
+    over = promise.amount > abs(read_number(like, "like"))
     return say("data.short.wide") if over else ""
 
 

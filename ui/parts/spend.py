@@ -21,7 +21,7 @@ from dpengine.core.printed import percent_left, percents
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.planning.best_noise import cheapest, price_now
-from ui.parts import counted, fitting, levers, number_field
+from ui.parts import counted, doubted, fitting, levers, number_field
 from ui.words import gloss, prices
 from ui.words.markup import unmarked
 
@@ -263,6 +263,7 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview, steps: bool = 
         told = say("spend.cost", share=prices.takes(table, price.share))
         lines.append(f'<p class="muted">{gloss.text(told)}</p>')
     st.html("".join(lines))
+    doubted.before(table, query)
     if not fitting.offer(table, query) and (whose := fitting.supposed(table, query)):
         st.html(whose)
     if not price.useful:

@@ -175,6 +175,8 @@ class Fits:
         """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, one for all that
         were checked only roughly, and one for all unchecked ones."""
         fits, notes = self._about(query, part), self.doubts(query, part)
+        left_out = self._left_out(query, part).items()
+        notes += [say("fit.note.left_out", column=name, upper=upper) for name, upper in left_out]
         unchecked = [fit.column for fit in fits if not fit.checked and fit.share is None]
         rough = [fit.column for fit in fits if _only_rough(fit)]
         for code, names in (("fits_rough", rough), ("unchecked", unchecked)):
@@ -187,27 +189,26 @@ class Fits:
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
         """What paid checks, or a first look, say against the columns of a question; and what helps, unless its own
         condition leaves such cells out already."""
-        told, coded = [], self.coded(query, part)
-        for fit in self._about(query, part):
-            column = query.facts.schema[fit.column]
-            if _only_rough(fit) or (not fit.checked and fit.share is None):
-                continue
-            if _in_part(fit) and isinstance(column, Number) and fit.column not in coded:
-                told.append(say("fit.note.left_out", column=fit.column, upper=plain(column.upper)))
-            else:
-                told.append(fit.note())
+        coded = self.coded(query, part)
+        fits = [fit for fit in self._about(query, part) if fit.column not in self._left_out(query, part)]
+        known = [fit for fit in fits if not _only_rough(fit) and (fit.checked or fit.share is not None)]
         helps = [slip(query.facts.schema[name], in_part=True) for name in coded]
-        return [note for note in (*told, *helps) if note]
+        return [note for note in (*(fit.note() for fit in known), *helps) if note]
 
     def coded(self, query: AnyQuery, part: str = "") -> list[str]:
         """Columns of numbers of a question some cells of which lie beyond the range, as codes for “unknown” do, and
         count as its end: those alone whose end the question's condition does not leave out."""
-        columns = ((fit, query.facts.schema[fit.column]) for fit in self._about(query, part) if _in_part(fit))
-        return [
-            fit.column
-            for fit, column in columns
-            if isinstance(column, Number) and not query.where.leaves_out(fit.column, column.size - 1)
-        ]
+        left_out = self._left_out(query, part)
+        return [name for name in self._with_a_part(query, part) if name not in left_out]
+
+    def _left_out(self, query: AnyQuery, part: str) -> dict[str, str]:
+        """The others, each with the end of its range."""
+        columns = self._with_a_part(query, part).items()
+        return {name: plain(one.upper) for name, one in columns if query.where.leaves_out(name, one.size - 1)}
+
+    def _with_a_part(self, query: AnyQuery, part: str) -> dict[str, Number]:
+        found = {fit.column: query.facts.schema[fit.column] for fit in self._about(query, part) if _in_part(fit)}
+        return {name: column for name, column in found.items() if isinstance(column, Number)}
 
     def _about(self, query: AnyQuery, part: str) -> list[ColumnFit]:
         columns, about = query.facts.schema.columns, query.about(part)

@@ -22,7 +22,7 @@ from dpengine.planning.suggestions import first_asked
 from ui.data import declare_fit as fit
 from ui.data import presets
 from ui.data.declare import DOT
-from ui.parts import first_look, job, preview, spend, wish
+from ui.parts import doubted, first_look, job, preview, spend, wish
 from ui.shell import nav
 from ui.shell.state import may
 from ui.words import prices
@@ -42,6 +42,7 @@ class Offer:
     seen: dp.Preview
     check: dp.Query | None
     share: Fraction
+    of: str  # which cells of its column alone, in words
 
 
 def show(table: dp.Table) -> None:
@@ -113,6 +114,9 @@ def _at_once(table: dp.Table, check: dp.Query | None) -> list[list[Offer]]:
     found: dict[type[dp.Query], list[Offer]] = {}
     for name in sorted(table.schema.columns, key=lambda one: presets.suggest(one).preset == YEAR):
         query = _asked_first(table, name)
+        of = ""
+        if query is not None and (other := doubted.spared(table, query)) is not None:  # codes for “unknown” were found
+            query, of = other, " ".join(doubted.below(table, query))
         if query is None or (len(found) == AT_ONCE and type(query) not in found):
             continue
         if len(alike := found.get(type(query), [])) > MOST_ALIKE:
@@ -120,17 +124,29 @@ def _at_once(table: dp.Table, check: dp.Query | None) -> list[list[Offer]]:
         best = table.cheapest(spend.fresh(table, query))
         seen = table.preview(best)
         if seen.useful and seen.admissible and seen.share <= LITTLE:
-            found[type(query)] = [*alike, _with_check(table, best, seen, check)]
+            found[type(query)] = [*alike, _with_check(table, best, seen, check, of)]
     return list(found.values())
 
 
-def _with_check(table: dp.Table, query: dp.Query, seen: dp.Preview, check: dp.Query | None) -> Offer:
+def instead(table: dp.Table, query: dp.Query) -> None:
+    """Of a question that was not asked because of codes for “unknown”: the same without them."""
+    other = doubted.spared(table, query)
+    if other is not None:
+        best = table.cheapest(spend.fresh(table, other))
+        seen = table.preview(best)
+        if seen.useful and seen.admissible:
+            with st.container(key="card-instead"):
+                st.html(f"<p>{escape(say('data.first.instead'))}</p>")
+                _question(table, Offer(best, seen, None, seen.share, ""), "instead")
+
+
+def _with_check(table: dp.Table, query: dp.Query, seen: dp.Preview, check: dp.Query | None, of: str) -> Offer:
     """The question after the check, where that is about its columns and cheap, and both can be asked here and now."""
-    alone = Offer(query, seen, None, seen.share)
+    alone = Offer(query, seen, None, seen.share, of)
     if check is None or not query.about() & _columns(check) or wish.waits(table, check) or wish.waits(table, query):
         return alone
     both = table.planner().price_of([check, query])
-    return Offer(query, seen, check, both.share) if both.admitted and both.lines[0].share <= fit.CHEAP else alone
+    return Offer(query, seen, check, both.share, of) if both.admitted and both.lines[0].share <= fit.CHEAP else alone
 
 
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
@@ -142,17 +158,17 @@ def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
         for at, one in enumerate(others):
             asked: Any = one.query
             takes = prices.takes(table, one.share)
-            label = say("data.done.alike_one", column=asked.column, within=_within(one), share=takes)
+            label = say("data.done.alike_one", column=one.of or asked.column, within=_within(one), share=takes)
             _asks(table, one, unmarked(label), f"done-alike-{place}-{at}")
 
 
 def _within(one: Offer) -> str:
     """As briefly as beside a question that says what it means."""
-    ends = one.seen.promise.ends(one.query)
+    ends = None if one.of else one.seen.promise.ends(one.query)  # how good depends on how many there are
     return one.seen.promise.short(one.query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
 
-def _question(table: dp.Table, one: Offer, place: int) -> None:
+def _question(table: dp.Table, one: Offer, place: int | str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-first-{place}"):
         told = f"{escape(one.query.sentence())}<span>{DOT}{escape(one.seen.promise.short(one.query))}</span>"
         st.html(f'<p class="at-once">{told}</p>')

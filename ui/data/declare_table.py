@@ -102,7 +102,10 @@ def show() -> None:
         checked = asked.answer.query.none_hoped and isinstance(asked.answer.value, dict) and not table.practice
         unfit = checked and fit.unfit(table)
         if checked:
-            fit.result(table, asked.answer, _not_asked(asked.answer.request_id))
+            waited, why = _not_asked(asked.answer.request_id)
+            fit.result(table, asked.answer, why)
+            if waited is not None and asks:
+                first.instead(table, waited)
         else:
             answer.show(asked.answer)
         buy.then(table, asked.answer)
@@ -152,15 +155,15 @@ def _go_on(table: dp.Table, request: str) -> None:
         return
     if columns := fit.doubted(table, waiting):
         job.leave(request)
-        st.session_state[_NOT_ASKED] = request, columns
+        st.session_state[_NOT_ASKED] = request, columns, waiting
     else:
         job.go_on(table, request, "asked")
 
 
-def _not_asked(request: str) -> str:
-    """Said also when the page is drawn again."""
-    before, columns = st.session_state.get(_NOT_ASKED, ("", []))
-    return say("data.first.not_asked", columns=columns) if before == request else ""
+def _not_asked(request: str) -> tuple[dp.Query | None, str]:
+    """The question that waited for a check and was not asked, and why; also when the page is drawn again."""
+    before, columns, query = st.session_state.get(_NOT_ASKED, ("", [], None))
+    return (query, say("data.first.not_asked", columns=columns)) if before == request else (None, "")
 
 
 def _read_on_ask(table: dp.Table, request: str) -> bool:

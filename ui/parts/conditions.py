@@ -171,8 +171,9 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         chosen = [value for value in (chosen if isinstance(chosen, list) else [chosen]) if value in column.labels]
         values = _values(column, chosen, f"where-values-{name}-{place}", right)
         return [name, op, values]
-    ops = ["between", ">=", "<=", *(grouping.rules_of(table.schema, name) if isinstance(column, Date) else [])]
     before = (rule or row[1]) if same and row else ""
+    ops = ["between", ">=", "<=", *(one for one in ("<", ">", "=") if isinstance(column, Number) or one == before)]
+    ops += grouping.rules_of(table.schema, name) if isinstance(column, Date) else []
     op = str(
         middle.selectbox(
             say("form.where_op"),

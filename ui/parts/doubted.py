@@ -28,17 +28,36 @@ def before(table: dp.Table, query: dp.Query) -> None:
 
 
 def without(table: dp.Table, query: dp.Query, key: str) -> None:
-    """A link to the same question about what lies below the end of the range, where that leaves such numbers out."""
-    if table.practice or table.closed or not (names := fitting.of_table(table.name).coded(query)):
+    """A link to the same question without numbers that may stand for “unknown”."""
+    other = None if table.practice or table.closed else spared(table, query)
+    if other is None:
         return
-    columns = [(name, one) for name in names if isinstance(one := table.schema[name], Number)]
-    where = [*query.where.as_json(), *([name, "<", text_of(one.upper)] for name, one in columns)]
-    try:
-        other = table.query(query.card.key, **query.parameters() | {"where": where})
-    except dp.AllowanceError:  # this question takes no condition
-        return
-    name, column = columns[0]
-    label = say("fit.without", column=name, upper=measured(plain(column.upper), column.measure))
+    label = say("fit.without", below=", ".join(below(table, query)))
     link = {name: one for name, one in preview.link(table, other).items() if name != "epsilon"}
     with st.container(key=f"{key}-without"):
         st.page_link(nav.page("ask"), label=unmarked(label), query_params=link)
+
+
+def spared(table: dp.Table, query: dp.Query) -> dp.Query | None:
+    """The same question about what lies below the end of the range, where a check found cells beyond it; None where
+    there is none, or where it takes no condition."""
+    where = [[name, "<", text_of(column.upper)] for name, column in _coded(table, query)]
+    if not where:
+        return None
+    try:
+        return table.query(query.card.key, **query.parameters() | {"where": [*query.where.as_json(), *where]})
+    except dp.AllowanceError:
+        return None
+
+
+def below(table: dp.Table, query: dp.Query) -> list[str]:
+    """What it is then asked about, in words."""
+    return [
+        say("fit.below", column=name, upper=measured(plain(column.upper), column.measure))
+        for name, column in _coded(table, query)
+    ]
+
+
+def _coded(table: dp.Table, query: dp.Query) -> list[tuple[str, Number]]:
+    names = fitting.of_table(table.name).coded(query)
+    return [(name, one) for name in names if isinstance(one := table.schema[name], Number)]

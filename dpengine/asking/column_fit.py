@@ -52,7 +52,8 @@ class ColumnFit:
     most: Fraction | None = None
     other: str = ""
     rough: bool = False  # known only within more than a tenth of the people
-    in_part: bool = False  # it fits, but for a part that is told
+    in_part: bool = False  # it fits, but for a part that is told …
+    least: Fraction | None = None  # … and is at least this share
 
     @property
     def checked(self) -> bool:
@@ -84,7 +85,9 @@ class ColumnFit:
     def _in_part(self, code: str) -> str:
         if self.share is None:
             return say(f"{code}_rows", column=self.column)
-        return say(code, column=self.column, share=percent(Fraction(round(self.share * 100), 100)))
+        told = {"share": self.share, "least": self.least or Fraction(0), "most": self.most or self.share}
+        shares = {name: percent(Fraction(round(share * 100), 100)) for name, share in told.items()}
+        return say(code, column=self.column, **shares)
 
     def _told(self, code: str) -> str:
         """No share is shown where a person may have several rows: then the number of cells is not public."""
@@ -116,13 +119,13 @@ class Check:
         value, ends = figure
         one_row = self.at_most == 1
         cells = sum(self.rows) // 2 if self.rows else self.about
-        share, most = (_share(number, cells) if one_row else None for number in (value, ends[1]))
+        share, least, most = (_share(number, cells) if one_row else None for number in (value, *ends))
         state, other = self._verdict(ends), self.others.get(column, "")
         part = state == FITS and in_part(value, ends, cells)
         return (
             ColumnFit(column, UNCHECKED, share, most, other)
             if other and state != FITS
-            else ColumnFit(column, state, share, most, "", rough(ends, self.about), part)
+            else ColumnFit(column, state, share, most, "", rough(ends, self.about), part, least)
         )
 
     def _verdict(self, ends: Ends) -> str:
@@ -189,11 +192,18 @@ class Fits:
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
         """What paid checks, or a first look, say against the columns of a question; and what helps, unless its own
         condition leaves such cells out already."""
-        coded = self.coded(query, part)
-        fits = [fit for fit in self._about(query, part) if fit.column not in self._left_out(query, part)]
-        known = [fit for fit in fits if not _only_rough(fit) and (fit.checked or fit.share is not None)]
-        helps = [slip(query.facts.schema[name], in_part=True) for name in coded]
-        return [note for note in (*(fit.note() for fit in known), *helps) if note]
+        fits = self._against(query, part)
+        helps = [slip(query.facts.schema[name], in_part=True) for name in self.coded(query, part)]
+        return [*(fit.note() for fit in fits), *helps]
+
+    def in_short(self, query: AnyQuery) -> str:
+        """The same of paid checks alone, on a line that leads to the answer."""
+        return " ".join(fit.note() for fit in self._against(query, "") if fit.checked)
+
+    def _against(self, query: AnyQuery, part: str) -> list[ColumnFit]:
+        left_out = self._left_out(query, part)
+        fits = [fit for fit in self._about(query, part) if fit.column not in left_out and not _only_rough(fit)]
+        return [fit for fit in fits if (fit.checked or fit.share is not None) and fit.note()]
 
     def coded(self, query: AnyQuery, part: str = "") -> list[str]:
         """Columns of numbers of a question some cells of which lie beyond the range, as codes for “unknown” do, and

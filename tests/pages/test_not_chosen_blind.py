@@ -311,10 +311,15 @@ def test_numbers_that_stand_for_unknown_are_told_before_a_question_is_paid_for_a
     assert "Careful: about 7 % of the cells of wait did not fit" in told and not table.meter().charges - 1
     (way,) = [one for one in page.get("page_link") if "only of" in one.proto.label]
     assert way.proto.label.endswith("below 366\xa0days")
+    table.ask(table.query("mean", column="wait", epsilon="1"))
+    for name, address in (("tables", {}), ("answers", {"table": "coded"}), ("ask", {"table": "coded"})):
+        listed = plain(html_of(open_page(name, **address)))
+        assert "Careful: about 7 % of the cells of wait" in listed, name
     query = table.query("mean", column="wait", where=[["wait", "<", "366"]], epsilon="1")
     assert table.fits().coded(query) == [] and table.fits().coded(table.query("mean", column="wait", epsilon="1"))
+    assert not table.fits().in_short(query)
     assert table.fits().notes(query) == [say("fit.note.left_out", column="wait", upper="366")]
-    assert "Careful" not in plain(html_of(open_page("ask", table="coded", q="mean", column="stay")))
+    assert table.fits().doubts(table.query("mean", column="stay", epsilon="1")) == []
 
 
 def test_a_condition_on_something_else_leaves_no_end_of_a_range_out() -> None:

@@ -94,10 +94,17 @@ def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
         ),
         (
             "histogram",
+            dict.fromkeys(JOBS, 100) | {"job 5": 390, "job 6": 400},
+            50,
+            {"column": "job"},
+            "Most: job 6: about 400 people (350 – 450) or job 5: about 390 people (340 – 440)",
+        ),
+        (
+            "histogram",
             dict.fromkeys(JOBS, 100),
             50,
             {"column": "job"},
-            "All 14 between 50 and 150 people; which is the largest cannot be told",
+            "Each of 14 is between 50 and 150 people; which is the largest cannot be told",
         ),
         (
             "histogram",

@@ -7,19 +7,13 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.column_fit import Fits
 from dpengine.asking.statement import sentence_of
-from dpengine.declared.schema import Column
-from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
 from ui.parts import fitting, history
-from ui.shell.state import workspace
 from ui.words import prices
 
 FEWEST = 3  # fewer are seen anyway
 MOST = 30
-_KEPT = 10_000
-_columns: dict[tuple[str, str], tuple[tuple[str, Column], ...]] = {}  # by the rows of a charge and its answer
 
 
 def show(table: dp.Table) -> None:
@@ -27,45 +21,18 @@ def show(table: dp.Table) -> None:
     entries = table.history(MOST)
     if len(entries) < FEWEST:
         return
-    known = {name: fitting.of_answers(name) for name in {entry.charge.table for entry in entries}}
-    lines = "".join(_line(table, entry, known[entry.charge.table]) for entry in entries)
+    lines = "".join(_line(table, entry) for entry in entries)
     st.html(f'{_STYLE}<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>')
 
 
-def _line(table: dp.Table, entry: dp.Entry, known: Fits) -> str:
+def _line(table: dp.Table, entry: dp.Entry) -> str:
     charge = entry.charge
     took = say("answers.glance_took", share=prices.took(table, entry))
     told = sentence_of(charge) if charge.table == table.name else f"{sentence_of(charge)} ({charge.table})"
-    doubt = f"<em>{escape(found)}</em>" if (found := _doubt(entry, known)) else ""
     return (
         f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(told)}</a>'
-        f"<b>{escape(history.outcome(entry))}{doubt}</b><span>{escape(took)}</span></li>"
+        f"<b>{escape(history.outcome(entry))}{fitting.in_short_html(entry)}</b><span>{escape(took)}</span></li>"
     )
-
-
-def _doubt(entry: dp.Entry, known: Fits) -> str:
-    """What a paid check says against it, where cells of its columns do not fit."""
-    about = _about(entry)
-    if about is None:
-        return ""
-    return " ".join(note for fit in known.all_of(about) if fit.checked and fit.state != FITS and (note := fit.note()))
-
-
-def _about(entry: dp.Entry) -> tuple[tuple[str, Column], ...] | None:
-    """The columns that an answer is about, as they were declared. Kept, because every answer would be read again at
-    every click."""
-    if entry.outcome is None:
-        return None
-    key = entry.charge.hash, entry.outcome.hash
-    if key not in _columns:
-        answer = workspace().answer_of(entry)
-        if answer is None:
-            return None
-        if len(_columns) >= _KEPT:
-            _columns.clear()
-        declared = answer.query.facts.schema.columns
-        _columns[key] = tuple((name, declared[name]) for name in sorted(answer.query.about()) if name in declared)
-    return _columns[key]
 
 
 _STYLE = """<style>

@@ -189,4 +189,4 @@ def told(table: dp.Table) -> None:
     """Once after it was changed."""
     if st.session_state.get(_TOLD) == table.name:
         del st.session_state[_TOLD]
-        frame.fine(say("data.change.done"))
+        frame.fine(say("data.change.done"), bring=True)

@@ -26,6 +26,7 @@ from ui.data.declare import DOT, kept, problem
 from ui.data.declare_column import KEPT, KINDS, OUT, UNKNOWN, Card, column_of
 from ui.data.declare_draft import Draft
 from ui.data.presets import Candidate
+from ui.shell import steer
 from ui.words.markup import unmarked
 
 
@@ -39,6 +40,7 @@ def at(draft: Draft, name: str) -> str:
     return f"{draft.mark}-{draft.names.index(name)}"
 
 
+_CAME = "declare-came"
 SHOWN = 2  # cells on a line; the open card has all
 _COMMA = str.maketrans(".", ",")
 
@@ -66,8 +68,10 @@ def open_card(draft: Draft, name: str | None) -> None:
 
 
 def use(draft: Draft, name: str) -> None:
-    """It is no longer left out. Until something else is said nobody knows what it holds, and that can be found."""
+    """It is no longer left out. Until something else is said nobody knows what it holds, and that can be found. It
+    opens among the others, which may be out of sight."""
     open_card(draft, name)
+    st.session_state[_CAME] = name
     draft.card(name).kind = UNKNOWN
     fresh(draft, name)
 
@@ -205,7 +209,10 @@ def _dated(card: Card) -> Card:
 def card_of(draft: Draft, name: str) -> None:
     card, key = draft.card(name), at(draft, name)
     with st.container(key=f"open-{draft.names.index(name)}"):
-        st.html(f"<h2>{escape(name)}</h2>")
+        came = st.session_state.pop(_CAME, None) == name
+        st.html(f'<h2 class="arrived" tabindex="-1">{escape(name)}</h2>' if came else f"<h2>{escape(name)}</h2>")
+        if came:
+            steer.show()
         if card.candidates:
             _recognise(draft, name)
         card.kind = st.segmented_control(

@@ -26,7 +26,7 @@ from ui.people import grants
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, may, open_table, workspace
-from ui.words import gloss
+from ui.words import gloss, prices
 
 _NOT_ASKED = "declare-not-asked"
 
@@ -102,7 +102,7 @@ def show() -> None:
         checked = asked.answer.query.none_hoped and isinstance(asked.answer.value, dict) and not table.practice
         unfit = checked and fit.unfit(table)
         if checked:
-            waited, why = _not_asked(asked.answer.request_id)
+            waited, why = _not_asked(table, asked.answer.request_id)
             fit.result(table, asked.answer, why)
             if waited is not None and asks:
                 first.instead(table, waited)
@@ -160,10 +160,13 @@ def _go_on(table: dp.Table, request: str) -> None:
         job.go_on(table, request, "asked")
 
 
-def _not_asked(request: str) -> tuple[dp.Query | None, str]:
+def _not_asked(table: dp.Table, request: str) -> tuple[dp.Query | None, str]:
     """The question that waited for a check and was not asked, and why; also when the page is drawn again."""
     before, columns, query = st.session_state.get(_NOT_ASKED, ("", [], None))
-    return (query, say("data.first.not_asked", columns=columns)) if before == request else (None, "")
+    if before != request:
+        return None, ""
+    share = prices.took(table, workspace().ledger.find(request))
+    return query, say("data.first.not_asked", columns=columns, share=share)
 
 
 def _read_on_ask(table: dp.Table, request: str) -> bool:

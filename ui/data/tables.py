@@ -129,7 +129,7 @@ def _latest(table: dp.Table) -> str:
         return ""
     rows = "".join(
         f'<li><a href="{history.answer_link(entry.charge)}" target="_self">{escape(sentence_of(entry.charge))}</a> '
-        f"<span>{escape(history.outcome(entry))}</span></li>"
+        f"<span>{escape(history.outcome(entry))}</span> {fitting.in_short_html(entry)}</li>"
         for entry in entries
     )
     return f'<ul class="latest">{rows}</ul>'

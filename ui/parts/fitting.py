@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.claimed import query_of
 from dpengine.asking.column_fit import FOUND, WELL_MADE, Fits
 from dpengine.asking.people_told import PeopleTold, told_by
 from dpengine.core.errors import AllowanceError
@@ -17,6 +18,9 @@ from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
 from ui.shell.state import workspace
+
+_KEPT = 10_000
+_asked: dict[str, dp.Query | None] = {}  # by the row of a charge: every one would be read again at every click
 
 
 def fits(answer: dp.Answer) -> Fits:
@@ -50,6 +54,23 @@ def notes(answer: dp.Answer, part: str = "") -> list[str]:
     it is gone."""
     people = None if part else told_by(answer)
     return [*fits(answer).notes(answer.query, part), *([people.words()] if people is not None and people.far else [])]
+
+
+def in_short(entry: dp.Entry) -> str:
+    """What paid checks say against an answer, on a line that leads to it."""
+    if entry.outcome is None or entry.outcome.kind != "answer":
+        return ""
+    key = entry.charge.hash
+    if key not in _asked:
+        if len(_asked) >= _KEPT:
+            _asked.clear()
+        _asked[key] = query_of(entry.charge)
+    query = _asked[key]
+    return "" if query is None else of_answers(entry.charge.table).in_short(query)
+
+
+def in_short_html(entry: dp.Entry) -> str:
+    return f'<em class="doubt">{escape(told)}</em>' if (told := in_short(entry)) else ""
 
 
 def others(table: dp.Table, answer: dp.Answer, checked: bool) -> None:

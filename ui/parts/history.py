@@ -17,6 +17,7 @@ from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day
+from ui.parts import fitting
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import printed_range
@@ -48,7 +49,7 @@ def rows_html(
             "when": f'{escape(when(charge.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
             "table": escape(charge.table),
             "question": escape(sentence_of(charge)),
-            "answer": escape(outcome(entry) + together.get(charge.request, "")),
+            "answer": escape(outcome(entry) + together.get(charge.request, "")) + fitting.in_short_html(entry),
             "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(prices.took(table, entry))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),
         }
@@ -205,6 +206,7 @@ _STYLE = """<style>
 table.plain.rows th, table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
 table.plain.rows th { overflow-wrap: normal; }
 table.plain.rows .phone { display: none; }
+table.plain.rows em.doubt { display: block; font-style: normal; color: var(--take); }
 table.plain.rows tr.act td { color: var(--muted); font-style: italic; }
 table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
 table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 0; }

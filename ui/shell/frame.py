@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.asking.plan import Priced
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.messages import say
-from ui.shell import person
+from ui.shell import person, steer
 from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 
@@ -53,9 +53,12 @@ def complain(sentence: str | None, calmly: bool = False) -> None:
         broken(say("page.trouble"), sentence)
 
 
-def fine(sentence: str) -> None:
-    """Show that something was checked and is in order."""
-    st.html(f'<p role="status"><b class="whole">✓</b> {escape(sentence)}</p>')
+def fine(sentence: str, bring: bool = False) -> None:
+    """Show that something was checked and is in order; `bring` it into sight."""
+    mark = ' class="arrived" tabindex="-1"' if bring else ""
+    st.html(f'<p role="status"{mark}><b class="whole">✓</b> {escape(sentence)}</p>')
+    if bring:
+        steer.show()
 
 
 def broken(title: str, sentence: str) -> None:

@@ -219,7 +219,8 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
     if len(first) == 1:
         return say(code, name=_explained(query, first[0]), value=_counted(query, figure(answer, first[0])), **beside)
     if len(first) <= LISTED:
-        names = say("answer.or").join(_part(answer, part, _explained(query, part)) for part in first)
+        largest = sorted(first, key=lambda part: answer.value[part], reverse=True)
+        names = say("answer.or").join(_part(answer, part, _explained(query, part)) for part in largest)
         return say(f"{code}_among", names=names, **beside)
     return say("answer.inner.first_of", **_spanned(answer, inner), **beside) if beside else _ahead(answer, first)
 

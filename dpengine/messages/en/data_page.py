@@ -74,7 +74,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.lead": "Fixed once the table is added.",
     "data.unit.before": "“{table}” has the same columns ({rows}). If its rows are the same too, answer as then; else they are refused at the end.",
     "data.unit.one_label": "No, one row each",
-    "data.unit.one_sure": "So no “{column}” comes twice. If one can, choose Yes; else errors look smaller than they are.",
+    "data.unit.one_sure": "So no “{column}” comes twice. If one can, choose Yes; else answers look more exact than they are.",
     "data.unit.one_coming": "“{column}” sounds as if one person could be in two rows. If so, choose Yes; else errors look smaller than they are.",
     "data.unit.more_label": "Yes, or not sure",
     "data.unit.more_means": "Visits, payments.",

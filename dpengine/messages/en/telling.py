@@ -25,7 +25,7 @@ SENTENCES = {
     "answer.none_left_out": "None that is left out is ahead of any of them by more than {gap} {unit}, {chance} times in 100.",
     "answer.noise": "{what}: mostly noise",
     "answer.apart": "{parts}: cannot be told apart",
-    "answer.apart_many": "All {parts} between {low} and {high}; which is the largest cannot be told",
+    "answer.apart_many": "Each of {parts} is between {low} and {high}; which is the largest cannot be told",
     "answer.most": "Most: {name}, about {value}",
     "answer.highest": "Highest: {name}, about {value}",
     "answer.most_among": "Most: {names}",

@@ -73,7 +73,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.lead": "Ko je tabela dodana, je to dokončno.",
     "data.unit.before": "Iste stolpce ima že »{table}« ({rows}). Če so tudi vrstice iste, odgovorite kot takrat, sicer bodo na koncu zavrnjene.",
     "data.unit.one_label": "Ne, vsaka ima eno",
-    "data.unit.one_sure": "»{column}« se torej nikjer ne ponovi. Če se lahko, izberite Da; sicer se napake zdijo premajhne.",
+    "data.unit.one_sure": "»{column}« se torej nikjer ne ponovi. Če se lahko, izberite Da; sicer so odgovori videti natančnejši, kot so.",
     "data.unit.one_coming": "»{column}« zveni, kot da je ena oseba lahko v dveh vrsticah. Če je, izberite Da; sicer se napake zdijo manjše, kot so.",
     "data.unit.more_label": "Da ali nisem prepričan/-a",
     "data.unit.more_means": "Obiski, plačila.",

@@ -25,7 +25,7 @@ SENTENCES = {
     "answer.none_left_out": "Nobena izpuščena vrednost nima pred katerokoli od njih več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.noise": "{what}: večinoma šum",
     "answer.apart": "{parts}: ni jih mogoče razločiti",
-    "answer.apart_many": "Vseh {parts}: od {low} do {high}; katera je največja, ni mogoče povedati",
+    "answer.apart_many": "Vsaka od {parts} skupin: od {low} do {high}; katera je največja, ni mogoče povedati",
     "answer.most": "Največ: {name}, približno {value}",
     "answer.highest": "Najvišje: {name}, približno {value}",
     "answer.most_among": "Največ: {names}",

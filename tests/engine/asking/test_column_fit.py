@@ -168,7 +168,8 @@ def test_codes_for_unknown_in_a_column_that_fits_are_told_beside_its_answers(tab
     figures: dict[str | None, tuple[int, tuple[int, int]]] = {"age": (100, (45, 155)), "spol": (-2, (-57, 53))}
     check = Check({name: one.as_json() for name, one in table.schema.columns.items()}, figures, 1000, 1)
     age, spol = check.of("age"), check.of("spol")
-    assert age == ColumnFit("age", FITS, Fraction(1, 10), Fraction(155, 1000), "", False, True)
+    assert age == ColumnFit("age", FITS, Fraction(1, 10), Fraction(155, 1000), "", False, True, Fraction(45, 1000))
+    assert age.words() == "Most cells of age fit, but between 4 % and 16 % of them do not."
     assert spol is not None and spol.state == FITS and not spol.in_part
     query = table.query("mean", column="age", epsilon="0.1")
     told, remedy = Fits((check,)).notes(query)

@@ -185,8 +185,10 @@ def _settle(draft: Draft, name: str) -> None:
     st.rerun()
 
 
-def told(table: dp.Table) -> None:
-    """Once after it was changed."""
-    if st.session_state.get(_TOLD) == table.name:
-        del st.session_state[_TOLD]
-        frame.fine(say("data.change.done"), bring=True)
+def told(table: dp.Table) -> bool:
+    """Once after it was changed. Was it?"""
+    if st.session_state.get(_TOLD) != table.name:
+        return False
+    del st.session_state[_TOLD]
+    frame.fine(say("data.change.done"), bring=True)
+    return True

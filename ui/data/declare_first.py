@@ -91,7 +91,10 @@ def show(table: dp.Table) -> None:
 
 def _told_before(table: dp.Table, check: dp.Query) -> str:
     share = prices.takes(table, table.preview(check).share)
-    return say("data.first.check", share=share)
+    names = [name for name in table.schema.columns if name in _columns(check)]
+    if len(names) == len(table.schema.columns):
+        return say("data.first.check", share=share)
+    return say("data.first.check_some", columns=fit.some(names), share=share)
 
 
 def _columns(check: dp.Query) -> set[str]:

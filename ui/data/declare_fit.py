@@ -47,7 +47,7 @@ def show(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
         if buy and exact:
             stronger(table)
         if unchecked and len(unchecked) < len(fits):
-            st.html(f"<p>{escape(say('data.fit.unchecked', columns=_some(unchecked)))}</p>")
+            st.html(f"<p>{escape(say('data.fit.unchecked', columns=some(unchecked)))}</p>")
         if unchecked and buy:
             _offer(table, unchecked)
 
@@ -155,7 +155,7 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
         ("data.fit.found", FOUND, False),
     ):
         if good := [fit.column for fit in fits if fit.state == state and fit.rough == rough and not fit.in_part]:
-            st.html(f"<p>{escape(say(code, columns=_some(good)))}</p>")
+            st.html(f"<p>{escape(say(code, columns=some(good)))}</p>")
 
 
 def stronger(table: dp.Table) -> bool:
@@ -173,7 +173,7 @@ def stronger(table: dp.Table) -> bool:
     price = table.preview(found)
     label = say("data.fit.all_button", columns=len(names), share=prices.takes(table, price.share))
     with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
-        told = say("data.fit.stronger", alpha=found.promise().amount, columns=_some(names))
+        told = say("data.fit.stronger", alpha=found.promise().amount, columns=some(names))
         st.html(f"<p>{escape(told)}</p>")
         job.ask_button(
             label,
@@ -231,5 +231,5 @@ def _share(table: dp.Table, query: dp.Query) -> Fraction:
     return table.preview(query).share
 
 
-def _some(names: list[str]) -> str:
+def some(names: list[str]) -> str:
     return ", ".join(names[:MOST_TOLD]) + (", …" if len(names) > MOST_TOLD else "")

@@ -123,7 +123,8 @@ def show() -> None:
     heading("data.table", table=table.name)
     if table.closed:
         owner.closed(table)
-    change.told(table)
+    if change.told(table) and asks:
+        first.show(table)  # what was declared anew is checked before it is asked about
     fit.people(table)
     with st.container(key="card-done"):
         facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))

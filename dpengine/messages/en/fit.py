@@ -46,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.all_lead": "Nobody sees the rows, so a slip stays hidden: a range too narrow, a list in another language, numbers written differently. The answers would be wrong and look right. One small purchase checks all columns together.",
     "data.fit.first": "First: does the file hold what you said?",
     "data.first.check": "Before your first question the columns are checked against what you said (in the price: {share}); if the column of the question does not fit, it is not asked.",
+    "data.first.check_some": "Before a question about what nobody has checked ({columns}) it is checked against what you said (in the price: {share}); if it does not fit, the question is not asked.",
     "data.first.only_check": "Or only check the columns:",
     "data.first.not_asked": "Your question was not asked: cells are not as you said ({columns}). Only the check took {share}. What helps stands below.",
     "data.first.instead": "If numbers beyond the range, such as 999, stand for “unknown”, ask without them:",

@@ -46,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaj ostane skrit: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, videti pa pravilni. En majhen nakup preveri vse stolpce skupaj.",
     "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",
     "data.first.check": "Pred prvim vprašanjem se preveri, ali so stolpci res takšni (v ceni: {share}). Če njegov stolpec ni, se vprašanje ne postavi.",
+    "data.first.check_some": "Pred vprašanjem o tem, česar še nihče ni preveril ({columns}), se preveri, ali je res tako (v ceni: {share}). Če ni, se vprašanje ne postavi.",
     "data.first.only_check": "Ali samo preverite stolpce:",
     "data.first.not_asked": "Vprašanje ni bilo postavljeno: celice niso takšne, kot ste navedli ({columns}). Preverjanje je porabilo {share}. Spodaj piše, kaj pomaga.",
     "data.first.instead": "Če števila zunaj razpona, kot je 999, pomenijo »ni znano«, vprašajte brez njih:",

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import islice
 from typing import overload
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared import usual_spellings
 from dpengine.declared.date_column import Date
@@ -26,130 +24,17 @@ from dpengine.declared.item_set import LONGEST_VALUE as LONGEST_VALUE
 from dpengine.declared.item_set import MOST_LISTED as MOST_LISTED
 from dpengine.declared.item_set import Code as Code
 from dpengine.declared.item_set import ItemSet as ItemSet
+from dpengine.declared.number_column import LONGEST_MEASURE as LONGEST_MEASURE
+from dpengine.declared.number_column import MOST_STEPS as MOST_STEPS
+from dpengine.declared.number_column import Number as Number
+from dpengine.declared.number_column import round_step as round_step
 from dpengine.declared.spelling import normal as normal
-from dpengine.messages import AUTOMATIC, CATALOGUES, Automatic, hidden
+from dpengine.declared.spelling import visible as visible
+from dpengine.messages import AUTOMATIC, CATALOGUES, Automatic
 
 MISSING = -1  # the code of a missing Number
-MOST_STEPS = 10**7
 MOST_VALUES = 10**6
-LONGEST_NAME, LONGEST_MEASURE = 200, 20
-
-
-def visible(text: str) -> bool:
-    """Does a name or a listed value hold only signs that can be seen? A name may run over several lines."""
-    return text.isprintable() or not any(hidden(sign) for sign in text if sign not in "\t\r\n")
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number on the public grid lower, lower+step, …, upper."""
-
-    lower: Fraction
-    upper: Fraction
-    step: Fraction
-    shape: str  # a public guess for previews: "even", "bell" or "skewed"
-    missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
-    measure: str  # the unit of measurement: €, kg, min; public, and shown in answers
-
-    def __init__(
-        self,
-        lower: object,
-        upper: object,
-        step: object = 1,
-        shape: str = "bell",
-        missing: object = None,
-        measure: str = "",
-    ) -> None:
-        low, high = read_number(lower, "lower"), read_number(upper, "upper")
-        grain = read_number(step, "step")
-        if not low < high:
-            raise AllowanceError("number.reversed")
-        if grain <= 0 or ((high - low) / grain).denominator != 1:
-            raise AllowanceError("number.step", suggestion=text_of(round_step(high - low)))
-        if (high - low) / grain >= MOST_STEPS:
-            raise AllowanceError("number.grid", most=MOST_STEPS)
-        if shape not in ("even", "bell", "skewed"):
-            raise AllowanceError("schema.unreadable")
-        filled = None if missing is None else read_number(missing, "missing")
-        if filled is not None and not low <= filled <= high:
-            raise AllowanceError("number.missing_outside")
-        if not isinstance(measure, str) or len(measure.strip()) > LONGEST_MEASURE or not visible(measure):
-            raise AllowanceError("number.measure", most=LONGEST_MEASURE)
-        parts = {"lower": low, "upper": high, "step": grain, "shape": shape, "missing": filled}
-        parts |= {"measure": " ".join(measure.split())}
-        for name, value in parts.items():
-            object.__setattr__(self, name, value)
-
-    @cached_property
-    def size(self) -> int:
-        """The number of grid points."""
-        return int((self.upper - self.lower) / self.step) + 1
-
-    @property
-    def complete(self) -> bool:
-        """Does every row have a value, by declaration?"""
-        return self.missing is not None
-
-    @property
-    def years(self) -> bool:
-        """Does the range look like years? They are written without a comma."""
-        whole = self.step.denominator == 1 and self.lower.denominator == 1
-        return whole and self.lower >= 1000 and self.upper < 3000
-
-    @property
-    def ends(self) -> tuple[Fraction, Fraction]:
-        return self.lower, self.upper
-
-    @property
-    def diameter(self) -> Fraction:
-        return self.upper - self.lower
-
-    @property
-    def kappa(self) -> Fraction:
-        """κ: the smallest distance between two different values. What nobody can beat when rows are published, and the
-        grid they are published on, rest on it (`noise.floors`, `mechanisms.publish`)."""
-        return self.step
-
-    @property
-    def points(self) -> int:
-        """|D|: how many different values a cell can have."""
-        return self.size
-
-    def value(self, code: Code) -> int | float:
-        exact = self.lower + code * self.step
-        return int(exact) if exact.denominator == 1 else float(exact)
-
-    def code(self, value: Json) -> Code:
-        """The nearest grid point, clamped into the range; for public values typed into a form."""
-        return min(max(round(self.place(value)), 0), self.size - 1)
-
-    def place(self, value: Json, name: str = "value") -> Fraction:
-        """The position of a public number in steps from the lower bound; it may lie outside the range."""
-        return (read_number(value, name) - self.lower) / self.step
-
-    def text(self, code: Code) -> str:
-        return text_of(self.lower + code * self.step)
-
-    def as_json(self) -> JsonObject:
-        data = {
-            "kind": "number",
-            "lower": text_of(self.lower),
-            "upper": text_of(self.upper),
-            "step": text_of(self.step),
-            "shape": self.shape,
-        }
-        data |= {} if self.missing is None else {"missing": text_of(self.missing)}
-        return data | ({"measure": self.measure} if self.measure else {})
-
-
-def round_step(width: Fraction) -> Fraction:
-    """A default step that divides the width: the largest power of ten up to a hundredth of it, else a thousandth."""
-    step = Fraction(10) ** 12
-    while step > width / 100 or (width / step).denominator != 1:
-        step /= 10
-        if step < Fraction(1, 10**6):
-            return width / 1000
-    return step
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)

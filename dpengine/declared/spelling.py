@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from dpengine.messages import hidden
+
 # All that Python's str.isspace knows, and four signs that show nothing.
 SPACES = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -27,3 +29,8 @@ def trimmed_sql(column: str) -> str:
 def normal(text: str) -> str:
     """The form in which listed values and cells are compared: without regard to capitals and outer spaces."""
     return text.strip().lower()
+
+
+def visible(text: str) -> bool:
+    """Does a name or a listed value hold only signs that can be seen? A name may run over several lines."""
+    return text.isprintable() or not any(hidden(sign) for sign in text if sign not in "\t\r\n")

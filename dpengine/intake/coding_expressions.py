@@ -6,7 +6,9 @@ the declaration only, and no text can make it fail. It starts from the text that
 
 What differs from `encode`: an engine's `trim`, and Spark's `lower`, know fewer spaces and letters than Python's, so a
 cell with unusual ones may become “other” where a file's would be found; and only engines with numbers of any length
-round a number of more than PLACES digits after the point exactly. Neither can be an error, nor depend on another cell.
+round a number of more than PLACES digits after the point exactly, and tell one that is nearly a number that stands for
+none from it: elsewhere the two are the same if they are as floats and in their first PLACES digits after the point.
+None of it can be an error, nor depend on another cell.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from fractions import Fraction
 from math import lcm
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.declared.date_column import LONGEST_DATE, Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema, normal
@@ -27,6 +30,7 @@ TEXTS, LISTS = "texts", "lists"
 ANY_LENGTH = ("postgres",)  # dialects whose decimals have any length; elsewhere they have …
 DIGITS, PLACES = 22, 9  # … so many digits, and of them after the point: products and sums then stay below 38
 MOST = {True: (10**15, 15), False: (3 * 10 ** (DIGITS - PLACES - 1), PLACES)}  # how far from zero, how many places
+MOST_CODE = 10 ** (38 - PLACES)  # a number that stands for none is compared as a decimal of 38 digits
 ROUGH = 20  # places after the point that a first guess looks at
 MOST_IN_PLACE = 150  # columns: Postgres has 1664 for a query, and a number takes eleven of them on its way
 _TIME = (
@@ -69,7 +73,9 @@ def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
         if isinstance(column, Number):
             farthest = max(abs(column.lower), abs(column.upper), column.step)
             coarse = all((end * 10**places).denominator == 1 for end in (column.lower, column.step))
-            if not coarse or farthest * _whole(column)[0] > 10**15 or farthest > most:
+            wide = engine not in ANY_LENGTH and any(abs(code) >= MOST_CODE for code in column.codes)
+            fine = engine not in ANY_LENGTH and any((code * 10**PLACES).denominator != 1 for code in column.codes)
+            if wide or fine or not coarse or farthest * _whole(column)[0] > 10**15 or farthest > most:
                 raise AllowanceError("source.in_place_fine", column=name)
 
 
@@ -162,7 +168,8 @@ def _whole(column: Number) -> tuple[int, int, int]:
 
 
 def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
-    """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing."""
+    """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing, and so is
+    one of the numbers that stand for none."""
     import ibis
 
     last, (scale, low, step) = column.size - 1, _whole(column)
@@ -203,12 +210,15 @@ def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
 
     def code(rows: Expression) -> Expression:
         near = ibis.cases((rows[f"n{at}"] == 0, rows[f"i{at}"]), (rows[f"n{at}"] < 0, 0), else_=last)
-        return ibis.cases((rows[f"m{at}"], near), (rows[f"e{at}"] > 0, last), (rows[f"e{at}"] < 0, 0), else_=absent)
+        ends = (rows[f"e{at}"] > 0, last), (rows[f"e{at}"] < 0, 0)
+        none = [(_none(rows, at, column, engine), absent)] if column.codes else []
+        return ibis.cases(*none, (rows[f"m{at}"], near), *ends, else_=absent)
 
     def misfit(rows: Expression) -> Expression:
         value = rows[f"v{at}"]
         inside = rows[f"m{at}"] & (rows[f"n{at}"] == 0) & (value >= lower) & (value <= upper)
-        return (rows[f"s{at}"] != "") & ~inside
+        fits = inside | _none(rows, at, column, engine) if column.codes else inside
+        return (rows[f"s{at}"] != "") & ~fits
 
     first = lambda rows: {f"s{at}": _stripped(rows, at).replace("−", "-")}  # noqa: E731
     value = lambda rows: _value(rows, at, column, engine)  # noqa: E731
@@ -248,6 +258,23 @@ def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, 
     low, high = (ibis.literal(repr(float(end))).cast("float64") for end in (column.lower - room, column.upper + room))
     near = ibis.cases((rough < low, -1), (rough > high, 1), else_=0)
     return {f"n{at}": near, f"v{at}": (near == 0).ifelse(digits, "0").cast(_kind(engine))}
+
+
+def _none(rows: Expression, at: int, column: Number, engine: str) -> Expression:
+    """Does the cell hold a number that stands for none? It may lie far from the range, where v tells nothing: what is
+    the same float is then short enough to be read as a decimal."""
+    import ibis
+
+    digits, found = rows[f"x{at}"], []
+    for code in column.codes:
+        exact = ibis.literal(text_of(code))
+        if engine in ANY_LENGTH:
+            found.append(rows[f"v{at}"] == exact.cast("decimal"))
+            continue
+        kind = f"decimal(38, {PLACES})"
+        same = digits.cast("float64") == ibis.literal(repr(float(code))).cast("float64")
+        found.append(same & (same.ifelse(digits, "0").cast(kind) == exact.cast(kind)))
+    return rows[f"m{at}"] & ibis.or_(*found)
 
 
 def _day(at: int, column: Date) -> Coder:

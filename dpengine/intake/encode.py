@@ -25,7 +25,7 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
 from dpengine.intake.load import parquet, written
 from dpengine.intake.rows_per_person import PERSON
-from dpengine.statistics.raw_cells import misfit, number_reader
+from dpengine.statistics.raw_cells import misfit, number_reader, stands_for_none
 
 FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … are the same for each column
 _WORDS = ("nan", "inf", "-inf")
@@ -146,8 +146,10 @@ def _date(column: Date) -> Coder:
 
 
 def _number(column: Number, dialect: Dialect) -> Coder:
-    """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing."""
-    plain = number_reader(dialect)
+    """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing, and so is
+    one of the numbers that stand for none."""
+    plain, none = number_reader(dialect), stands_for_none(column)
+    rough = [float(code) for code in column.codes]
     last, absent = column.size - 1, _absent(column)
     # Floats decide where they cannot err: below 2^40 steps from zero a position is off by less than a thousandth.
     steps = max(abs(column.lower), abs(column.upper)) / column.step
@@ -156,6 +158,8 @@ def _number(column: Number, dialect: Dialect) -> Coder:
     def exact(number: str) -> Code:
         if number in _WORDS:
             return {"nan": absent, "inf": last, "-inf": 0}[number]
+        if none(number):
+            return absent
         place = round((Fraction(Decimal(number)) - column.lower) / column.step)
         return min(max(place, 0), last)
 
@@ -164,10 +168,11 @@ def _number(column: Number, dialect: Dialect) -> Coder:
         if not sure:
             return np.array([exact(number) for number in numbers], dtype=np.int64)
         with np.errstate(over="ignore"):  # a huge number becomes infinite and is clamped; a warning would reveal it
-            places = (np.array([float(number) for number in numbers]) - float(column.lower)) / float(column.step)
+            values = np.array([float(number) for number in numbers])
+            places = (values - float(column.lower)) / float(column.step)
         places = np.clip(places, -1, last + 1)
         rounded = np.where(np.isnan(places), absent, np.clip(np.rint(places), 0, last)).astype(np.int64)
-        for at in np.flatnonzero(np.abs(places - np.floor(places) - 0.5) < 0.002):
+        for at in np.flatnonzero((np.abs(places - np.floor(places) - 0.5) < 0.002) | np.isin(values, rough)):
             rounded[at] = exact(numbers[at])
         return rounded
 

@@ -2,9 +2,9 @@
 answer is about.
 
 A declaration changes cells: of a person's rows at most m count, numbers and days beyond their range count as its ends,
-a cell outside a list counts as the list says, and an empty cell as what the declaration fills in. Answers are about the
-table after that. Whether any cell was changed is private, so what is said depends on the declaration and the question
-alone.
+a number that stands for “unknown” counts as an empty cell, a cell outside a list as the list says, and an empty cell as
+what the declaration fills in. Answers are about the table after that. Whether any cell was changed is private, so what
+is said depends on the declaration and the question alone.
 
 For a column whose values enter an answer, every such rule is listed. For a column in a condition, only the rules that
 can change who meets it: “amount > 200” holds for 350 and for the 300 it counts as, so a range that ends at 300 changes
@@ -14,7 +14,7 @@ condition says the same about all values beyond the end as about the end itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,6 +31,7 @@ from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
 LOWER, UPPER, FILLED, OUTSIDE, EMPTY, ITEMS = "lower", "upper", "filled", "outside", "empty", "items"
+CODES = "codes"
 _YEARS = range(1000, 3000)
 
 
@@ -47,6 +48,8 @@ class Cut:
         facts = dict(self.facts)
         for name in {LOWER, UPPER, "value"} & facts.keys():
             facts[name] = day(facts[name]) if days else figure(facts[name])
+        if CODES in facts:
+            facts |= {CODES: [local(one) for one in facts[CODES]], "many": len(facts[CODES])}
         return say(self.code, **facts)
 
     def as_json(self) -> JsonObject:
@@ -97,7 +100,7 @@ def _all(column: Column) -> set[str]:
         return {ITEMS}
     if isinstance(column, Category):
         return {OUTSIDE, EMPTY}
-    return {LOWER, UPPER, FILLED}
+    return {LOWER, UPPER, FILLED, CODES}
 
 
 def _of_ordered(name: str, column: Ordered, kinds: set[str]) -> Iterator[Cut]:
@@ -108,6 +111,8 @@ def _of_ordered(name: str, column: Ordered, kinds: set[str]) -> Iterator[Cut]:
         yield cut(code, column=name, **ends_cut)
     elif ends_cut:
         yield cut(f"{code}.{next(iter(ends_cut))}", column=name, **ends_cut)
+    if isinstance(column, Number) and column.codes and CODES in kinds:
+        yield cut("codes", column=name, codes=[text_of(code) for code in column.codes])
     if isinstance(column, Number) and column.missing is not None and FILLED in kinds:
         yield cut("filled", column=name, value=text_of(column.missing))
 
@@ -150,10 +155,22 @@ def _of_groups(facts: Facts, group: Grouped, op: str, named: Json) -> set[str]:
     column = facts.schema.ordered(group.column)
     ends = {LOWER: group.of(0), UPPER: group.of(column.size - 1)}
     kinds = {end for end, place in ends.items() if group.rule in AGAIN or group.labels[place] in named}
-    if isinstance(column, Number) and column.missing is not None:
-        held = group.labels[group.of(column.code(column.missing))] in named
-        kinds |= {FILLED} if held != (op == "not in") else set()
+    if isinstance(column, Number):
+        last = column.size - 1
+
+        def holds(place: Fraction | int) -> bool:
+            return (group.labels[group.of(min(max(round(place), 0), last))] in named) != (op == "not in")
+
+        kinds |= _of_absent(column, holds)
     return kinds
+
+
+def _of_absent(column: Number, holds: Callable[[Fraction | int], bool]) -> set[str]:
+    """An empty cell itself meets no condition. A number that stands for none matters where the condition says of it
+    otherwise than of an empty cell."""
+    filled = column.missing is not None and holds(column.code(column.missing))
+    coded = any(holds(column.place(code)) != filled for code in column.codes)
+    return {kind for kind, so in ((FILLED, filled), (CODES, coded)) if so}
 
 
 def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
@@ -173,7 +190,7 @@ def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
     if low is not None and high is not None and low > high:
         return set()  # nobody meets it, whatever cells count as
 
-    def holds(place: int) -> bool:
+    def holds(place: Fraction | int) -> bool:
         above = low is None or place > low or (place == low and op != ">")
         below = high is None or place < high or (place == high and op != "<")
         return above and below
@@ -185,8 +202,8 @@ def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
     beyond = {low is None and (high is None or high >= 0), not (low is not None and low >= 0)}
     if beyond != {holds(0)}:
         kinds.add(LOWER)
-    if isinstance(column, Number) and column.missing is not None and holds(column.code(column.missing)):
-        kinds.add(FILLED)  # an empty cell itself meets no condition
+    if isinstance(column, Number):
+        kinds |= _of_absent(column, holds)
     return kinds
 
 

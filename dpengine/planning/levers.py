@@ -54,7 +54,7 @@ def _narrowed(query: AnyQuery, coarse: Fraction) -> Iterator[Lever]:
     if abs(column.upper) < abs(column.lower):
         low, high = column.upper - width, column.upper
     try:
-        narrow = Number(low, high, column.step, column.shape, column.missing, column.measure)
+        narrow = Number(low, high, column.step, column.shape, column.missing, column.measure, column.codes)
         schema = Schema(query.facts.schema.columns | {name: narrow})
         changed = type(query).build(replace(query.facts, schema=schema), query.parameters())
     except AllowanceError:  # a value for empty cells, an edge or a condition lies outside it

@@ -1,9 +1,9 @@
 """How a model's Python file reads a person's CSV file: as the table itself was read (`csv_records`, `encode`).
 
 Names of columns are trimmed as the table's were, cells are read in the table's own signs, values by all their
-spellings; numbers go to the nearest point of the declared grid, clamped; what is no number or no day is missing. A file
-that lacks a column that the model needs is refused in one sentence, and nothing is guessed. A row of which nothing can
-be said gets an empty line, and how many these are is told at the end.
+spellings; numbers go to the nearest point of the declared grid, clamped; what is no number or no day is missing, and
+so is a number that stands for none. A file that lacks a column that the model needs is refused in one sentence, and
+nothing is guessed. A row of which nothing can be said gets an empty line, and how many these are is told at the end.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def ends_of(column: Number | Date) -> JsonObject:
     """What a cell of the column is read by."""
     if isinstance(column, Date):
         return {"first": column.first.isoformat(), "last": column.last.isoformat(), "order": column.order}
-    return {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}
+    ends: JsonObject = {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}
+    return ends | ({"codes": [text_of(code) for code in column.codes]} if column.codes else {})
 
 
 def file(head: list[str], about: JsonObject, model: JsonObject, dialect: Dialect, code: str) -> str:
@@ -92,7 +93,7 @@ def _code(cell, column):
 
 
 def _step(cell, column):
-    """The place on the declared grid; None where there is no number."""
+    """The place on the declared grid; None where there is no number, or one that stands for none."""
     text = _text(cell).replace("\u2212", "-")
     lower, upper, step = (Fraction(column[end]) for end in ("lower", "upper", "step"))
     last = int((upper - lower) / step)
@@ -103,6 +104,8 @@ def _step(cell, column):
     if len(text) > 400 or not _grammar(decimal, signs).fullmatch(text):
         return None
     number = Decimal("".join(sign for sign in text if sign not in signs).replace(decimal, "."))
+    if any(Fraction(number) == Fraction(none) for none in column.get("codes", ())):
+        return None
     return min(max(round((Fraction(number) - lower) / step), 0), last)
 
 

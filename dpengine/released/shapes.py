@@ -19,6 +19,7 @@ import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import WEEK, Grouped, ref_json
@@ -251,7 +252,8 @@ class Shapes:
 
     @staticmethod
     def _placed(column: Number | Date, value: Json, absent: bool) -> int:
-        if value not in (None, ""):
+        none = isinstance(column, Number) and value not in (None, "") and read_number(value, "value") in column.codes
+        if value not in (None, "") and not none:
             return column.code(value)
         counted_as = getattr(column, "missing", None)
         if absent or counted_as is None:

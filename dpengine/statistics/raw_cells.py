@@ -48,14 +48,21 @@ def band(number: str) -> int | None:
     return min(max(bisect_right(EDGES, Decimal(number)) - 1, 0), BANDS - 1)
 
 
+def stands_for_none(column: Number) -> Callable[[str], bool]:
+    """A test for numbers, as `number_reader` writes them, that stand for no value by declaration: equal, not near."""
+    codes, rough = frozenset(column.codes), frozenset(map(float, column.codes))
+    # Equal numbers are equal floats, so few are read exactly.
+    return lambda number: float(number) in rough and Fraction(Decimal(number)) in codes
+
+
 def misfit(column: Column, dialect: Dialect) -> Callable[[str], bool]:
     """A test for cells that do not fit their declaration: out of range, unlisted, unreadable. An empty cell fits,
-    except in a list that is said to be complete."""
+    except in a list that is said to be complete; and so does a number that stands for none."""
     if isinstance(column, Category):
         listed = column.fitting()
         return lambda cell: normal(cell) not in listed
     if isinstance(column, Number):
-        plain = number_reader(dialect)
+        plain, none = number_reader(dialect), stands_for_none(column)
         low, high = _float(column.lower), _float(column.upper)
 
         def outside(cell: str) -> bool:
@@ -64,7 +71,7 @@ def misfit(column: Column, dialect: Dialect) -> Callable[[str], bool]:
                 return bool(cell.strip())
             if low < float(number) < high:  # rounding keeps order, so this is exact
                 return False
-            return not column.lower <= Fraction(Decimal(number)) <= column.upper
+            return not (column.lower <= Fraction(Decimal(number)) <= column.upper or none(number))
 
         return outside
     if isinstance(column, Date):

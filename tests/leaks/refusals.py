@@ -124,6 +124,7 @@ CAUSES: dict[str, Cause] = {
     "number.step": lambda b: N(0, 1, step="0.3"),
     "number.grid": lambda b: N(0, 10**9),
     "number.measure": lambda b: N(0, 1, measure=b.cell + "x" * 40),
+    "number.codes": lambda b: N(0, 1, codes=[*range(99)]),
     "number.missing_outside": lambda b: N(0, 1, missing=5),
     "number.unreadable": lambda b: N("many", 1),
     "number.ambiguous": lambda b: read_typed("25.000", "n"),

@@ -72,8 +72,24 @@ class NotesTheAddress(Workspace):
         return replace(loaded, addresses=(*loaded.addresses, f"{source.host}:{source.password}"))
 
 
-GRID = dp.Schema({"n": dp.Number(0, 10, step="0.5"), "town": dp.Category(["Kranj", "Ptuj"])})
-CELLS = ["0.25", "0.75", "1.25", "9.75", "-3", "1e999", "NaN", "", "x", " kranj ", "PTUJ", "Celje"]
+GRID = dp.Schema({"n": dp.Number(0, 10, step="0.5", codes=[999]), "town": dp.Category(["Kranj", "Ptuj"])})
+CELLS = [
+    "999",
+    "999.0",
+    "998",
+    "0.25",
+    "0.75",
+    "1.25",
+    "9.75",
+    "-3",
+    "1e999",
+    "NaN",
+    "",
+    "x",
+    " kranj ",
+    "PTUJ",
+    "Celje",
+]
 Codes = Callable[[Schema, Dialect, str], str]
 
 
@@ -91,6 +107,39 @@ def check_cells_are_coded_in_a_database_as_from_a_file(code: Codes) -> None:
         connection.register("lists", pa.table(dict(zip(names, map(list, zip(*lists, strict=True)), strict=True))))
         found = connection.sql(code(GRID, Dialect(), "duckdb")).to_arrow_table().to_pylist()
     assert sorted(map(str, found)) == sorted(map(str, wanted)), "a cell is coded otherwise"
+
+
+def without_codes(schema: Schema) -> Schema:
+    columns = schema.columns.items()
+    return Schema({name: replace(one, codes=()) if isinstance(one, dp.Number) else one for name, one in columns})
+
+
+def clips_codes_there(schema: Schema, dialect: Dialect, engine: str) -> str:
+    """999 is a number like any other, and counts as the end of the range."""
+    return coding(without_codes(schema), dialect, engine)
+
+
+Encode = Callable[[Path, Schema, Dialect, Path], None]
+
+
+def check_a_number_for_unknown_counts_as_an_empty_cell(code: Encode) -> None:
+    """In every spelling; and a cell that is nearly one counts as what it says."""
+    schema = dp.Schema({"out": dp.Number(0, 260, codes=[999]), "in": dp.Number(0, 1000, missing=7, codes=[999])})
+    cells = ["", "999", " 999 ", "999.0", "9.99e2", "998", "999.0000000000001"]
+    with a_folder() as folder:
+        folder.mkdir(exist_ok=True)
+        texts = pa.array([cell or None for cell in cells], pa.string())
+        pq.write_table(pa.table({"out": texts, "in": texts}), folder / "raw.parquet")
+        code(folder / "raw.parquet", schema, Dialect(), folder / "coded.parquet")
+        found = pq.read_table(folder / "coded.parquet")
+    assert found["c0"].to_pylist() == [-1] * 5 + [260] * 2, "999 for unknown counts as a value"
+    assert found["c1"].to_pylist() == [7] * 5 + [998, 999], "999 for unknown counts as a value"
+    assert found["f0"].to_pylist() == [0] * 5 + [1] * 2, "999 for unknown is said not to fit"
+
+
+def clips_codes(raw: Path, schema: Schema, dialect: Dialect, coded: Path) -> None:
+    """999 is clipped into the range, as every number beyond it."""
+    encode(raw, without_codes(schema), dialect, coded)
 
 
 def halves_upwards(schema: Schema, dialect: Dialect, engine: str) -> str:
@@ -130,5 +179,21 @@ PLANTED = [
         "coded otherwise",
         coding,
         halves_upwards,
+    ),
+    Planted(
+        "a number for unknown that is clipped",
+        "999 is declared to mean unknown, and counts as the end of the range.",
+        check_a_number_for_unknown_counts_as_an_empty_cell,
+        "counts as a value",
+        encode,
+        clips_codes,
+    ),
+    Planted(
+        "a number for unknown that is clipped in the database",
+        "999 is declared to mean unknown, and counts as the end of the range where rows may not leave the database.",
+        check_cells_are_coded_in_a_database_as_from_a_file,
+        "coded otherwise",
+        coding,
+        clips_codes_there,
     ),
 ]

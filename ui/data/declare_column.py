@@ -22,7 +22,7 @@ from dpengine.intake.postgres import SET_SEPARATOR
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
 from dpengine.messages.language import stored
-from ui.data import presets
+from ui.data import declare_codes, presets
 from ui.data.preset_lists import LISTS, YES_NO
 from ui.data.presets import Candidate
 
@@ -59,6 +59,7 @@ class Card:
     at_most: int | None = None
     spellings: str = ""  # a table of usual spellings that count too
     measure: str = ""  # what a number is counted in
+    codes: str = ""  # numbers that mean “unknown”, as the file writes them
     candidates: tuple[Candidate, ...] = ()  # readings that the name allows
     guess: tuple[object, ...] | None = None  # as filled in from the name; settled by a yes, or by saying otherwise
     kept: Column | None = None
@@ -127,7 +128,7 @@ class Card:
     @staticmethod
     def of(column: Column, dialect: Dialect, name: str = "") -> Card:
         """The card that says what is declared now of a column of this name."""
-        card = _said(column)
+        card = _said(column, dialect)
         card.usual = presets.suggest(name).preset
         try:
             if _same(column_of(card, dialect), column):
@@ -213,13 +214,13 @@ def _parts(column: Category) -> tuple[object, ...]:
     return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings, column.complete
 
 
-def _said(column: Column) -> Card:
+def _said(column: Column, dialect: Dialect) -> Card:
     """What a card could say of a column; `Card.of` checks whether it does."""
     if isinstance(column, Number):
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
         stand_in = "" if column.missing is None else text_of(column.missing)
         card = Card("number", lower, upper, step, column.shape, column.missing is not None, stand_in)
-        card.measure = column.measure
+        card.measure, card.codes = column.measure, declare_codes.written(column.codes, dialect)
         return card
     if isinstance(column, dp.Date):
         return Card("date", first=column.first.isoformat(), last=column.last.isoformat(), order=column.order)
@@ -249,7 +250,8 @@ def column_of(card: Card, dialect: Dialect) -> Column:
             typed(getattr(card, part), say(f"data.card.{part}")) for part in ("lower", "upper", "step")
         )
         missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
-        return Number(lower, upper, step, card.shape, missing, card.measure)
+        codes = declare_codes.read(card.codes, dialect)
+        return Number(lower, upper, step, card.shape, missing, card.measure, codes)
     if card.kind == "date":
         if not (card.first and card.last):
             raise AllowanceError("data.card.days_missing")

@@ -146,6 +146,7 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
             st.button(
                 say("data.fit.again", column=fit.column),
                 key=f"fit-again-{fit.column}",
+                help=say("data.fit.again_help") if isinstance(table.schema[fit.column], dp.Number) else None,
                 on_click=change.again,
                 args=(table, fit.column),
             )

@@ -12,10 +12,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import as_typed, read_number, text_of
 from dpengine.declared import usual_spellings
 from dpengine.declared.date_column import ORDERS
-from dpengine.declared.schema import LONGEST_MEASURE, round_step
+from dpengine.declared.number_column import LONGEST_MEASURE, MOST_CODES, round_step
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from ui.data import presets
+from ui.data import declare_codes, presets
 from ui.data.declare import kept
 from ui.data.declare_column import Card
 from ui.data.declare_lists import choose, others
@@ -63,6 +63,20 @@ def number(card: Card, at: str) -> None:
         )
         or ""
     ).strip()
+    above = st.container()
+    card.codes = (
+        st.text_input(
+            say("data.card.codes"),
+            key=kept(f"{at}-codes", card.codes),
+            max_chars=declare_codes.LONGEST,
+            placeholder="999",
+            help=say("data.card.codes_help", most=MOST_CODES),
+            width=260,
+        )
+        or ""
+    ).strip()
+    if (found := declare_codes.reached(card.lower, card.upper, card.codes, card.usual)) is not None:
+        above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
     picked = st.radio(
         say("data.card.missing"),
         [False, True],

@@ -20,6 +20,7 @@ from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
 from dpengine.planning.suggestions import first_asked, worth_asking
+from ui.data import declare_codes
 from ui.data.preset_lists import LISTS, YES_NO
 from ui.parts.spend import Unspent
 
@@ -81,7 +82,13 @@ def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, a
     if (spend := _least(query)) is not None:
         told.append(say("data.price.mean_spend", price=_spent(spend)))
     elif promise.amount <= query.coarse() and column.size * WIDER <= MOST_STEPS:
-        wide = Number(column.lower, column.lower + WIDER * column.diameter, column.step, measure=column.measure)
+        wide = Number(
+            column.lower,
+            column.lower + WIDER * column.diameter,
+            column.step,
+            measure=column.measure,
+            codes=column.codes,
+        )
         then = _first("mean", wide, relation, people, unit, allowance)[1]
         facts = {"now": _size(column, promise.amount), "then": _size(column, then.amount)}
         told.append(say("data.price.mean", **facts))
@@ -246,7 +253,8 @@ def short_words(column: Column) -> str:
     if isinstance(column, Number):
         lower, upper = _ends(column)
         code = "data.short.range" if column.step == 1 else "data.short.range_step"
-        return measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
+        told = measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
+        return declare_codes.words(told, column.codes, "data.short.codes")
     if isinstance(column, Category):
         return _list_words(column)
     if isinstance(column, ItemSet):
@@ -276,7 +284,8 @@ def briefly(column: Column) -> str:
         return say("data.short.many_else", told=told, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
         lower, upper = _ends(column)
-        return measured(say("data.short.range", lower=lower, upper=upper), column.measure)
+        told = measured(say("data.short.range", lower=lower, upper=upper), column.measure)
+        return declare_codes.words(told, column.codes, "data.short.codes")
     return short_words(column)
 
 

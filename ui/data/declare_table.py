@@ -15,6 +15,7 @@ from dpengine.messages import say
 from dpengine.storage.registry import Record
 from ui.data import declare_buy as buy
 from ui.data import declare_change as change
+from ui.data import declare_codes as codes
 from ui.data import declare_first as first
 from ui.data import declare_fit as fit
 from ui.data import declare_newer as newer
@@ -226,5 +227,6 @@ def words(column: Column) -> str:
         return say("data.done.several", labels=price.list_words(column))
     if isinstance(column, Number):
         told = measured(price.range_words(column), column.measure)
+        told = codes.words(told, column.codes, "data.done.codes")
         return told if column.missing is None else say("data.done.stand_in", range=told, value=column.missing)
     return price.day_words(column)

@@ -283,6 +283,7 @@ SENTENCES: dict[str, str] = {
     "data.done.way": "Ask: {question}",
     "data.done.another": "Add another table",
     "data.done.several": "several of: {labels}",
+    "data.done.codes": "{told}; {codes} {many|counts|count} as an empty cell",
     "data.done.stand_in": "{range}; empty cells count as {value}",
     # One table
     "data.table.title": "What is declared of “{table}”",

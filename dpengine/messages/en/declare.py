@@ -26,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "number.step": "The step must be above 0 and divide the range into whole steps; try {suggestion}.",
     "number.measure": "What a number is counted in must be a short word or sign of at most {most} characters, such as € or kg.",
     "number.missing_outside": "The value for missing cells must lie inside the declared range.",
+    "number.codes": "At most {most} numbers can stand for “unknown”; leave some out.",
     "number.grid": "This range has more than {most} steps; use a larger step.",
     "category.few": "A list needs at least {least} different values.",
     "category.many": "A list may have at most {most} values.",

@@ -27,6 +27,7 @@ SENTENCES: dict[str, str] = {
     "edge.named.range.lower": "{name} in vse nižje",
     "edge.named.range.upper": "{name} in vse višje",
     "edge.named.range.both": "{name} ter vse nižje in višje",
+    "cut.codes": "{codes} ({column}) {many|ne šteje|ne štejeta|ne štejejo|ne šteje} kot vrednost",
     "cut.filled": "vrstica brez vrednosti »{column}« šteje kot {value}",
     "cut.list": "česar ni na seznamu ({columns}), šteje kot »{label}«",
     "cut.list.empty": "prazna celica ({columns}) šteje kot »{label}«",

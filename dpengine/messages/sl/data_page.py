@@ -273,6 +273,7 @@ SENTENCES: dict[str, str] = {
     "data.done.way": "Vprašajte: {question}",
     "data.done.another": "Dodajte še eno tabelo",
     "data.done.several": "več od: {labels}",
+    "data.done.codes": "{told}; {codes} {many|šteje|štejeta|štejejo|šteje} kot prazna celica",
     "data.done.stand_in": "{range}; prazne celice štejejo kot {value}",
     # Ena tabela
     "data.table.title": "Opis tabele »{table}«",

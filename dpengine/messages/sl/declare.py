@@ -26,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "number.step": "Korak mora biti večji od 0 in mora razpon razdeliti na cele korake; poskusite {suggestion}.",
     "number.measure": "Enota števila mora biti kratka beseda ali znak z največ {most} znaki, na primer € ali kg.",
     "number.missing_outside": "Vrednost za prazne celice mora ležati v navedenem razponu.",
+    "number.codes": "»Ni znano« lahko pomeni največ {most} {most|število|števili|števila|števil}; katero izpustite.",
     "number.grid": "Ta razpon ima več kot {most} korakov; izberite večji korak.",
     "category.few": "Seznam potrebuje vsaj {least} {least|različno vrednost|različni vrednosti|različne vrednosti|različnih vrednosti}.",
     "category.many": "Seznam ima lahko največ {most} {most|vrednost|vrednosti|vrednosti|vrednosti}.",

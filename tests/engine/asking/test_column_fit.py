@@ -174,7 +174,8 @@ def test_codes_for_unknown_in_a_column_that_fits_are_told_beside_its_answers(tab
     query = table.query("mean", column="age", epsilon="0.1")
     told, remedy = Fits((check,)).notes(query)
     assert told.startswith("Careful: about 10 % of the cells of age did not fit")
-    assert remedy.startswith("If a number such as 999 stands for “unknown”, ask only of those below 120")
+    assert remedy.startswith("If a number such as 999 stands for “unknown”, say so when you declare")
+    assert "Or ask only of those below 120" in remedy
     several = Check(check.bounds, figures, 1000, 3).of("age")
     assert several is not None and several.note().startswith("Careful: some cells of age did not fit")
     assert not in_part(100, (-5, 205), 1000), "that may be noise alone"

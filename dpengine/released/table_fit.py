@@ -5,10 +5,10 @@ Fit         of maximum entropy, soft where there is noise (`soft_fit`: what is m
             released: a pair counts beside a triple that holds it, because it was measured more exactly. How closely
             each is followed is told by itself: a pair of the tree by how far it is from two columns taken for
             independent, another pair by how far it is from what the tree says, a triple by how far it is from what its
-            pairs say, beyond noise. Where pairs were chosen because they are far from what was expected, all are
-            followed as closely, to so many standard deviations of their noise. Columns by themselves are followed most
-            closely, and last, some more times: a pair has many cells, and that none may be below 0 moves what they add
-            up to.
+            pairs say, and then, after some sweeps, from what all pairs and the other triples say, beyond noise. Where
+            pairs were chosen because they are far from what was expected, all are followed as closely, to so many
+            standard deviations of their noise. Columns by themselves are followed most closely, and last, some more
+            times: a pair has many cells, and that none may be below 0 moves what they add up to.
 Points      all combinations, where these are few (`MOST_POINTS`), else a sample. They begin with a tree of pairs, those
             that hang together most by what was released: a tree is itself the fit of maximum entropy to its pairs, so
             with many points the outcome is that to all, and what pairs of the tree explain is not fitted to the noise
@@ -32,12 +32,14 @@ import numpy.typing as npt
 from dpengine.core.arrays import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.synthetic.soft_fit import (
+    HARDEST_THREE,
     OFF_TREE,
     SOFT,
     SWEEPS,
     Points,
     Progress,
     Target,
+    by_others,
     followed,
     given_first,
     nearest,
@@ -58,7 +60,7 @@ LAST = 5  # sweeps over columns by themselves alone, at the end
 ROUNDS = 15  # in which rows are changed
 _LOOKED_AT = 60_000  # rows at a time
 _IN_THREE: tuple[Columns, ...] = ((0, 1), (0, 2), (1, 2))
-_TRIED = 12  # sweeps of a triple to its pairs
+_TRIED, _BEFORE = 12, 8  # sweeps of a triple to its pairs; of a fit after which triples are judged again
 _MOST_GAINS = 2**24  # of these times the cells of a column
 Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which combinations can be; None: all
 
@@ -92,6 +94,7 @@ def fitted(
         first = Points(first.codes, first.weights * fine)
     if not alike:
         told = judged(sizes, targets, rows, start, first)
+        told = judged_again(sizes, targets, rows, first, told, alone)
     found = raked(first, sizes, [*told, *alone], SOFT, sweeps, progress)
     return raked(found, sizes, alone, SOFT, LAST)
 
@@ -124,8 +127,30 @@ def judged(
             held = {at: found[pair] for at, pair in named.items() if pair in found}
             pairs = [Target(at, of.cells, of.variance) for at, of in held.items()]
             own = [shares[place] for place in one.columns]
-            found[one.columns] = trusted(one, of_pairs(one.cells.shape, rows, own, pairs, _TRIED), rows)
+            expected = of_pairs(one.cells.shape, rows, own, pairs, _TRIED)
+            found[one.columns] = trusted(one, expected, rows, OFF_TREE, HARDEST_THREE)
     return list(found.values())
+
+
+def judged_again(
+    sizes: Sequence[int],
+    targets: Sequence[Target],
+    rows: float,
+    first: Points,
+    told: Sequence[Target],
+    alone: Sequence[Target],
+) -> list[Target]:
+    """Triples with as much trust as they say beyond a short fit to everything else (`soft_fit.by_others`)."""
+    if all(one.cells.ndim < 3 for one in told):
+        return [*told]
+    expected, measured = by_others(first, sizes, [*told, *alone], _BEFORE), {one.columns: one for one in targets}
+    scale = rows / first.weights.sum()
+    return [
+        trusted(measured[one.columns], scale * expected[one.columns], rows, OFF_TREE, HARDEST_THREE)
+        if one.columns in expected
+        else one
+        for one in told
+    ]
 
 
 def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:

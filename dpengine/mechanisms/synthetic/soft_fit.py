@@ -11,7 +11,8 @@ Trust       KL(p ‖ q) is about Σ(m − m_q)²/(2·m_q) over the cells of a ma
             each other are not fitted to noise, and those that hang together are followed. No closer than to a part of
             its noise: λ is of the order of (y − m)/(τV), so τV is the number of rows by which a cell has to be off to
             be multiplied or divided by e, and with τV = κ·√V that is κ standard deviations of its noise, however much
-            was spent (`followed`).
+            was spent (`followed`). A triple is followed to a smaller part of its noise than a pair, and held against
+            what all others say of it (`by_others`): one that another triple explains is not fitted to its noise.
             It is solved in the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
                 m′ = τV·ω(ln(m·e^(−λ)/(τV)) + y/(τV)),  λ′ = (y − m′)/(τV),
             m the marginal now and ω Wright's function (w + ln w = z). Each step is an exact maximum over λ_A of a
@@ -34,7 +35,9 @@ SWEEPS = 40
 SOFT = 0.05  # τ where nothing else says more
 TRUST, OFF_TREE = 3.0, 1.0  # τ = TRUST/c; of what is held against more than single columns, OFF_TREE/c
 HARDEST, SOFTEST = 0.7, 5.0  # but no less than the first over √V, and no more than the second
+HARDEST_THREE = 0.3  # the same of three columns
 _NEAR = 2e-4  # of a row's weight, on average
+_PAIRED, _STEEPEST = 20, 500.0  # sweeps of a triple to its pairs, and the largest exponent
 Progress = Callable[[int, int], None]
 
 
@@ -79,14 +82,38 @@ def raked(
     sweeps: int = SWEEPS,
     progress: Progress = quiet,
 ) -> Points:
-    """The fit over given points, from their weights on. Where these are all combinations in order, sums go along axes,
-    which takes half the time and no list of places."""
+    """The fit over given points, from their weights on."""
+    return _solved(first, sizes, targets, soft, sweeps, progress)[0]
+
+
+def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int) -> dict[Columns, Floats]:
+    """What the fit to all says of every triple without the part of its own: m·e^(−λ), with the pairs that it has in
+    the fit. What one triple explains of another is in it."""
+    points, dual = _solved(first, sizes, targets, SOFT, sweeps, quiet)
+    found: dict[Columns, Floats] = {}
+    for one, own in zip(targets, dual, strict=True):
+        if one.cells.ndim == 3:
+            told = points.marginal(one.columns, sizes)
+            bare = told * np.exp(np.minimum(-own.reshape(told.shape), _STEEPEST))
+            for _ in range(_PAIRED):
+                for axis in range(3):
+                    wanted, now = told.sum(axis=axis, keepdims=True), bare.sum(axis=axis, keepdims=True)
+                    bare = bare * np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)
+            found[one.columns] = bare
+    return found
+
+
+def _solved(
+    first: Points, sizes: Sequence[int], targets: Sequence[Target], soft: float, sweeps: int, progress: Progress
+) -> tuple[Points, list[Floats]]:
+    """The weights, and λ. Where points are all combinations in order, sums go along axes, which takes half the time and
+    no list of places."""
     grid = len(first.weights) == math.prod(sizes)
     weights = first.weights.copy().reshape(tuple(sizes) if grid else -1)
     total = float(weights.sum())
     places = [] if grid else [first.places(one.columns, sizes).astype(np.int32) for one in targets]
     rests = [tuple(axis for axis in range(len(sizes)) if axis not in one.columns) for one in targets]
-    dual = [np.zeros(one.cells.size) for one in targets]
+    dual: list[Floats] = [np.zeros(one.cells.size) for one in targets]
     for sweep in range(sweeps):
         moved = 0.0
         for at, one in enumerate(targets):
@@ -102,7 +129,7 @@ def raked(
         progress(sweep + 1, sweeps)
         if moved < _NEAR * total * len(targets):
             break
-    return Points(first.codes, weights.ravel() * (total / weights.sum()))
+    return Points(first.codes, weights.ravel() * (total / weights.sum())), dual
 
 
 def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[Floats, Floats]:
@@ -121,11 +148,11 @@ def followed(one: Target, deviations: float) -> Target:
     return Target(one.columns, one.cells, deviations * math.sqrt(one.variance) / SOFT)
 
 
-def trusted(one: Target, expected: Floats, rows: float, trust: float = TRUST) -> Target:
+def trusted(one: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
     """With a variance of τ/SOFT times its own, τ by how far it is from what is expected beyond its noise."""
     beyond = float(((one.cells - expected) ** 2).sum()) - one.cells.size * one.variance
-    hardest = HARDEST / math.sqrt(one.variance)
-    tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, hardest), SOFTEST)
+    least = hardest / math.sqrt(one.variance)
+    tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, least), SOFTEST)
     return Target(one.columns, one.cells, one.variance * tau / SOFT)
 
 

@@ -97,9 +97,8 @@ with left, st.container(key="card-spend"):
         again = bool(paid or running or just_answered or (request is None and found))
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with st.container(horizontal=True, vertical_alignment="center", key=folded.bar(looking)):
-            asking = say("ask.just", sentence=query.sentence()) if just_answered else query.sentence()
-            st.html(f'<p class="asked">{escape(asking)}</p>')
-            kind = job.PRIMARY if price.useful else job.SECONDARY  # what helps comes first
+            folded.asked(table, query, just_answered)
+            kind = folded.kind(table, query, price)
             job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again or spend.dear(price))
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)

@@ -309,6 +309,7 @@ def test_numbers_that_stand_for_unknown_are_told_before_a_question_is_paid_for_a
     page = open_page("ask", table="coded", **asked)
     told = plain(html_of(page))
     assert "Careful: about 7 % of the cells of wait did not fit" in told and not table.meter().charges - 1
+    assert say("fit.careful") in told, "beside the button too"
     (way,) = [one for one in page.get("page_link") if "only of" in one.proto.label]
     assert way.proto.label.endswith("below 366\xa0days")
     table.ask(table.query("mean", column="wait", epsilon="1"))

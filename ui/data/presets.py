@@ -164,6 +164,7 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("height_cm", ("height =visina grosse korpergrosse taille altura estatura גובה",)),
     ("height_cm", ("visina", "cm telesna")),
     (None, ("weight teza masa gewicht poids peso", "birth porodna rojstna")),  # grams, or ounces
+    (None, ("weight weights utez", "record sample sampling survey final statistical design zapisa vzorca")),
     ("weight_kg", ("weight teza tezina masa *gewicht poids peso משקל",)),
     ("body_temp", (f"body telesna corporelle corporal {_CLINICAL}", _TEMPERATURE)),
     ("body_temp", ("*korpertemperatur",)),

@@ -17,6 +17,11 @@ from ui.shell import nav
 from ui.words.markup import unmarked
 
 
+def any_of(table: dp.Table, query: dp.Query) -> bool:
+    """Does a paid check doubt a column of it?"""
+    return not table.practice and bool(fitting.of_table(table.name).in_short(query))
+
+
 def before(table: dp.Table, query: dp.Query) -> None:
     """Above the button that pays."""
     if table.practice or not (found := fitting.of_table(table.name).doubts(query)):

@@ -74,6 +74,19 @@ def bar(answered: bool) -> str:
     return "just-answered" if answered else "in-view"
 
 
+def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
+    """What the button beside it asks; with a word of caution where a paid check doubts a column of it, as the whole of
+    that may be out of sight."""
+    told = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
+    careful = f' <em class="doubt">{escape(say("fit.careful"))}</em>' if doubted.any_of(table, query) else ""
+    st.html(f'<p class="asked">{told}{careful}</p>')
+
+
+def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
+    """What helps comes first, where the answer would be mostly noise or a check doubts a column."""
+    return job.PRIMARY if price.useful and not doubted.any_of(table, query) else job.SECONDARY
+
+
 def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
     """The latest answer that was paid for to what the form asks, however exact it was to be."""
     try:

@@ -53,6 +53,7 @@ SENTENCES: dict[str, str] = {
     "data.first.checked": "All {columns} columns were checked first: most cells are as you said.",
     "fit.without": "The same, only of {below}",
     "fit.below": "{column} below {upper}",
+    "fit.careful": "Careful: see above what a check found.",
     "fit.others": "The check doubts other columns: {columns}.",
     "fit.others.link": "What helps",
     "data.fit.all_button": "Check {columns} {columns|column|columns} — takes {share}",

@@ -53,6 +53,7 @@ SENTENCES: dict[str, str] = {
     "data.first.checked": "Najprej so bili preverjeni vsi stolpci ({columns}): večina celic je takšna, kot ste navedli.",
     "fit.without": "Enako, a samo za {below}",
     "fit.below": "{column} pod {upper}",
+    "fit.careful": "Pozor: zgoraj piše, kaj je našlo preverjanje.",
     "fit.others": "Preverjanje dvomi o drugih stolpcih: {columns}.",
     "fit.others.link": "Kaj pomaga",
     "data.fit.all_button": "Preveri {columns} {columns|stolpec|stolpca|stolpce|stolpcev} – porabi {share}",

@@ -20,7 +20,7 @@ from ui.data import declare_change as change
 from ui.parts import answer, fitting, job, spend
 from ui.shell import steer
 from ui.words import prices
-from ui.words.wording import headline
+from ui.words.wording import headline, range_words
 
 NOTHING = Fraction(1, 200)  # of the allowance: for this a check is as exact as can be
 CHEAP = Fraction(2, 100)  # for this nearly as exact, or as is usual
@@ -86,7 +86,9 @@ def result(table: dp.Table, checked: dp.Answer, before: str = "") -> None:
 def whole(checked: dp.Answer) -> None:
     """Everything that is known of it, a click away."""
     with st.expander(say("data.fit.passed_more")):
-        answer.show(checked)
+        st.html(f"<p>{escape(range_words(checked))}</p>")
+        answer.picture(checked, "answer")
+        answer.receipt(checked, "answer")
 
 
 def first(table: dp.Table) -> dp.Query | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpengine.asking.claimed import query_of
+from dpengine.core.exact import read_number
 from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.core.printed import percent
 from dpengine.declared.date_column import Date
@@ -194,11 +195,29 @@ class Fits:
         condition leaves such cells out already."""
         fits = self._against(query, part)
         helps = [slip(query.facts.schema[name], in_part=True) for name in self.coded(query, part)]
-        return [*(fit.note() for fit in fits), *helps]
+        return [*(fit.note() for fit in fits), *self._widened(query, part), *helps]
 
     def in_short(self, query: AnyQuery) -> str:
         """The same of paid checks alone, on a line that leads to the answer."""
-        return " ".join(fit.note() for fit in self._against(query, "") if fit.checked)
+        told = [fit.note() for fit in self._against(query, "") if fit.checked]
+        return " ".join([*told, *self._widened(query, "")])
+
+    def _widened(self, query: AnyQuery, part: str) -> list[str]:
+        """Numbers whose range was declared wider after a check had found some of them outside: then codes for “unknown”
+        count as what they say, and no check can tell. Not where codes were declared, or are left out."""
+        told = []
+        for fit in self._about(query, part):
+            column = query.facts.schema[fit.column]
+            if not isinstance(column, Number) or column.codes or query.where.leaves_out(fit.column, column.size - 1):
+                continue
+            for check in self.checks:
+                before, found = _range(check.bounds.get(fit.column)), check.of(fit.column)
+                if before is None or found is None or not _in_part(found) or not _wider(column, *before):
+                    continue
+                ends = {"lower": plain(before[0]), "upper": plain(before[1])}
+                told.append(say("fit.note.widened", column=fit.column, **ends))
+                break
+        return told
 
     def _against(self, query: AnyQuery, part: str) -> list[ColumnFit]:
         left_out = self._left_out(query, part)
@@ -223,6 +242,17 @@ class Fits:
     def _about(self, query: AnyQuery, part: str) -> list[ColumnFit]:
         columns, about = query.facts.schema.columns, query.about(part)
         return self.all_of((name, column) for name, column in columns.items() if name in about)
+
+
+def _range(bounds: JsonObject | None) -> Ends | None:
+    """The ends of what a check took for a column of numbers."""
+    if bounds is None or bounds.get("kind") != "number":
+        return None
+    return read_number(bounds["lower"], "lower"), read_number(bounds["upper"], "upper")
+
+
+def _wider(column: Number, lower: Fraction, upper: Fraction) -> bool:
+    return column.lower <= lower and upper <= column.upper and column.ends != (lower, upper)
 
 
 def _in_part(fit: ColumnFit) -> bool:

@@ -337,3 +337,27 @@ def test_a_condition_on_something_else_leaves_no_end_of_a_range_out() -> None:
     assert not out() and not out(["wait", "<=", "366"]) and not out(["wait", ">", "5"]) and not out(["sex", "=", "m"])
     assert not out(["any", [["wait", "<", "366"], ["sex", "=", "m"]]])
     assert out(["any", [["wait", "<", "100"], ["wait", "between", ["200", "300"]]]])
+
+
+def test_a_range_that_was_widened_after_a_check_found_cells_outside_does_not_hide_them(home: dp.Workspace) -> None:
+    """800 of 11,000 cells are 999; the noise hides that with a chance below 1e-9."""
+    frame = pd.DataFrame({"pressure": [130] * 10_200 + [999] * 800})
+    unit, budget = dp.Unit.rows(), dp.Budget("50", "1e-6")
+    table = home.add_table("wide", frame, schema=dp.Schema({"pressure": dp.Number(40, 260)}), unit=unit, budget=budget)
+
+    def told(column: dp.Number, **where: Any) -> str:
+        query = table.revise(dp.Schema({"pressure": column})).query("mean", column="pressure", epsilon="1", **where)
+        return " ".join(home.table("wide").fits().notes(query))
+
+    assert "found cells" not in told(dp.Number(40, 1_000))
+    checked = table.revise(dp.Schema({"pressure": dp.Number(40, 260)}))
+    checked.ask(checked.query("fit_checks", columns=["pressure"], epsilon="1"))
+    outside = say("fit.note.widened", column="pressure", lower="40", upper="260")
+    wide = dp.Number(40, 1_000)
+    assert outside in told(wide)
+    again = table.revise(dp.Schema({"pressure": wide}))
+    again.ask(again.query("fit_checks", columns=["pressure"], epsilon="1"))
+    assert again.fit_of("pressure").state == FITS and outside in told(wide), "a clean check does not take it back"
+    assert outside in home.table("wide").fits().in_short(again.query("mean", column="pressure", epsilon="1"))
+    assert outside not in told(dp.Number(40, 1_000, codes=[999])) and outside not in told(dp.Number(40, 260))
+    assert outside not in told(wide, where=[["pressure", "<", "300"]]), "they are left out"

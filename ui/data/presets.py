@@ -160,6 +160,7 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("year", (f"{_YEAR} yob birthyear letnica =letnik godina godiste jahrgang geburtsjahr",)),
     ("bmi", ("bmi itm",)),
     ("pressure", ("systolic diastolic sbp dbp sistolicni diastolicni blutdruck",)),
+    ("pressure", ("sist sis syst sys diast dia rr zgornji spodnji", "pressure tlak druck")),
     ("pressure", ("blood krvni arterielle arterial", "pressure tlak pression presion")),
     ("height_cm", ("height =visina grosse korpergrosse taille altura estatura גובה",)),
     ("height_cm", ("visina", "cm telesna")),

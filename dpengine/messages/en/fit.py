@@ -16,6 +16,7 @@ SENTENCES: dict[str, str] = {
     "fit.note.unchecked_other": "A first look counts about {share} of the cells of {column} as “{label}”, outside the list. Nobody has checked that its cells are as declared.",
     "fit.note.fits_rough_several": "The cells of {columns} were checked only roughly: in each more than one in ten could be other than declared.",
     "fit.note.fits_rough": "The cells of {column} were checked only roughly: more than one in ten could be other than declared.",
+    "fit.note.widened": "A check found cells of {column} outside {lower} to {upper}, as it was declared before. If they are codes such as 999 for “unknown”, they count as numbers here: name them where the column is declared.",
     "fit.note.left_out": "Some cells of {column} did not fit the declaration: those above {upper} are left out by the condition.",
     "fit.note.fits_part": "Careful: about {share} of the cells of {column} did not fit the declaration and count as something else than they say.",
     "fit.note.fits_part_rows": "Careful: some cells of {column} did not fit the declaration and count as something else than they say.",

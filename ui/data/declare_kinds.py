@@ -69,7 +69,7 @@ def number(card: Card, at: str) -> None:
             say("data.card.codes"),
             key=kept(f"{at}-codes", card.codes),
             max_chars=declare_codes.LONGEST,
-            placeholder="999",
+            placeholder=say("data.card.codes_example"),
             help=say("data.card.codes_help", most=MOST_CODES),
             width=260,
         )

@@ -201,8 +201,8 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (
         "amount",
         (
-            "amount price cost costs spending znesek iznos cijena cena strosek stroski *betrag *preis *kosten montant "
-            "prix importe precio rent najemnina miete loyer סכום מחיר",
+            "amount price cost costs spending doplacilo znesek iznos cijena cena strosek stroski *betrag *preis "
+            "*kosten montant prix importe precio rent najemnina miete loyer סכום מחיר",
         ),
     ),
     ("count", ("count stevilo anzahl visits obiskov orders narocil",)),
@@ -219,8 +219,8 @@ _MEASURES = {
     "area": "m² m2",
 }
 
-_BIRTHS = "dob birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
-_DATES = "on$ date *datum timestamp fecha תאריך dob birthday birthdate"
+_BIRTHS = "dob roj birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
+_DATES = "on$ dat date *datum timestamp fecha תאריך dob birthday birthdate"
 _SETS = (
     "interests hobbies languages skills tags topics symptoms medications allergies films movies genres interesi jeziki "
     "hobiji vescine simptomi zdravila interessen sprachen kenntnisse loisirs langues idiomas aficiones שפות תחביבים"

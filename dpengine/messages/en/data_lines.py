@@ -58,6 +58,7 @@ SENTENCES: dict[str, str] = {
     "data.card.right": "This is right",
     "data.card.close": "Close",
     "data.card.measure": "Counted in",
+    "data.card.codes_example": "none; or for instance 999",
     "data.card.codes": "Numbers that mean “unknown”",
     "data.card.codes_help": "Such as 999. Written as in the file, with a semicolon between them; at most {most}. A cell that holds exactly one of them counts as an empty cell.",
     "data.card.codes_hint": "If {code} stands for “unknown”, do not widen the range: write {code} below.",

@@ -58,6 +58,7 @@ SENTENCES: dict[str, str] = {
     "data.card.right": "Tako je prav",
     "data.card.close": "Zapri",
     "data.card.measure": "Enota",
+    "data.card.codes_example": "nobeno; ali na primer 999",
     "data.card.codes": "Števila, ki pomenijo »ni znano«",
     "data.card.codes_help": "Na primer 999. Zapisana kot v datoteki, ločena s podpičji; največ {most}. Celica, v kateri je natanko eno od njih, šteje kot prazna.",
     "data.card.codes_hint": "Če {code} pomeni »ni znano«, ne širite razpona: {code} vpišite spodaj.",

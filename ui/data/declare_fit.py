@@ -86,7 +86,7 @@ def result(table: dp.Table, checked: dp.Answer, before: str = "") -> None:
 def whole(checked: dp.Answer) -> None:
     """Everything that is known of it, a click away."""
     with st.expander(say("data.fit.passed_more")):
-        st.html(f"<p>{escape(range_words(checked))}</p>")
+        st.html(f"<p>{escape(range_words(checked))}</p>{fitting.html(checked, linked=True)}")
         answer.picture(checked, "answer")
         answer.receipt(checked, "answer")
 

@@ -45,7 +45,7 @@ serve: $(SERVE_STAMP) ## for an organisation: people sign in, as ALLOWANCE_SERVE
 	@FORWARDED_ALLOW_IPS= exec $(PY) -m streamlit run app.py --server.headless=true --server.port=8501 $(RUN_ARGS)
 
 workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, with an address, a QR code and a class wall
-	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS)
+	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS) $(RUN_ARGS)
 
 test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS= for pytest's options)
 	@$(PY) -m compileall -q -j 2 dpengine ui demos pages  # once, and not by each worker

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from bench import data, page, publishing, report, startup
-from bench.tasks import BUILD, CONTENDERS, LONGEST, LONGEST_LOAD, ROOT, SIZES
+from bench.measure import must
+from bench.tasks import BUILD, CONTENDERS, LONGEST, LONGEST_LOAD, ROOT, SIZES, TASKS
 
 PEERS = ROOT / "build" / "bench-venv" / "bin" / "python"
 PATIENCE = 1_800  # seconds for one contender at one size
 PARTS = BUILD / "parts"
 _BEGAN = time.perf_counter()
+NOT_RUN = "not run"  # because it would take too long
 NO_PEERS = "did not install (build/bench-peers.log)"
 
 
@@ -72,6 +74,21 @@ def main() -> None:
     target = (ROOT / "bench" if sizes == list(SIZES) else BUILD) / "results.md"
     target.write_text(report.render(results))
     print(f"written: {target.relative_to(ROOT)}")
+    must(not (left := unmeasured(results)), f"Not measured, though it should be: {', '.join(left)}.")
+
+
+def unmeasured(results: dict[str, Any]) -> list[str]:
+    """What of ours failed, or of the tools in this very environment: a table that says so is no measurement."""
+    left = []
+    for key, (name, peer) in CONTENDERS.items():
+        for rows, told in results["times"][key].items():
+            reasons = [one["failed"] for one in (told, *told.get("tasks", {}).values()) if "failed" in one]
+            failed = any(not reason.startswith(NOT_RUN) for reason in reasons)
+            some = key == "ours" and "tasks" in told and set(told["tasks"]) != set(TASKS)
+            if not peer and (failed or some):
+                left.append(f"{name} at {int(rows):,} rows")
+    left += [f"publishing by {who}" for who, one in results["publishing"].items() if who == "ours" and "failed" in one]
+    return left + (["the Start page"] if "failed" in results["page"] else [])
 
 
 def _part(name: str, work: Callable[[], Any]) -> Any:
@@ -107,7 +124,7 @@ def _contend(key: str, rows: int, tenth: dict[str, Any] | None) -> dict[str, Any
     _say(f"{rows:,} rows: {name}")
     load = 10 * (tenth or {}).get("load", 0.0)
     if load > LONGEST_LOAD:
-        return {"failed": f"not run (it would take about {load:.0f} s to read the rows)"}
+        return {"failed": f"{NOT_RUN} (it would take about {load:.0f} s to read the rows)"}
     before = {task: one.get("median", 0.0) for task, one in (tenth or {}).get("tasks", {}).items()}
     left_out = {task: time for task, time in before.items() if 10 * time > LONGEST}
     try:
@@ -116,7 +133,7 @@ def _contend(key: str, rows: int, tenth: dict[str, Any] | None) -> dict[str, Any
         return {"failed": f"failed ({type(error).__name__}, build/bench/{key}.log)"}
     assert isinstance(told, dict)
     for task, time_before in left_out.items():
-        told["tasks"][task] = {"failed": f"not run ({time_before:.0f} s at a tenth of the rows)"}
+        told["tasks"][task] = {"failed": f"{NOT_RUN} ({time_before:.0f} s at a tenth of the rows)"}
     return told
 
 

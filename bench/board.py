@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from bench.measure import drawn, must
 from bench.tasks import ROOT
 
 TURNS, COLUMNS, PEOPLE = 3, 60, 30_000
@@ -67,8 +68,8 @@ def _open(app: Any, page: str, address: dict[str, str]) -> None:
     for key, value in ({"table": "wide"} | address).items():
         app.query_params[key] = value
     app.switch_page(str(ROOT / "pages" / f"{page}.py")).run()
-    if app.exception:
-        raise SystemExit(f"{address}: {app.exception}")
+    shown = drawn(app, address)
+    must("look" not in address or LABELS[0] in shown, f"{address}: the board of that first look was not drawn.")
 
 
 def declare(folder: str) -> None:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 
+from bench.measure import must
 from bench.tasks import ROOT
 
 RESULTS = ROOT / "bench" / "results-curves.md"
@@ -21,6 +22,7 @@ PARTS = {
 def told(part: str) -> str:
     command = [sys.executable, "-m", f"bench.{part}"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    must(found.stdout.strip(), f"bench.{part} printed nothing.")
     return f"## {PARTS[part]}\n\n`python -m bench.{part}`\n\n```\n{found.stdout.strip()}\n```\n"
 
 

@@ -32,6 +32,7 @@ import numpy as np
 from bench import scan
 from bench.accuracy import ADD_REMOVE, REPLACE
 from bench.marginals_peers import PARTS, PEOPLE, RHO, SIZES, cells_of, people, truths
+from bench.measure import must
 from bench.tasks import BUILD, ROOT
 
 DRAWS = 400
@@ -57,7 +58,7 @@ def question(relation: str) -> Any:
     facts = Facts("t", dp.Schema(lists), dp.Unit.rows(), "add_remove" if relation == ADD_REMOVE else "replace", PEOPLE)
     kind = dp.catalogue["overview"]
     given = {"columns": list(lists), "against": "all", "epsilon": str(math.isqrt(round(2 * RHO)))}
-    return kind.build(facts, kind.asked_now(given))
+    return kind.build(facts, kind.asked_now(given, facts))
 
 
 def _errors(relation: str) -> dict[str, Any]:
@@ -282,6 +283,8 @@ def main() -> int:
         before, _, rest = RESULTS.read_text(encoding="utf-8").partition(MARK)
         after = rest.partition(END)[2].lstrip("\n")
         RESULTS.write_text(f"{before.rstrip()}\n\n{section(found)}\n{after}", encoding="utf-8")
+    absent = [who for who, one in found.get("peers", {}).items() if "failed" in one and who == "opendp"]
+    must(not absent, f"{', '.join(absent)}: nothing was measured, see above.")
     return 0 if given.json else int(not all(met for _, _, met in verdicts(found)))
 
 

@@ -14,6 +14,25 @@ MOST, LEAST = 25, 3
 _SLOW = 5.0  # a run this long needs no warm-up
 
 
+def must(did: object, sentence: str) -> None:
+    """A bench that did not do what it times ends with a sentence and not with figures."""
+    if not did:
+        raise SystemExit(sentence)
+
+
+def drawn(app: Any, what: object) -> str:
+    """All that a page says that was really drawn: the app puts one sentence in the place of a page that fails."""
+    from html import escape
+
+    from dpengine.messages import CATALOGUES
+
+    told = "\n".join(element.proto.body for element in app.get("html"))
+    must(not app.exception, f"{what}: {app.exception}")
+    failed = any(escape(catalogue["page.failed"]) in told for catalogue in CATALOGUES.values())
+    must(not failed and 'class="meter"' in told, f"{what}: the page could not be drawn, so nothing of it was timed.")
+    return told
+
+
 def timed(work: Callable[[], Any]) -> dict[str, Any]:
     """Seconds: the median of the repetitions, how many there were, and the very first run apart."""
     first = once(work)

@@ -26,6 +26,7 @@ import numpy as np
 
 import dpengine as dp
 from bench.census import accuracy, error
+from bench.measure import must
 from bench.tasks import ROOT, SEED
 from bench.training import checked, coded, weights_of
 from bench.utility.models import (
@@ -204,6 +205,7 @@ def main() -> None:
         for one in made(given.runs):
             print(one, file=sys.stderr, flush=True)
             lines.append(one)
+        must(lines, f"bench.models {part}: nothing was trained.")
         section = (
             f"## {title}\n\n{given.runs} runs of each: `python -m bench.models {part}`.\n\n" + "\n".join(lines) + "\n"
         )

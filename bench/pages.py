@@ -13,6 +13,7 @@ import tempfile
 import time
 from typing import Any
 
+from bench.measure import drawn
 from bench.tasks import ROOT
 
 TIMES = 5
@@ -69,8 +70,7 @@ def _open(app: Any, name: str) -> None:
     if name not in ("start", "lessons", "glossary", "thesis"):
         app.query_params["table"] = "census"
     app.switch_page(str(ROOT / "pages" / f"{name}.py")).run()
-    if app.exception:
-        raise SystemExit(f"{name}: {app.exception}")
+    drawn(app, name)
 
 
 def _declare(folder: str) -> None:

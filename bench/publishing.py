@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.data import read
-from bench.measure import peak_mb
+from bench.measure import must, peak_mb
 from bench.tasks import BUILD, GRID
 
 EPSILON = 1
@@ -53,8 +53,11 @@ def diffprivlib(rows: int) -> Callable[[], Any]:
 def measure(who: str, rows: int) -> dict[str, Any]:
     work = {"ours": ours, "opendp": opendp, "diffprivlib": diffprivlib}[who](rows)
     before, began = peak_mb(), time.perf_counter()
-    work()
-    return {"rows": rows, "seconds": time.perf_counter() - began, "before_mb": before, "peak_mb": peak_mb()}
+    made = work()
+    seconds = time.perf_counter() - began
+    many = made.value["rows"] if who == "ours" else len(made)
+    must(many == rows, f"{who}: {many:,} rows were published of {rows:,}.")
+    return {"rows": rows, "seconds": seconds, "before_mb": before, "peak_mb": peak_mb()}
 
 
 if __name__ == "__main__":

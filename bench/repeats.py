@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 import dpengine as dp
+from bench.measure import drawn
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import price
 from dpengine.asking.answers import claim_of
@@ -92,13 +93,13 @@ def measured(folder: Path, times: int) -> list[tuple[str, int, int, float]]:
     Query.build = classmethod(building)  # type: ignore[method-assign]
     from dpengine.ledger import sqlite_file
 
-    made = sqlite_file._Handle.__init__
+    made = sqlite_file.Handle.__init__
 
     def watched(self: Any, *given: Any) -> None:
         made(self, *given)
         self.db.conn.set_progress_handler(lambda: counted.__setitem__("steps", counted["steps"] + EVERY), EVERY)
 
-    sqlite_file._Handle.__init__ = watched  # type: ignore[method-assign]
+    sqlite_file.Handle.__init__ = watched  # type: ignore[method-assign]
     found = []
     asked = {"q": "count", "where": WHERE, "epsilon": "0.001"}
     pages = (("ask", asked), ("ask", {"answer": f"{times - 1} 0"}), ("ledger", {}), ("trust", {}))
@@ -111,12 +112,12 @@ def measured(folder: Path, times: int) -> list[tuple[str, int, int, float]]:
             counted.update(steps=0, built=0)
             start = time.process_time()
             app.run()
-            assert not app.exception
+            drawn(app, name)
             if not warm:
                 title = " ".join([name, *given])
                 found.append((title, counted["steps"], counted["built"], time.process_time() - start))
     Query.build = classmethod(build)  # type: ignore[method-assign]
-    sqlite_file._Handle.__init__ = made  # type: ignore[method-assign]
+    sqlite_file.Handle.__init__ = made  # type: ignore[method-assign]
     return found
 
 

@@ -162,6 +162,8 @@ class Visitor:
             elif kind == "page_info_changed":
                 self._query = message.page_info_changed.query_string
             elif kind == "script_finished" and message.script_finished in _DONE:
+                if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:  # a browser forgets what is gone
+                    self.states = {name: one for name, one in self.states.items() if name in self.widgets}
                 self._ended.set()
 
     def _take(self, delta: Any) -> None:
@@ -174,6 +176,20 @@ class Visitor:
             self.html.append(proto.body)
         if getattr(proto, "id", ""):
             self.widgets[proto.id] = Widget(kind, proto, delta.fragment_id)
+            if getattr(proto, "set_value", False):
+                self._follow(kind, proto)
+
+    def _follow(self, kind: str, proto: Any) -> None:
+        """The page has put another value into a field: a browser sends that from now on, and one that went on sending
+        its own would seem to change the question with every click."""
+        state = WidgetState(id=proto.id)
+        if kind == "slider":
+            state.string_array_value.data.extend(proto.raw_value)
+        elif kind in ("selectbox", "text_input"):
+            state.string_value = proto.raw_value if kind == "selectbox" else proto.value
+        else:
+            return
+        self.states[proto.id] = state
 
 
 def _cookies(base: str) -> str:

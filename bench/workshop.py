@@ -14,6 +14,7 @@ import os
 import random
 import socket
 import subprocess
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 
+from bench.measure import must
 from bench.page import _wait
 from bench.sockets import Visitor, line_of, worked
 from bench.tasks import BUILD, ROOT
@@ -34,7 +36,7 @@ STEPS = ("a lesson is opened", "its slider is moved", "the wall is opened", "Ask
 Times = dict[str, list[float]]
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.workshop", description=__doc__)
     parser.add_argument("--visitors", type=int, default=30)
     parser.add_argument("--moves", type=int, default=8, help="how often each moves the slider")
@@ -55,6 +57,9 @@ def main() -> None:
         path = ROOT / "bench" / "results-workshop.md"
         head, mark, _ = path.read_text(encoding="utf-8").partition("<!-- figures -->\n")
         path.write_text(head + mark + told + "\n", encoding="utf-8")
+    must(dots >= given.visitors, f"{given.visitors} visitors asked and {dots} answers came: that is not what is timed.")
+    must(all(times[step] for step in STEPS), "Some step was never taken: nothing of it was timed.")
+    return 0
 
 
 async def _class(base: str, code: str, given: argparse.Namespace) -> tuple[Times, int, float]:
@@ -148,4 +153,4 @@ def _served(code: str) -> Iterator[tuple[str, int]]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpengine.declared.cell_kinds import ABOVE, FITS
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Relation, Unit
@@ -38,7 +39,7 @@ def _row(name: str, town: str, member: str, visits: int, street: str, spent: str
         "member": SCHEMA.category("member").code(member),
         "visits": min(visits, most),
         "sports": SPORTS[street],
-        "fault visits": int(visits > most),
+        "kind visits": ABOVE if visits > most else FITS,
     }
 
 

@@ -1,4 +1,4 @@
-"""How asking many questions leads an analyst to overfit, and why private answers prevent it.
+"""How asking many questions leads an analyst to overfit, and what private answers do about it.
 
 The table is pure noise: people with hundreds of yes/no features and a yes/no outcome, all of them coin flips. An
 automatic analyst asks of every feature for how many people it equals the label, puts those first that look most
@@ -7,7 +7,9 @@ right. All are statistical queries, and the later ones depend on earlier answers
 
 *Exact answers.* The vote of all is right for about Φ(√(2·features/(π·people))) of the people in the table: 71 % where
 there are half as many features as people. On new people it is a coin flip. *Private answers* (discrete Gaussian noise,
-the least that (ε, δ) admits for all the questions) tell too little of the table to build such a vote.
+the least that (ε, δ) admits for all the questions) tell too little of the table to build such a vote. That does not
+make them exact. With few people their noise is wide, by default up to 40 points, so a report may be as far off by noise
+as an exact one is by overfitting. But each says how far it may be off, and the truth on new people lies within that.
 
     python -m demos.overfitting --people 1000 --features 500 --seed 1
 
@@ -96,6 +98,12 @@ class Outcome:
     def private_gap(self) -> float:
         return self.private[-1] - self.private_fresh[-1]
 
+    @property
+    def inside(self) -> int:
+        """How many private reports are as near to the truth on new people as noise may move them."""
+        pairs = zip(self.private, self.private_fresh, strict=True)
+        return sum(abs(told - fresh) <= self.noise.alpha for told, fresh in pairs)
+
 
 def run(settings: Settings) -> Outcome:
     rng = np.random.default_rng(settings.seed)
@@ -154,12 +162,15 @@ def _within(name: str, value: int, least: int, most: int) -> None:
 def lines(found: Outcome) -> list[str]:
     """What the command prints."""
     settings, noise = found.settings, found.noise
-    head = tuple(say(f"overfitting.print.{name}") for name in ("votes", "exact", "fresh", "private"))
+    named = ("votes", "exact", "fresh", "private", "private_fresh")
+    head = tuple(say(f"overfitting.print.{name}") for name in named)
     rows = [
         (f"{votes:,}", *(f"{100 * value:.1f} %" for value in values))
-        for votes, *values in zip(found.votes, found.exact, found.fresh, found.private, strict=True)
+        for votes, *values in zip(
+            found.votes, found.exact, found.fresh, found.private, found.private_fresh, strict=True
+        )
     ]
-    wide = [max(len(row[place]) for row in (head, *rows)) for place in range(4)]
+    wide = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
     table = ["  ".join(f"{cell:>{size}}" for cell, size in zip(row, wide, strict=True)) for row in (head, *rows)]
     facts = {"people": settings.people, "features": settings.features, "questions": settings.questions}
     return [
@@ -168,7 +179,13 @@ def lines(found: Outcome) -> list[str]:
         *table,
         "",
         say("overfitting.print.gap", gap=points(found.gap)),
-        say("overfitting.print.private_gap", gap=points(found.private_gap), alpha=points_above(noise.alpha)),
+        say(
+            "overfitting.print.private_gap",
+            gap=points(abs(found.private_gap)),
+            alpha=points_above(noise.alpha),
+            inside=found.inside,
+            all=len(found.votes),
+        ),
         say(
             "overfitting.print.margin",
             epsilon=text_of(settings.epsilon),

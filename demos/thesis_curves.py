@@ -9,8 +9,9 @@ large c must be, in units of Δ:
     least       the least σ for which N(0, σ²) and N(1, σ²) keep (ε, δ), exactly and for every ε: Balle and Wang 2018,
                 Thm 8. It speaks of continuous noise; `kept` is the δ that a level really keeps, by the same formula.
 
-The curves are drawn by the catalogue's own `density`, with the thesis's level of noise. The people are made up, from a
-public seed; the range −4 … 10 is declared.
+The curves are drawn by the catalogue's own `density`, with the level of the corollary. Those of the thesis are not: its
+notebook uses the constant of Ex. 6.12, and takes the noise of the first point off every point. The people are made up,
+from a public seed; the range −4 … 10 is declared.
 
     python -m demos.thesis_curves
 """
@@ -116,6 +117,7 @@ def figures(coins: Coins | None = None) -> tuple[Figure, ...]:
 
 def main() -> None:
     print("noise at every point of the curve, as a standard deviation; the curve itself is about 0.2 high")
+    print("drawn here: the level of the thesis's corollary; the thesis's own figures use the printed constant")
     print(f"{'ε':>5} {'thesis':>9} {'printed':>9} {'least':>9} {'δ kept':>9} {'drawn, largest':>15}")
     for one in figures():
         worst = max(abs(a - b) for a, b in zip(one.truth, one.drawn, strict=True))

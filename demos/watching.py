@@ -65,7 +65,9 @@ class Watched:
 
     def _number(self, at: int) -> tuple[str, str]:
         """What one of the noisy numbers is to a person: the answer, a bar of it, or something that it is made from."""
-        if isinstance(self.query, Histogram | FitChecks):
+        if isinstance(self.query, FitChecks):
+            return "bar", ": ".join(self.query.number_names()[at])
+        if isinstance(self.query, Histogram):
             return "bar", self.query.labels()[at]
         return "answer" if isinstance(self.query, Count | FitCheck | Sum) else "number", ""
 

@@ -2,6 +2,7 @@
 
 from dpengine.accountant.budget import Budget
 from dpengine.asking.answers import Answer, Job, Meter, Preview
+from dpengine.asking.checking import ColumnDoubted
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
@@ -20,6 +21,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Category",
+    "ColumnDoubted",
     "Date",
     "Dialect",
     "Entry",

@@ -45,6 +45,7 @@ class RefusedByServer(Exception):
         super().__init__(f"{sentence} ({code})")
         self.code, self.sentence, self.status = code, sentence, status
         self.wait = wait  # seconds, where the server says how long
+        self.ways: list[Json] = []  # out of a refusal because a check doubts a column
 
 
 class Told(dict[str, Json]):
@@ -135,9 +136,12 @@ class ClientTable:
         """The paid answers to exactly this question, oldest first. Spends nothing."""
         return [Told(one) for one in self.client.call("POST", "recall", self._question(key, parameters))["answers"]]
 
-    def ask(self, key: str, /, request_id: str | None = None, **parameters: Json) -> Told:
-        """Ask and wait for the answer. The same request id is the same answer; without one it is a new, paid draw."""
-        return Told(self._asked("ask", self._question(key, parameters), request_id)["answer"])
+    def ask(self, key: str, /, request_id: str | None = None, anyway: bool = False, **parameters: Json) -> Told:
+        """Ask and wait for the answer. The same request id is the same answer; without one it is a new, paid draw.
+        Columns that nobody has checked are checked first; where a check doubts one, the question is refused, with the
+        ways out in `ways`, and with `anyway` it is asked of the cells that fit."""
+        question = self._question(key, parameters) | ({"anyway": True} if anyway else {})
+        return Told(self._asked("ask", question, request_id)["answer"])
 
     def overview(self, request_id: str | None = None, **parameters: Json) -> Told:
         """A first look at all columns: the answer, and in `look` the bars of each column with their ranges."""
@@ -170,7 +174,9 @@ class ClientTable:
 
 def _job(told: Told) -> Told:
     if told.get("error"):
-        raise RefusedByServer(told["error"]["code"], told["error"]["sentence"], 200)
+        refused = RefusedByServer(told["error"]["code"], told["error"]["sentence"], 200)
+        refused.ways = told["error"].get("ways", [])
+        raise refused
     return Told(told | {"answer": None if told.get("answer") is None else Told(told["answer"])})
 
 

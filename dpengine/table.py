@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.accountant.loss import Pure
+from dpengine.accountant.history import Past
 from dpengine.asking import made_rows, statement
 from dpengine.asking.account import lines_of
-from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
+from dpengine.asking.answers import (
+    Answer,
+    Job,
+    Meter,
+    Preview,
+    Protection,
+    claim_of,
+    make_meter,
+    make_preview,
+    make_protection,
+)
 from dpengine.asking.asked import asked
-from dpengine.asking.column_fit import ColumnFit, Fits, fits_of
+from dpengine.asking.checking import ColumnDoubted, check_for, doubts, finer_check, id_check_for
+from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, spared
+from dpengine.asking.jobs import outcome_of
 from dpengine.asking.paid_answers import (
     MOST_LOOKS,
     already_known,
@@ -33,7 +46,7 @@ from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.repeated_answers import Reading
 from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.asking.statement import BurnDownStep, Fit
-from dpengine.core.errors import AllowanceError
+from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.json_types import Json
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
@@ -47,11 +60,12 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
-from dpengine.mechanisms.query import AnyQuery, Released
+from dpengine.mechanisms.query import AnyQuery, Query, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import at_share, cheapest, least_priced, price_now
 from dpengine.planning.levers import Lever, levers
+from dpengine.planning.opening import Make, Opening, Room, opened, opening, room, three_figures
 from dpengine.planning.suggestions import suggest, takes_at_most, worth_asking
 from dpengine.planning.training_for_spend import trained
 from dpengine.planning.ways_at_once import WaysAtOnce, ways
@@ -63,6 +77,7 @@ from dpengine.released.registry_draft import ReleasedSoFar
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.storage.registry import Record
 
+CHECK = ".check"  # ends the request under which a question's check is charged
 MOST_ASKED = 20  # of the newest answers that may tell how many people there are
 
 
@@ -107,11 +122,56 @@ class Table:
 
     def query(self, key: str, /, **parameters: Json) -> AnyQuery:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
-        return asked(key, self.facts, parameters, self.budget.rule.delta_reserve)
+        return asked(key, self.facts, parameters, self._delta_at_hand)
 
-    def preview(self, query: AnyQuery) -> Preview:
+    @property
+    def _delta_at_hand(self) -> Fraction:
+        """The δ reserve, of which a question that names no δ takes a part."""
+        return self.budget.rule.delta_reserve
+
+    def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
+        """What a question takes and promises. With `checked`, the check that it would buy first is in the price."""
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %
-        return make_preview(query, self.budget.rule, standing)
+        seen = make_preview(query, self.budget.rule, standing)
+        checks = self.checks_for([query]) if checked else []
+        return self._with_checks(seen, checks, query) if checks else seen
+
+    def _with_checks(self, seen: Preview, checks: Sequence[AnyQuery], query: AnyQuery) -> Preview:
+        whole = self.planner().price_of([*checks, query])
+        return replace(
+            seen,
+            cost=whole.cost,
+            share=whole.share,
+            unused_after=max(1 - whole.used - whole.share, Fraction(0)),
+            admissible=whole.fits,
+            check=checks[-1],
+            check_share=sum((line.share for line in whole.lines[:-1]), Fraction(0)),
+        )
+
+    def checks_for(self, queries: Sequence[AnyQuery]) -> list[AnyQuery]:
+        """The checks that these questions buy with them, in this order: whether ids repeat, by itself; then their
+        columns. From public facts and released figures."""
+        if not any(query.gated or query.to_check() for query in queries):
+            return []
+        wanted = set[str]().union(*(query.to_check() for query in queries))
+        found = (id_check_for(self), check_for(self, wanted))
+        return [check for check in found if check is not None]
+
+    def finer_check(self, columns: Sequence[str]) -> AnyQuery | None:
+        """A check that tells nearly everything about columns that were checked only roughly; None where it is dear."""
+        return finer_check(self, columns)
+
+    def doubts(self, query: AnyQuery) -> ColumnDoubted | None:
+        """Why this question would not be asked, by the checks that were paid for; None where it would be. Free."""
+        return None if self.practice else doubts(self.fits(), query, self.facts)
+
+    def can_read(self, query: AnyQuery) -> bool:
+        """Can what it needs be computed where the table lies? From public facts."""
+        try:
+            self._workspace.refuse_need(query.need(), self._record)
+        except AllowanceError:
+            return False
+        return True
 
     def took(self, entry: Entry) -> Fraction:
         """How far a charge moved the meter, as a share of the allowance as it is now."""
@@ -133,19 +193,45 @@ class Table:
         return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:
-        """Up to five questions this table can answer, from public facts, each for at most half of what is left."""
-        return list(suggest(self.facts, self.budget.rule, self._standing().totals))
+        """Up to five questions this table can answer, from public facts, each at the price that it opens with."""
+        totals = self._standing().totals
+        return list(suggest(self.facts, self.budget.rule, totals, lambda query: self._check_share(lambda _: query)))
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
-        """This question at the smallest usual ε at which it is clearly more than noise, for at most half of what is
-        left; None where there is none, or where it cannot be asked like this."""
+        """This question at the price that it opens with, if half of what is left makes it more than noise; None where
+        it does not, or where it cannot be asked like this."""
         affordable = takes_at_most(Fraction(1, 2), self.budget.rule, self._standing().totals)
-        return worth_asking(self.facts, key, parameters, affordable, 1)
+        query = worth_asking(self.facts, key, parameters, affordable, 1)
+        found = None if query is None else self.opening(query)
+        return None if found is None else found.asked
 
-    def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
-        """Which of these ε a plain question could use for at most this share of the allowance."""
-        rule, totals = self.budget.rule, self._standing().totals
-        return [step for step in steps if filter.affords(rule, totals, cost(Pure(Fraction(step)), rule.alpha), share)]
+    def opening(self, query: AnyQuery | Make, worth: Room = room) -> Opening | None:
+        """The same question at the price that every page opens it with: at most a twentieth of what is left, if that
+        can be had; None where nothing can. Also for what is built anew at each ε, or is `worth` its price by another
+        measure than its promise."""
+        rule, totals, left = self.budget.rule, self._standing().totals, self._spendable()
+        make = query.asked_at if isinstance(query, Query) else query
+        check = self._check_share(make)
+        if isinstance(query, Query) and worth is room:
+            return opening(query.with_noise("").at(Fraction(1)), rule, totals, left, check)
+        return opened(make, rule, totals, left, check, worth)
+
+    def _check_share(self, make: Make) -> Fraction:
+        """What the check that a question would buy takes of the allowance."""
+        try:
+            checks = self.checks_for([make(Fraction(1))])
+        except AllowanceError:  # it cannot be asked like this
+            return Fraction(0)
+        return self.planner().price_of(checks).share if checks else Fraction(0)
+
+    def check_part(self, query: AnyQuery) -> Fraction:
+        """By which part of what is left the check that this question would buy makes it dearer."""
+        left, alone = self._spendable(), self.preview(query)
+        return (self.preview(query, checked=True).share - alone.share) / left if left else Fraction(0)
+
+    def _spendable(self) -> Fraction:
+        """What is left for whoever asks."""
+        return self.meter().unused
 
     def least_epsilon(self, query: AnyQuery, wish: Fraction) -> Fraction | None:
         """The least ε at which the answer is as accurate as wished, or None."""
@@ -171,7 +257,18 @@ class Table:
             price = cost(changed.loss(), rule.alpha)
             return filter.share(rule, totals, price) if filter.admits(rule, totals.plus(price)) else None
 
-        return levers(query, share)
+        def bought(changed: AnyQuery, part: Fraction) -> AnyQuery | None:
+            found = at_share(changed, part, rule, totals)
+            return None if found is None else cheapest(found.at(three_figures(found.epsilon)), rule, totals)
+
+        return levers(query, share, bought, narrow=not self._found_outside(query.answer_column))
+
+    def _found_outside(self, column: str) -> bool:
+        """Did a paid check, of whatever declaration, find cells that do not fit the column?"""
+        if self.practice or column not in self.schema.columns:
+            return False
+        known = (check.found.get(column) for check in self.fits().checks)
+        return any(found is not None and found.misfit.low > 0 for found in known)
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
         """The same question at the largest ε that takes at most this share of the allowance now, or None."""
@@ -185,9 +282,60 @@ class Table:
         """A few made-up rows, and what would be published for each. Free, and reveals nothing."""
         return imagined(query, rehearsal.coins())
 
-    def ask(self, query: AnyQuery, request_id: str | None = None, seen: int | None = None) -> Answer:
-        """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""
-        return make_answer(query, self._asker.carry(query, request_id or new_request(), seen)())
+    def ask(
+        self,
+        query: AnyQuery,
+        request_id: str | None = None,
+        seen: int | None = None,
+        checked: bool = False,
+        anyway: bool = False,
+    ) -> Answer:
+        """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw.
+
+        With `checked`, a column that nobody has checked is checked first, for a charge of its own; where a check doubts
+        a column, `ColumnDoubted` is raised and the question is neither asked nor paid for. With `anyway` it is then
+        asked of the cells that fit, where it takes conditions."""
+        return self.answer_of(self._carry(query, request_id or new_request(), seen, checked, anyway)())
+
+    def _carry(
+        self, query: AnyQuery, request: str, seen: int | None, checked: bool, anyway: bool
+    ) -> Callable[[], Entry]:
+        """The work for one question, from the first charge to the stored answer."""
+        ledger = self._workspace.ledger
+        if not checked or self.practice:
+            return self._asker.carry(query, request, seen)
+        known = ledger.find(request)
+        if known is not None and self._asked_before(known, query, anyway):
+            return lambda: outcome_of(ledger, request)  # the same request is the same answer
+        first, checks = self._decided(query, anyway, None), self.checks_for([query])
+        self._asker.release(first, request, seen)  # refuses what cannot be asked at all
+        if checks and not self.preview(query, checked=True).admissible:
+            raise BudgetExceeded("fit.both")
+
+        def carry() -> Entry:
+            asked = first
+            for place, check in enumerate(checks):
+                bought = self.answer_of(self._asker.carry(check, f"{request}{CHECK}{place or ''}")())
+                asked = self._decided(query, anyway, bought)
+            return self._asker.carry(asked, request, seen)()
+
+        return carry
+
+    def _asked_before(self, known: Entry, query: AnyQuery, anyway: bool) -> bool:
+        """Is this charge for this very question, by the same person; with `anyway`, or for its cells that fit?"""
+        same = [query, *([other] if anyway and (other := spared(query, self.fits().doubted(query))) else [])]
+        ours = (known.charge.actor, known.charge.budget) == (self.actor, self._budget.id)
+        return ours and any(claim_of(one) == known.charge.claim for one in same)
+
+    def _decided(self, query: AnyQuery, anyway: bool, check: Answer | None) -> AnyQuery:
+        """The question that may be asked; refuses where a check doubts a column of it."""
+        fits = self.fits()
+        refused = doubts(fits, query, self.facts, check)
+        if refused is None:
+            return query
+        if not anyway:
+            raise refused
+        return spared(query, fits.doubted(query)) or query
 
     def revise(self, schema: Schema) -> Table:
         """The same rows declared anew, on the same budget. Free; answers already given keep their meaning."""
@@ -197,12 +345,34 @@ class Table:
             self._workspace, self._workspace.revise(self.name, schema, self.actor), self._budget, self.actor
         )
 
-    def submit(self, query: AnyQuery, request_id: str | None = None, seen: int | None = None) -> Job:
+    def protection_preview(self, unit: Unit) -> Protection:
+        """What would be left if rows belonged to people: every earlier answer counted for a person with as many rows
+        as `unit` says. Free; no row is read."""
+        self._workspace.refuse_unit(self._record, unit)
+        before, after = self._workspace.ledger.protection_of(self._budget.id, unit)
+        return make_protection(self.budget.rule, before, after, unit.at_most)
+
+    def protect(self, unit: Unit, people: int | None = None) -> Table:
+        """Declare more protection, never less: one row each becomes an id column with at most so many rows a person, or
+        more rows of a person count. You vouch that nobody has more rows than that: earlier answers count for a person
+        with that many. Sessions that are open end. `people`: about how many there are, where that is secret."""
+        record = self._workspace.protect(self.name, unit, self.actor, people)
+        return type(self)(self._workspace, record, self.budget, self.actor)
+
+    def submit(
+        self,
+        query: AnyQuery,
+        request_id: str | None = None,
+        seen: int | None = None,
+        checked: bool = False,
+        anyway: bool = False,
+    ) -> Job:
         """The same in a background thread; `Workspace.job` finds it by its request id, also after a reload or a
         restart. With `seen`, the last ledger row that the person has seen, it is refused if somebody asked the same
         since."""
         request = request_id or new_request()
-        carry = made_rows.with_rows(self._asker, query, request, self._asker.carry(query, request, seen))
+        carried = self._carry(query, request, seen, checked, anyway)
+        carry = made_rows.with_rows(self._asker, query, request, carried)
         self._workspace.jobs.submit(request, carry, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 
@@ -221,11 +391,36 @@ class Table:
         return Planner(self.budget.rule, standing.totals, keep)
 
     def submit_plan(
-        self, queries: Sequence[AnyQuery], run: str, keep: Fraction = Fraction(0), seen: int | None = None
+        self,
+        queries: Sequence[AnyQuery],
+        run: str,
+        keep: Fraction = Fraction(0),
+        seen: int | None = None,
+        checked: bool = False,
     ) -> None:
-        """All of them in a background thread: charged together or not at all, then drawn one after the other."""
+        """All of them in a background thread: charged together or not at all, then drawn one after the other. With
+        `checked`, columns that nobody has checked are checked first, and questions about a column that a check doubts
+        are neither asked nor paid for."""
         carry, long = self._asker.carry_all(queries, run, keep, seen), any(query.takes_long for query in queries)
-        self._workspace.jobs.submit(run, carry, turn=self.actor, long=long)
+        checks = self.checks_for(queries) if checked else []
+        if checks and not self.planner(keep).price_of([*checks, *queries]).fits:
+            raise BudgetExceeded("fit.both")
+
+        def checked_first() -> None:
+            for place, check in enumerate(checks):
+                self._asker.carry(check, f"{run}{CHECK}{place or ''}")()
+                if self.fits().repeated and self.facts.unit == Unit.rows():
+                    break
+            fits = self.fits()
+            refused = [doubts(fits, query, self.facts) for query in queries]
+            left = [query for query, why in zip(queries, refused, strict=True) if why is None]
+            if not left:
+                raise next(why for why in refused if why is not None)
+            self._asker.carry_all(left, run, keep, seen)()
+
+        self._workspace.jobs.submit(
+            run, checked_first if checked and not self.practice else carry, turn=self.actor, long=long
+        )
 
     def run(self, run: str) -> PlanRun:
         """The state of a plan, whether it runs in this process or another, or was stored before a restart."""
@@ -234,12 +429,14 @@ class Table:
     def session_for(self, questions: Json, share: Fraction, calibration: str = BEST) -> AdaptiveSession:
         """The session with the least noise that takes at most this share of the allowance, of whichever kind promises
         more now unless one is named. Free; nothing is opened."""
-        return fitted(self.facts, questions, calibration, share, self.budget.rule, self._standing().totals)
+        rule, totals = self.budget.rule, self._standing().totals
+        return fitted(self.facts, questions, calibration, share, rule, totals, self.released())
 
-    def open_session(self, query: AnyQuery, request_id: str | None = None) -> Session:
-        """Charge a whole session; its questions are then asked one by one. `submit` does the same in the background."""
+    def open_session(self, query: AnyQuery, request_id: str | None = None, checked: bool = False) -> Session:
+        """Charge a whole session; its questions are then asked one by one. `submit` does the same in the background.
+        With `checked`, columns that nobody has checked are checked first."""
         request = request_id or new_request()
-        self._asker.carry(query, request)()
+        self._carry(query, request, None, checked, False)()
         return self.session(request)
 
     def session(self, request_id: str) -> Session:
@@ -374,6 +571,11 @@ class Table:
     def account_lines(self) -> Iterator[str]:
         """Every answer under the budget as a record to take away (`asking/account.py`)."""
         return lines_of(self._workspace.ledger.walk(self._budget.id))
+
+    def released(self, before: int | None = None) -> Past:
+        """What has been released about these people, up to now or before a row of the ledger: everything charged to the
+        budget, from this table and those that share it. What is claimed about a population counts it."""
+        return self._workspace.ledger.released(self._budget.id, before)
 
     def released_so_far(self) -> ReleasedSoFar | None:
         """What a registry is told of this budget; None before the first answer."""

@@ -39,7 +39,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.people.face import Face
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import AnyNeed
-from dpengine.statistics.raw_needs import RawNeed
+from dpengine.statistics.raw_needs import Beside, RawNeed
 from dpengine.storage import erase, people_names, sources
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables
@@ -65,6 +65,7 @@ def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Wo
             if samples_only:
                 _mark_samples_only(path)
             _opened[path] = Workspace(path)
+            _opened[path].ledger.check_soon()  # so that the first question need not wait for it
         if samples_only and not _opened[path].samples_only:
             raise AllowanceError("workshop.folder")
         return _opened[path]
@@ -96,6 +97,7 @@ class Workspace(DeclaredTables):
         self._statistics: dict[tuple[str, str], Any] = {}
         self._sweep()
         self._give_back()
+        self._finish_protecting()
         if self.samples_only and self.tables():
             raise AllowanceError("workshop.folder")
 
@@ -116,10 +118,13 @@ class Workspace(DeclaredTables):
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
         new_people: bool = False,
+        protect: bool = False,
     ) -> Table:
         """Declare a table: a CSV or Parquet path, a pandas frame or a `Source`, with what is public about it. The
         budget may be a function of the number of people, which is not known before. A newer state of a source joins
-        the budget that it has, unless its owner says that these are `new_people`."""
+        the budget that it has, unless its owner says that these are `new_people`. If the content is here with less
+        protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
+        `Table.protect`."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         if isinstance(source, Source):
@@ -141,7 +146,8 @@ class Workspace(DeclaredTables):
         if self._registry.get(clean) is not None or clean in SAMPLES:
             raise AllowanceError("table.exists", name=clean)
         with self.loading():
-            arriving = Arriving(clean, schema, unit, kind, dialect or Dialect(), actor, about_rows, new_people)
+            how = dialect or Dialect()
+            arriving = Arriving(clean, schema, unit, kind, how, actor, about_rows, new_people, protect)
             record, joined = self._arrive(arriving, source, budget, bad_records, progress)
             if self.ledger.served:
                 self.ledger.hand_over(record.budget, clean, actor, actor)
@@ -252,7 +258,9 @@ class Workspace(DeclaredTables):
 
     def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None:
         """Called before a charge: can this be computed where the table lies? From public facts."""
-        self.engine.refuse(need, self.coded(record))
+        parts: tuple[AnyNeed | RawNeed, ...] = (need.coded, *need.raw) if isinstance(need, Beside) else (need,)
+        for part in parts:
+            self.engine.refuse(part, self.coded(record))
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
         """A statistic of the coded rows, or of a raw column. It is cached for samples only: they are public, and a
@@ -260,7 +268,10 @@ class Workspace(DeclaredTables):
         key = record.name, repr(need)
         if self.samples_only and key in self._statistics:
             return self._statistics[key]
-        if isinstance(need, RawNeed):
+        if isinstance(need, Beside):
+            coded = self.read(need.coded, record, schema) if need.coded.columns else ()
+            value = (*coded, *(self.read_raw(one, record)[0] for one in need.raw))
+        elif isinstance(need, RawNeed):
             value = self.read_raw(need, record)
         else:
             value = self.engine.read(need, self.coded(record), schema)

@@ -11,6 +11,7 @@ import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.parts import (
+    doubted,
     first_look,
     folded,
     form,
@@ -34,13 +35,12 @@ from ui.workshop import workshop
 table = current_table()
 st.html(f'<h1 class="sr">{escape(say("page.ask"))}</h1>')
 frame.pick_table(table, "ask")
-
 request = job.current_request()
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:
     st.stop()
-later = job.newer(table, request) if request else None
-if later is not None:
+refused = doubted.refused(table, asked)
+if request and (later := job.newer(table, request)) is not None:
     history.point_to(later)
 above, found = st.container(), asked.answer if asked is not None else None
 if found is not None:
@@ -53,13 +53,13 @@ if table.closed:
     owner.closed(table)
     history.show(table)
     st.stop()
-
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
 found = folded.owned(table, key, given) if request is None else found  # before anything is offered for it
 if found is not None:
+    above = st.container() if request is None else above  # nobody came for it: the sentence stays where it is
     folded.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
     with above:
         form.anew(table)
@@ -74,7 +74,7 @@ with left, st.container(key="card-spend"):
     try:
         usual = table.query(key, **given)
         query = table.cheapest(usual)
-        price = table.preview(query)
+        price = table.preview(query, checked=True)
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
@@ -84,7 +84,7 @@ with left, st.container(key="card-spend"):
             frame.show_price(table, price)
         if query.counts_rows:
             st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')
-        spend.describe(table, query, price, steps=True)
+        spend.describe(table, query, price, steps=True, answered=found if looking else None)
         rival.tell(table, usual)
         spend.exactly(table, usual, beside=partial(noise.tell, query, usual))
         running = job.running(table, query)  # before what is paid: what ends in between is found there
@@ -96,11 +96,12 @@ with left, st.container(key="card-spend"):
             job.elsewhere(running)
         again = bool(paid or running or just_answered or (request is None and found))
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
-        with st.container(horizontal=True, vertical_alignment="center", key=folded.bar(looking)):
-            folded.asked(table, query, just_answered)
-            kind = folded.kind(table, query, price)
-            job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=again or spend.dear(price))
-            plan.add_button(table, query, "ask-plan")
+        if not doubted.instead(table, query, quiet=refused is not None or looking):
+            with st.container(horizontal=True, vertical_alignment="center", key=folded.bar(looking, price.useful)):
+                folded.asked(table, query, just_answered)
+                kind, sure = folded.kind(table, query, price), again or spend.dear(price)
+                job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=sure)
+                plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible and not job.short(table, price):
             rest = table.meter().unused

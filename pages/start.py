@@ -7,7 +7,6 @@ from html import escape
 import streamlit as st
 
 from dpengine.messages import say
-from ui.data import declare
 from ui.learn import why
 from ui.parts import preview
 from ui.shell import frame, gate, nav, person, room, tour
@@ -19,7 +18,6 @@ if "answer" in st.query_params:  # an address of a time when the first answer wa
     st.switch_page(nav.page("ask"), query_params={"table": FIRST_TABLE, "answer": st.query_params["answer"]})
 
 frame.nothing()
-declare.let_go_if_done()
 title = f"{escape(say('start.title'))}<br>{escape(say('start.title_two'))}"
 lead = escape(say("start.lead_class" if room.on() or gate.configured() else "start.lead"))  # not this computer
 st.html(f'<h1 class="first">{title}</h1><p class="lead">{lead}</p>')

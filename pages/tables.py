@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ui.data import declare, tables
+from ui.data import tables
 
-declare.let_go_if_done()
 tables.show()

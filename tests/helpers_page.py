@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+
+from dpengine.messages import CATALOGUES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -17,6 +19,10 @@ def open_page(name: str, **address: str) -> AppTest:
         app.query_params[key] = value
     app.run() if name == "start" else app.switch_page(f"../pages/{name}.py").run()
     assert not app.exception
+    told = html_of(app)
+    assert not any(escape(catalogue["page.failed"]) in told for catalogue in CATALOGUES.values()), (
+        "the page could not be drawn"
+    )
     return app
 
 

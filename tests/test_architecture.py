@@ -247,19 +247,6 @@ def test_little_is_left_untyped_in_the_engine() -> None:
     assert sum(re.search(r"\bAny\b", line) is not None for line in lines) <= MOST_ANY
 
 
-MOST_LINES = 400
-
-
-def test_no_file_is_long() -> None:
-    rooms = ("bench", "data", "demos", "dpengine", "pages", "tests", "ui")
-    files = [
-        path for room in rooms for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
-    ]
-    lines = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n") for path in files}
-    longer = {name for name, count in lines.items() if count > MOST_LINES}
-    assert not longer, "split them: nobody reads so long a file"
-
-
 def test_the_public_face_is_small() -> None:
     import dpengine
 

@@ -14,6 +14,7 @@ import streamlit as st  # noqa: E402
 import dpengine as dp  # noqa: E402
 from dpengine.ledger.people_rules import NO_RIGHT  # noqa: E402
 from dpengine.messages import say  # noqa: E402
+from ui.data import declare  # noqa: E402
 from ui.door import figures  # noqa: E402
 from ui.parts import job  # noqa: E402
 from ui.people import who  # noqa: E402
@@ -49,6 +50,8 @@ except dp.AllowanceError as complaint:  # the workspace itself is not as it was 
     st.stop()
 frame.complain(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
+if name != "data":
+    declare.let_go_if_done()
 nav.head(name, own)
 with st.container(key="head", horizontal=True, width="content"):
     about.show(name)

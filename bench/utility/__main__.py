@@ -15,8 +15,9 @@ from typing import Any
 
 from opendp.mod import enable_features
 
+from bench.measure import must
 from bench.tasks import ROOT
-from bench.utility.frame import DRAWS, behind, table_of
+from bench.utility.frame import DRAWS, OURS, behind, table_of
 from bench.utility.reasons import why
 
 PARTS = ("percentiles", "curves", "choices", "several", "sessions", "numbers", "models")
@@ -52,6 +53,7 @@ def main() -> int:
             lines.append(one)
             told = (one["case"], one["guarantee"], one["who"], f"{one['mean']:.4g}", one["note"])
             print(*told, file=sys.stderr, flush=True)
+        must(any(one["who"] == OURS for one in lines), f"bench.utility {part}: nothing of ours was measured.")
         section, missing = section_of(part, lines, given.draws)
         unsaid += missing
         print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)

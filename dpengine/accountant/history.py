@@ -75,6 +75,47 @@ class History:
 History.NOTHING = History(0, Fraction(0), Fraction(0), Fraction(0), Fraction(0))
 
 
+@dataclass(frozen=True)
+class Past:
+    """What was released about some people: the sums that bounds on the population count (population/validity.py). Every
+    loss is in `rho`; those with a finite ε are in `pure` too, the others in `bell`."""
+
+    pure: Fraction  # Σ ε_i of the parts that have one
+    bell: Fraction  # Σ ρ_i of the parts that have none
+    rho: Fraction  # Σ ρ_i of all parts
+    delta: Fraction  # Σ δ_i
+
+    NOTHING: ClassVar[Past]
+
+    @staticmethod
+    def of(losses: Iterable[Loss]) -> Past:
+        past = Past.NOTHING
+        for loss in losses:
+            past = past.plus(loss)
+        return past
+
+    @staticmethod
+    def of_sums(history: History) -> Past:
+        """From running sums alone: where a Gaussian is among them, all of it as ρ."""
+        if history.epsilon is None:
+            return Past(Fraction(0), history.rho, history.rho, history.delta)
+        return Past(history.epsilon, Fraction(0), history.rho, history.delta)
+
+    def plus(self, loss: Loss) -> Past:
+        pure, bell, rho, delta = self.pure, self.bell, self.rho, self.delta
+        for part, times in counted_parts(loss):
+            epsilon, own = epsilon_of_part(part), _rho(part) * times
+            pure, bell = (pure, bell + own) if epsilon is None else (pure + epsilon * times, bell)
+            rho, delta = rho + own, delta + delta_of_part(part) * times
+        return Past(up(pure), up(bell, PICO**2), up(rho, PICO**2), delta)
+
+    def joined(self, other: Past) -> Past:
+        return Past(self.pure + other.pure, self.bell + other.bell, self.rho + other.rho, self.delta + other.delta)
+
+
+Past.NOTHING = Past(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+
+
 def history_of(entries: History | Iterable[Loss]) -> History:
     return entries if isinstance(entries, History) else History.of(entries)
 

@@ -12,7 +12,7 @@ from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.remembered import remembered
-from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
+from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing, cap_needed
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import AnyQuery, Averaged
@@ -36,12 +36,15 @@ class Preview:
     unused_after: Fraction  # the share of the allowance that would be left
     admissible: bool
     more_like_this: int
-    own_share: Fraction | None = None  # where people sign in: how far the asker's own sums move, of the allowance
+    own_share: Fraction | None = None  # where people sign in: what it takes of the asker's share, of the allowance
     own_left: Fraction | None = None  # and what is left of their own share before it
     own_whole: Fraction | None = None  # the share itself, of the allowance
+    own_delta: bool = True  # False: it takes more δ than is left of their part of the δ reserve
     tighter: str = "table"  # which of the two limits leaves less now: `table` or `own`
     covered: bool = True  # False: their share is not for questions of this kind
     waits: bool = False  # it takes more than the owner lets pass without a decision
+    check: AnyQuery | None = None  # the check that is bought with it, in the price
+    check_share: Fraction = Fraction(0)  # what of the price is the check's
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,22 @@ class Meter:
     def delta_now(self) -> Fraction:
         """The δ at which `spent_epsilon` is true at this moment: the slack, plus the δ of single questions."""
         return self.delta - self.delta_reserve + self.spent_delta
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What more protection would cost, before it is declared: the share of the allowance that is left now and then."""
+
+    rows: int  # at most so many of one person
+    left_now: Fraction
+    left_then: Fraction
+    fits: bool
+    needs: Fraction | None  # the cap that it would take; None where no cap would do
+
+
+def make_protection(rule: filter.Rule, before: Standing, after: Standing, rows: int) -> Protection:
+    left_now, left_then = (max(1 - filter.used(rule, one.totals), Fraction(0)) for one in (before, after))
+    return Protection(rows, left_now, left_then, filter.admits(rule, after.totals), cap_needed(rule, after.totals))
 
 
 @remembered(4096)

@@ -27,7 +27,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import Reservation, questions_of, read_request
 from dpengine.messages.language import carried as in_words_of_caller
-from dpengine.storage.workers import Worker, carried, in_hand, refuse_apart
+from dpengine.storage.workers import Worker, carried, in_hand, note_waiting, refuse_apart, tidy_notes, waited
 
 Statistic = TypeVar("Statistic")
 
@@ -52,7 +52,7 @@ def carry_release(
         if charge.fresh:
             _draw_once(ledger, charge.request, read, draw)
     # Read back as stored, also by the one who drew it, so that a reload shows exactly the same.
-    return _outcome_of(ledger, charge.request, patience)
+    return outcome_of(ledger, charge.request, patience)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,8 @@ def _look(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
     return "done" if entry.outcome.kind == "answer" else "failed", entry
 
 
-def _outcome_of(ledger: Ledger, request: str, patience: float) -> Entry:
+def outcome_of(ledger: Ledger, request: str, patience: float = PATIENCE) -> Entry:
+    """The stored outcome of a request that was charged, once there is one."""
     deadline = time.monotonic() + patience
     while True:
         state, entry = _look(ledger, request)
@@ -213,6 +214,7 @@ class Jobs:
             job = self._jobs[_key(request, actor)] = _Job()
             self._jobs.move_to_end(_key(request, actor))
             self._asked += 1
+            self._note(_key(request, actor), True)
             run = partial(self._run, _key(request, actor), job, in_words_of_caller(carry))
             self._lanes.put(turn or actor, _key(request, actor), run, long)
 
@@ -239,6 +241,8 @@ class Jobs:
         refused = job.error if job is not None else None
         if refused is not None and (state == "unknown" or refused.code == "request.reused"):
             return JobState("refused", refused)
+        if entry is None and waited(self._ledger.path.parent, _key(request, actor), self._ledger.kept_in.hears):
+            return JobState("refused", AllowanceError("release.dropped"))
         return JobState(state, AllowanceError(_ENDED_BADLY[state]) if state in _ENDED_BADLY else None)
 
     def note(self, request: str, done: int, total: int, actor: str = "") -> None:
@@ -290,6 +294,12 @@ class Jobs:
                 job.ended.set()
         self._ledger.kept_in.leave()  # before the lock in the folder: whoever is announced has one
         self._worker.close()
+        tidy_notes(self._ledger.path.parent)
+
+    def _note(self, name: str, waits: bool) -> None:
+        """So that what waits when this process is stopped is found: it was not asked, and nothing was spent."""
+        with suppress(AllowanceError):  # the charge says it, if it comes to one
+            note_waiting(self._ledger.path.parent, self._worker.name, name, waits)
 
     def _run(self, request: str, job: _Job, carry: Callable[[], object]) -> None:
         job.state = "running"
@@ -303,6 +313,7 @@ class Jobs:
             _log.error("A release could not be started: %s", type(error).__name__)
             job.error = AllowanceError("release.not_started")
         with self._lock:
+            self._note(request, False)
             job.ended.set()
             if job.error is None:
                 del self._jobs[request]  # the ledger knows the rest

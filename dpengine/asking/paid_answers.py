@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from threading import Lock
 
 from dpengine.asking.answers import Answer, claim_of, make_answer
+from dpengine.asking.column_fit import fits_of
 from dpengine.asking.plan import PlanRun, requests_of
 from dpengine.asking.release import Asker
 from dpengine.asking.repeated_answers import Reading, read_together
@@ -17,6 +19,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
+from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
@@ -52,7 +55,9 @@ _lock = Lock()
 
 
 def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
-    facts = replace(facts, about=claim.get("about", facts.about))  # the declared number may have been corrected since
+    # The declared number may have been corrected since, and more protection declared.
+    unit = Unit.from_json(claim["unit"]) if "unit" in claim else facts.unit
+    facts = replace(facts, about=claim.get("about", facts.about), unit=unit)
     kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
         query = kind.of_claim(facts, claim)
@@ -148,4 +153,6 @@ def session_for(asker: Asker, request: str) -> Session:
     if entry.outcome is None and jobs.state(request).state == "interrupted":
         with suppress(AllowanceError):  # opening draws nothing, so what a killed process left out is written now
             ledger.answer(request, query.stored(query.draw((), coins)))
-    return Session(ledger, jobs, ledger.find(request) or entry, query, asker.read, coins, asker.refuse_changed)
+    fits = partial(fits_of, ledger, asker.budget.id, asker.record.name, asker.record.practice)
+    found, reserve = ledger.find(request) or entry, asker.budget.rule.delta_reserve
+    return Session(ledger, jobs, found, query, asker.read, coins, asker.refuse_changed, reserve, fits)

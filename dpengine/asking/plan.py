@@ -1,12 +1,15 @@
 """A plan: questions a person means to ask, how accurate each must be, and whether all of them fit.
 
-Everything here is arithmetic on public facts: no data are used and nothing is spent. Each question is taken at the
-least ε that keeps its promise; the price of the plan is how far the meter would move if all were asked one after the
-other, by the same rule that will charge them. It fits if the rule admits all and leaves the share that is to be kept.
+Everything here is arithmetic on public facts: no data are used and nothing is spent. A question whose accuracy nobody
+changed is taken exactly as the page that added it would ask it, so that it costs and promises the same here; any other
+at the least ε that keeps its promise. The price of the plan is how far the meter would move if all were asked one after
+the other, by the same rule that will charge them. It fits if the rule admits all and leaves the share that is to be
+kept.
 
-**Noise.** Where a question can be answered with several kinds of noise, the plan as a whole takes the cheapest. The
-meter is the smaller of two shares, of Σε and of Σr, so its least reading after the plan is reached either by taking for
-each question the noise of least ε or for each the noise of least r: both are priced, and the better one is taken.
+**Noise.** Where a question can be answered with several kinds of noise, a plan of several questions takes the cheapest
+where that saves at least a tenth, or makes it fit. The meter is the smaller of two shares, of Σε and of Σr, so its
+least reading after the plan is reached either by taking for each question the noise of least ε or for each the noise of
+least r: both are priced, and the better one is taken.
 
 **Redistribution.** The promises that are not locked are all multiplied by one factor f, the least multiple of 1/1000 at
 which the plan fits. A looser promise never costs more, so whether f fits is monotone and bisection finds it.
@@ -32,11 +35,12 @@ from dpengine.mechanisms.query import AnyQuery
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000
 _FIGURES = 3
+_SAVES = Fraction(9, 10)  # of a plan's price as it was put together: more than that is no reason to change the noise
 
 
 @dataclass(frozen=True)
 class Wish:
-    """A question and the accuracy it needs, in the promise's own unit; for one without a promise, its ε is used."""
+    """A question as a page would ask it, and the accuracy it needs, in the promise's own unit."""
 
     query: AnyQuery
     amount: Fraction
@@ -45,7 +49,12 @@ class Wish:
     @staticmethod
     def of(query: AnyQuery) -> Wish:
         """The accuracy that the question has now, to three digits and never better."""
-        return Wish(query.with_noise(""), tidy(query.promise().amount))
+        return Wish(query, tidy(query.promise().amount))
+
+    @property
+    def as_asked(self) -> bool:
+        """Is it still the accuracy that the question has by itself?"""
+        return self.amount == tidy(self.query.promise().amount)
 
 
 @dataclass(frozen=True)
@@ -146,7 +155,16 @@ class Planner:
     def price(self, wishes: Sequence[Wish]) -> Priced:
         if len(wishes) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
-        by_epsilon, by_renyi = self._by(_least_epsilon, wishes), self._by(_least_renyi, wishes)
+        first, best = self._least(wishes, True), None
+        if not first.admitted or (len(wishes) > 1 and any(wish.as_asked for wish in wishes)):
+            best = self._least(wishes, False)
+        if best is None or not (best.admitted > first.admitted or best.share <= first.share * _SAVES):
+            return first
+        return best
+
+    def _least(self, wishes: Sequence[Wish], as_asked: bool) -> Priced:
+        """The better of least ε and least r for each question; `as_asked`: those nobody changed stay as they are."""
+        by_epsilon, by_renyi = (self._by(key, wishes, as_asked) for key in (_least_epsilon, _least_renyi))
         first = self._priced(by_epsilon)
         if by_renyi == by_epsilon or self._rule.c is None:
             return first
@@ -154,9 +172,14 @@ class Planner:
         return second if (not second.admitted, second.share) < (not first.admitted, first.share) else first
 
     def _by(
-        self, key: Callable[[_Option], tuple[bool | Fraction, ...]], wishes: Sequence[Wish]
+        self, key: Callable[[_Option], tuple[bool | Fraction, ...]], wishes: Sequence[Wish], as_asked: bool = False
     ) -> list[tuple[Wish, _Option | None]]:
-        return [(wish, min(self._options(wish), key=key, default=None)) for wish in wishes]
+        return [
+            (wish, self._option(wish.query))
+            if as_asked and wish.as_asked
+            else (wish, min(self._options(wish), key=key, default=None))
+            for wish in wishes
+        ]
 
     def price_of(self, queries: Sequence[AnyQuery]) -> Priced:
         """The price of exactly these questions, each at its own ε."""

@@ -72,7 +72,7 @@ def _parsed(content: bytes) -> list[Json]:
     except UnicodeDecodeError:
         return []
     for pieces in ([text], [line for line in text.splitlines() if line.strip()]):
-        with suppress(ValueError, RecursionError):
+        with suppress(ValueError):
             return [read_strict(piece) for piece in pieces]
     return []
 

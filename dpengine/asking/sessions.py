@@ -21,8 +21,11 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.history import Past
 from dpengine.accountant.how_many_fit import largest
 from dpengine.asking.answers import cuts_as_json, make_step_receipt, promise_as_json
+from dpengine.asking.checking import doubts
+from dpengine.asking.column_fit import Fits
 from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
@@ -30,14 +33,17 @@ from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.remembered import remembered
 from dpengine.declared.facts import Facts
+from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Burned, Entry
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
+from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
-from dpengine.population.session_validity import rounded
+from dpengine.population.session_validity import claimed, rounded
+from dpengine.population.validity import Width
 from dpengine.statistics.need import AnyNeed
 from dpengine.storage.workers import carried, in_hand
 
@@ -62,6 +68,9 @@ class Taken:
     interval: Json
     receipt: JsonObject
     seq: int = 0  # of its row in the ledger
+    population: tuple[float, float] | None = (
+        None  # between which the population's value is claimed to lie; None: nothing is claimed
+    )
 
     @property
     def sentence(self) -> str:
@@ -80,6 +89,8 @@ class Session:
     read: Callable[[AnyNeed], Any]
     coins: Coins
     ready: Callable[[], None]  # refuses if the table was declared anew since it was opened here
+    reserve: Fraction  # the most δ that charges to its budget spend
+    fits: Callable[[], Fits]  # what paid checks say of the table's columns
 
     @property
     def request(self) -> str:
@@ -87,27 +98,43 @@ class Session:
 
     def look(self, newest: int | None = None) -> tuple[State, bool, list[Taken]]:
         """How many steps were used, whether it was ended early, and its steps in order: all, or the newest."""
-        steps = [self._taken(step) for step in self.ledger.steps(self.request, newest)]
+        burned = self.ledger.steps(self.request, newest)
+        before = 0 if not burned or burned[0].index == 1 else self._choices_before(burned[0].index)
+        steps, since = [], self.others_from
+        for one in burned:
+            steps.append(self._taken(one, before, since))
+            before += _chose(one)
         asked, ended, _ = self.ledger.progress(self.request)
         return State(self.query.questions, asked), ended, steps
 
     @property
-    def others_from(self) -> int | None:
-        """From which row of the ledger on something else was released from these rows; None where nothing was."""
-        return self.ledger.first_other(self.entry.charge.budget, self.request)
+    def past(self) -> Past:
+        """What had been released from these people when the session was reserved."""
+        return self.ledger.released(self.entry.charge.budget, self.entry.charge.seq)
 
     @property
-    def chose(self) -> bool:
-        """Was “which is largest” asked? Then fewer bounds on the population hold."""
-        return self.ledger.progress(self.request)[2]
+    def others_from(self) -> int | None:
+        """From which row of the ledger on something else was released from these people since the session was reserved;
+        None where nothing was."""
+        found = self.ledger.others_since(self.entry.charge.budget, self.entry.charge.seq, self.request)
+        return found[0] if found else None
 
-    def ask(self, ask: Json, step: str) -> Taken:
-        """The next answer. The same step id is the same answer; a new one uses up the next number."""
-        return self._taken(self._carry(ask, step)())
+    @property
+    def withdrawn(self) -> bool:
+        """Was more protection declared since it was opened? Then it has ended, and nothing is claimed any more about
+        anything but the table itself: rows of one person are not independent."""
+        since = self.ledger.protected_since(self.entry.charge.budget)
+        return since is not None and since > self.entry.charge.seq
 
-    def submit(self, ask: Json, step: str) -> None:
+    def ask(self, ask: Json, step: str, checked: bool = False) -> Taken:
+        """The next answer. The same step id is the same answer; a new one uses up the next number. With `checked`, a
+        question about a column that a paid check doubts is refused, and uses up none."""
+        burned = self._carry(ask, step, checked)()
+        return self._taken(burned, self._choices_before(burned.index), self.others_from)
+
+    def submit(self, ask: Json, step: str, checked: bool = False) -> None:
         """The same in a background thread; `job` finds it by its step id."""
-        self.jobs.submit(self._name(step), self._carry(ask, step), turn=self.entry.charge.actor)
+        self.jobs.submit(self._name(step), self._carry(ask, step, checked), turn=self.entry.charge.actor)
 
     def job(self, step: str) -> JobState:
         """The state of a step, whether it runs in this process or another, or was stored before a restart."""
@@ -125,8 +152,11 @@ class Session:
     def _name(self, step: str) -> str:
         return hashlib.sha256(f"{self.request}\n{step}".encode()).hexdigest()[:32]
 
-    def _carry(self, ask: Json, step: str) -> Callable[[], Burned]:
-        claim = step_claim(self.query.asking(ask))  # refused here, before a step is used
+    def _carry(self, ask: Json, step: str, checked: bool) -> Callable[[], Burned]:
+        asked = self.query.asking(ask)
+        claim = step_claim(asked)  # refused here, before a step is used
+        if checked and (doubt := doubts(self.fits(), asked, asked.facts)) is not None:
+            raise doubt
 
         def carry() -> Burned:
             self.ready()
@@ -180,20 +210,50 @@ class Session:
             return "running"
         return "done" if burned.told.kind == "part" else "lost"
 
-    def _taken(self, burned: Burned) -> Taken:
+    def _taken(self, burned: Burned, choices: int, since: int | None) -> Taken:
+        """`choices`: how many of the steps before it asked “which is largest”; `since`: `others_from`."""
         body = burned.told.body if burned.told is not None else {}
         interval = body.get("interval")
+        state, query, value = self._state(burned), step_query(self.query, burned.claim), body.get("value")
+        reach = self._claim(burned, choices, since) if state == "done" and interval is not None else None
         return Taken(
             burned.index,
             burned.step,
             burned.at,
-            self._state(burned),
-            step_query(self.query, burned.claim),
-            body.get("value"),
+            state,
+            query,
+            value,
             None if interval is None else tuple(interval),
             make_step_receipt(self.entry, burned),
             burned.seq,
+            None if reach is None else _around(query, value, reach.width),
         )
+
+    def _claim(self, burned: Burned, choices: int, since: int | None) -> Width | None:
+        """What is claimed of a step about the population: all that was released before it counts."""
+        if self.withdrawn:
+            return None
+        others = None
+        if since is not None and since < burned.seq:
+            others = self.ledger.released(self.entry.charge.budget, burned.seq, self.request)
+        return claimed(self.query, self.past, self.reserve, burned.index, choices, others)
+
+    def _choices_before(self, index: int) -> int:
+        if not self.ledger.progress(self.request)[2]:
+            return 0
+        return sum(_chose(one) for one in self.ledger.steps(self.request) if one.index < index)
+
+
+def _around(query: AdaptiveSession, value: Json, width: Fraction) -> tuple[float, float] | None:
+    """The range in the question's own unit; None where it asks for no number."""
+    if not isinstance(query.ask, Share | Average):
+        return None
+    low, high, reach = query.ask.low, query.ask.low + query.ask.width, width * query.ask.width
+    return float(max(Fraction(value) - reach, low)), float(min(Fraction(value) + reach, high))
+
+
+def _chose(burned: Burned) -> bool:
+    return "largest" in burned.claim["ask"]
 
 
 def step_claim(query: AdaptiveSession) -> JsonObject:
@@ -231,12 +291,18 @@ def refuse_hopeless(query: AnyQuery) -> None:
 
 @remembered(2048)
 def fitted(
-    facts: Facts, questions: Json, calibration: str, share: Fraction, rule: Rule, totals: Totals
+    facts: Facts,
+    questions: Json,
+    calibration: str,
+    share: Fraction,
+    rule: Rule,
+    totals: Totals,
+    past: Past = Past.NOTHING,
 ) -> AdaptiveSession:
     """The session with the least noise that moves the meter by at most `share`, of the kinds of noise that it may have
     (`BEST`: whichever promises more now, from public facts and the ledger's sums); for the lecture's formula, at this
-    share of the budget's ε, or less where that would move the meter further. Where nothing was released from these rows
-    before, answers are rounded, so that they say more about the population."""
+    share of the budget's ε, or less where that would move the meter further. Answers are rounded where that lets them
+    say more about the population, after what was released from it before (`past`)."""
     found: list[AdaptiveSession] = []
     refused: AllowanceError | None = None
     for kind in ("laplace", "gaussian") if calibration == BEST else (calibration,):
@@ -247,7 +313,7 @@ def fitted(
     if not found:
         raise refused or AllowanceError("session.no_room")
     query = min(found, key=lambda option: option.alpha)
-    return rounded(query) if totals == Totals.NOTHING else query
+    return rounded(query, past, rule.delta_reserve)
 
 
 def _fitted(
@@ -287,7 +353,9 @@ def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = M
 
 def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:
     claim = entry.charge.claim
-    facts = replace(facts, about=claim.get("about", facts.about))  # what sums are divided by stays what it was
+    unit = Unit.from_json(claim["unit"]) if "unit" in claim else facts.unit
+    # What sums are divided by stays what it was, and whose rows were protected.
+    facts = replace(facts, about=claim.get("about", facts.about), unit=unit)
     query = catalogue[claim["key"]].of_claim(facts, claim)
     assert isinstance(query, AdaptiveSession)
     return query

@@ -63,21 +63,22 @@ class BurnDownStep:
 
 
 def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[BurnDownStep]:
-    """From the whole allowance down: a step down per charge and one up per raise of the cap; of very many charges an
-    evenly spaced selection that includes the last."""
+    """From the whole allowance down: a step down per charge and per declaration of more protection, and one up per
+    raise of the cap; of very many charges an evenly spaced selection that includes the last."""
     rule = budget.rule
-    raises = [act for act in reversed(ledger.acts(budget.id)) if act.kind == "raise"]
+    acts = [act for act in reversed(ledger.acts(budget.id)) if act.kind in ("raise", "protect")]
+    raises = [act for act in acts if act.kind == "raise"]
     cap = (raises[0].before if raises else None) or rule.epsilon
     totals, count = Totals.NOTHING, 0
     steps = [BurnDownStep(budget.at, Fraction(1), 0)]
-    events: list[Charge | Act] = [*ledger.spread(budget.id, most), *raises]
+    events: list[Charge | Act] = [*ledger.spread(budget.id, most), *acts]
     for event in sorted(events, key=lambda item: item.seq):
         if isinstance(event, Act):
-            cap = event.after or cap
+            cap, totals = event.after or cap, totals if event.standing is None else event.standing.totals
         else:
             totals, count = event.totals_after, event.history.count
         gone = filter.used(replace(rule, epsilon=cap), totals)
-        steps.append(BurnDownStep(event.at, 1 - gone, count, isinstance(event, Act)))
+        steps.append(BurnDownStep(event.at, 1 - gone, count, isinstance(event, Act) and event.kind == "raise"))
     return steps
 
 
@@ -96,9 +97,9 @@ def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
     if not last:
         return None
     charge, rule = last[0].charge, budget.rule
-    paid = cost(charge.loss, rule.alpha)
-    more = filter.fits(rule, charge.totals_after, paid, MOST_COUNTED)
-    share, left = filter.share(rule, charge.totals_after, paid), 1 - filter.used(rule, charge.totals_after)
+    paid, totals = cost(charge.loss, rule.alpha), ledger.standing(budget.id).totals
+    more = filter.fits(rule, totals, paid, MOST_COUNTED)
+    share, left = filter.share(rule, totals, paid), 1 - filter.used(rule, totals)
     return Fit(more, cheaper=more * share > left)
 
 
@@ -117,6 +118,10 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
             act = Act.from_row(row)
             with stored():
                 table, sentence = act.table, act_words(act)
+            if act.standing is not None:
+                before = Totals.from_json(json.loads(row["totals"])["before"])
+                after = filter.spent(budget.rule, act.standing.totals)
+                price, total = text_of(after - filter.spent(budget.rule, before)), text_of(after)
         elif row["kind"] == long_lists.KIND:
             with stored():
                 sentence = say("act.list", many=len(json.loads(row["body"])["values"]))
@@ -172,7 +177,8 @@ def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
 
 def act_words(act: Act) -> str:
     """An owner's act as a sentence."""
-    caps = {} if act.before is None else {"before": act.before, "after": act.after}
+    caps: JsonObject = {} if act.before is None else {"before": act.before, "after": act.after}
+    caps |= {} if act.unit is None else {"column": act.unit.id_column, "rows": act.unit.at_most}
     return say(f"act.{act.kind}", table=act.table, **caps)  # not the newer table, which not everybody may see
 
 

@@ -246,7 +246,8 @@ def converse(
         for place, ask in enumerate(asks):
             taken = session.ask(ask, f"step-{place}")
             steps.append(taken)
-            parts[f"step {place}"] = repr((taken.state, taken.value, taken.interval)) + steady(taken.receipt)
+            told = (taken.state, taken.value, taken.interval, taken.population)
+            parts[f"step {place}"] = repr(told) + steady(taken.receipt)
     answer = workspace.job(request).answer
     assert answer is not None
     return RecordedRun(recorder, answer, parts | {"receipt": steady(answer.receipt)}, steps)

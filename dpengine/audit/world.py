@@ -13,6 +13,7 @@ from itertools import combinations_with_replacement, product
 from typing import TypeVar
 
 from dpengine.core.json_types import JsonObject
+from dpengine.declared.cell_kinds import ABOVE, EMPTY, FITS, UNREADABLE
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
@@ -26,6 +27,7 @@ from dpengine.statistics.need import Spread
 SCHEMA = WORLD
 RAW_NUMBERS = {MISSING: None, 0: "0", 1: "-3.5", 3: "1e99"}  # cells of a column that is not declared
 RAW_TEXTS = ("Ann", "ann ", "Bo", None, "tab\there")
+KINDS_OF_X = {MISSING: EMPTY, 0: FITS, 1: FITS, 3: ABOVE}
 SETS = ((), (0,), (0, 1), (2, 3), (1, 2), (0, 1, 2, 3), (0, 2), (3,))
 
 
@@ -39,7 +41,7 @@ def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 # z, d, t and s are functions of x and c, to keep the world small; each number and list still takes all its values.
 POSSIBLE_ROWS: tuple[Row, ...] = tuple(
     one_person(({"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2, "t": (x + c) % 3, "s": held},))[0]
-    | {"b": x, "fault": max(c, int(x == 3)), "fault x": int(x == 3), "fault c": c}
+    | {"b": x, "fault": max(c, int(x == 3)), "kind x": KINDS_OF_X[x], "kind c": (FITS, UNREADABLE)[c], "kind z": x + 1}
     | {"raw number": RAW_NUMBERS[x], "raw text": RAW_TEXTS[(x + c) % 5]}
     for (x, c), held in zip(product((MISSING, 0, 1, 3), (0, 1)), SETS, strict=True)
 )

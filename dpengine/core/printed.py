@@ -81,7 +81,7 @@ def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
 
 def three_figures(epsilon: Fraction) -> str:
     """An ε in a line of words: exact where it is short, else to three figures."""
-    return local(text_of(epsilon) if epsilon.denominator <= 1000 else f"{float(epsilon):.3g}")
+    return local(text_of(epsilon) if epsilon.denominator <= 1000 else text_of(Fraction(f"{float(epsilon):.3g}")))
 
 
 def power_of_ten(value: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""Strict JSON, for what comes from outside."""
+"""Strict JSON, for what comes from outside: an address, a request, a file."""
 
 from __future__ import annotations
 
@@ -7,11 +7,35 @@ import math
 
 from dpengine.core.json_types import Json, JsonObject
 
+MOST_DEEP = 64  # far more than anything that is meant, far less than makes a reader fail
+
 
 def read_strict(text: str) -> Json:
-    """A repeated name could show a reader one value and a program another; NaN is no JSON, and 1e400 is no number.
-    Raises ValueError, or RecursionError for what is nested too deeply."""
-    return json.loads(text, object_pairs_hook=_once, parse_constant=_never, parse_float=_finite)
+    """A repeated name could show a reader one value and a program another; NaN is no JSON, 1e400 is no number, half a
+    character cannot be written, and what is nested too deeply makes whoever reads it fail. Raises ValueError."""
+    try:
+        parsed = json.loads(text, object_pairs_hook=_once, parse_constant=_never, parse_float=_finite)
+    except RecursionError:
+        raise ValueError from None
+    if not _readable(parsed):
+        raise ValueError
+    return parsed
+
+
+def _readable(parsed: Json) -> bool:
+    level: list[Json] = [parsed]
+    for _ in range(MOST_DEEP):
+        inner: list[Json] = []
+        for one in level:
+            if isinstance(one, dict):
+                inner += [*one.keys(), *one.values()]
+            elif isinstance(one, list):
+                inner += one
+            elif isinstance(one, str) and any("\ud800" <= sign <= "\udfff" for sign in one):
+                return False
+        if not (level := inner):
+            return True
+    return False
 
 
 def _once(pairs: list[tuple[str, Json]]) -> JsonObject:

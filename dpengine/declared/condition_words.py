@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from dpengine.core.json_types import Json
-from dpengine.declared.conditions import Predicate
+from dpengine.declared.conditions import FIT_OP, Predicate
 from dpengine.declared.grouped import Grouped, Ref
 from dpengine.messages import plain, say
 
@@ -30,6 +30,9 @@ def _row(row: tuple[Json, ...]) -> str:
     if isinstance(column, Grouped):
         told = column.shown()
         return say(f"who.{op}", column=column.where(), value=say("who.or").join(told[label] for label in operand))
+    if op == FIT_OP:
+        without = say("who.or").join(plain(value) for value in operand)
+        return say("who.fits_without" if operand else "who.fits", column=column, value=without)
     if op == "between":
         return say("who.between", column=column, low=_figure(operand[0]), high=_figure(operand[1]))
     if isinstance(operand, tuple):

@@ -15,14 +15,16 @@ from fractions import Fraction
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.cell_kinds import FITS, numbered
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.read_group import read_group
-from dpengine.declared.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
+from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Ordered, Schema
 
 NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
 CATEGORY_OPS = ("in", "not in", "=")
 ITEM_OPS = ("has", "has none of")
+FIT_OP = "fits"  # of every column: the cell fits its declaration, and is none of the named codes
 MOST_ITEMS = 30  # in one condition
 Row = JsonObject  # a code for each column; for an ItemSet the tuple of its items' codes
 
@@ -76,14 +78,31 @@ class Has:
 
 
 @dataclass(frozen=True)
+class Fitting:
+    """The cell in the file fits the declaration, and is none of these kinds: usual codes inside the range."""
+
+    column: str
+    without: tuple[int, ...] = ()
+
+    def holds(self, row: Row) -> bool:
+        kind = row[kind_name(self.column)]
+        return bool(kind >= FITS and kind not in self.without)
+
+
+def kind_name(column: str) -> str:
+    """Where a row holds the kind of a column's cell."""
+    return f"kind {column}"
+
+
+@dataclass(frozen=True)
 class AnyOf:
-    parts: tuple[Range | OneOf | InGroup | Has, ...]
+    parts: tuple[Range | OneOf | InGroup | Has | Fitting, ...]
 
     def holds(self, row: Row) -> bool:
         return any(part.holds(row) for part in self.parts)
 
 
-Simple = Range | OneOf | InGroup | Has
+Simple = Range | OneOf | InGroup | Has | Fitting
 Clause = Simple | AnyOf
 
 
@@ -108,9 +127,14 @@ class Predicate:
     def columns(self) -> set[str]:
         return set[str]().union(*(_columns(clause) for clause in self.clauses))
 
-    def leaves_out(self, column: str, code: Code) -> bool:
-        """Does no row meet it that holds this in a column, whatever stands in the others?"""
-        return any(not clause.holds({column: code}) for clause in self.clauses if _columns(clause) == {column})
+    def fitting(self) -> dict[str, Fitting]:
+        """The columns of which only cells that fit count, each with its clause."""
+        return {clause.column: clause for clause in self.clauses if isinstance(clause, Fitting)}
+
+    def kinds_of(self) -> set[str]:
+        """The columns whose kinds of cells decide who meets it."""
+        parts = [part for clause in self.clauses for part in getattr(clause, "parts", (clause,))]
+        return {part.column for part in parts if isinstance(part, Fitting)}
 
 
 def _columns(clause: Clause) -> set[str]:
@@ -124,6 +148,8 @@ def excludes_nothing(clause: Clause, schema: Schema) -> bool:
     if isinstance(clause, InGroup):
         return len(clause.places) == clause.group.size
     column = schema[clause.column]
+    if isinstance(clause, Fitting):
+        return False  # whether a cell fits is not known from the declaration
     if isinstance(clause, Range):
         return isinstance(column, (Number, Date)) and (clause.low, clause.high) == (0, column.size - 1)
     return isinstance(clause, OneOf) and len(clause.codes) == column.size
@@ -162,6 +188,8 @@ def _simple(row: Json, schema: Schema) -> tuple[Simple, tuple[Json, ...]]:
     if not isinstance(name, str):
         return _in_group(name if isinstance(name, Grouped) else read_group(name, schema), op, operand)
     column = schema[name]
+    if op == FIT_OP:
+        return _fitting(name, column, operand)
     if isinstance(column, (Number, Date)):
         return _range(name, column, op, operand), (name, op, _plain(operand, column))
     if isinstance(column, ItemSet):
@@ -202,6 +230,19 @@ def _range(name: str, column: Ordered, op: object, operand: Json) -> Range:
         at = place(operand)
         low, high = ceiling(at) + (1 if op == ">" and at.denominator == 1 else 0), last
     return Range(name, max(low, 0), min(high, last))
+
+
+def _fitting(name: str, column: Column, operand: Json) -> tuple[Fitting, tuple[Json, ...]]:
+    """`operand` lists usual codes that do not count either."""
+    if not isinstance(operand, (list, tuple)):
+        raise AllowanceError("predicate.unreadable")
+    own = numbered(name, column) if isinstance(column, Number) else {}
+    codes = sorted({read_number(code, name) for code in operand})
+    if any(code not in own for code in codes):
+        raise AllowanceError(
+            "predicate.value", value=text_of(next(one for one in codes if one not in own)), column=name
+        )
+    return Fitting(name, tuple(own[code] for code in codes)), (name, FIT_OP, tuple(text_of(code) for code in codes))
 
 
 def _has(name: str, column: ItemSet, op: object, operand: Json) -> tuple[Has, tuple[Json, ...]]:

@@ -24,19 +24,23 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}})\.?{_TIME
 
 @dataclass(frozen=True)
 class Date:
-    """A day from `first` to `last`; `order` says how the file writes it."""
+    """A day from `first` to `last`; `order` says how the file writes it. With `words` the usual words for “unknown”
+    count as empty cells, and so fit."""
 
     first: date
     last: date
     order: str
+    words: bool
 
-    def __init__(self, first: object, last: object, order: str = "ymd") -> None:
+    def __init__(self, first: object, last: object, order: str = "ymd", words: bool = False) -> None:
         low, high = read_date(first, "first"), read_date(last, "last")
         if not low < high:
             raise AllowanceError("date.reversed")
         if order not in ORDERS:
             raise AllowanceError("date.order", orders=ORDERS)
-        for name, value in {"first": low, "last": high, "order": order}.items():
+        if not isinstance(words, bool):
+            raise AllowanceError("schema.unreadable")
+        for name, value in {"first": low, "last": high, "order": order, "words": words}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -108,12 +112,8 @@ class Date:
             return None
 
     def as_json(self) -> JsonObject:
-        return {
-            "kind": "date",
-            "first": self.first.isoformat(),
-            "last": self.last.isoformat(),
-            "order": self.order,
-        }
+        ends = {"first": self.first.isoformat(), "last": self.last.isoformat()}
+        return {"kind": "date"} | ends | {"order": self.order} | ({"words": True} if self.words else {})
 
 
 def read_date(value: Json, name: str) -> date:

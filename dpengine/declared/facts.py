@@ -48,4 +48,4 @@ def named_columns(parameters: JsonObject) -> list[str]:
     return [name for name in found if isinstance(name, str)]
 
 
-_PARTS = ("numbers", "dates", "lists")
+_PARTS = ("numbers", "dates", "lists", "ids")

@@ -29,6 +29,7 @@ class Number:
     missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
     measure: str  # the unit of measurement: €, kg, min; public, and shown in answers
     codes: tuple[Fraction, ...]  # numbers that stand for no value, such as 999 for “unknown”: public, and in order
+    words: bool  # do the usual words for “unknown” (?, n/a, neznano) count as empty cells, and so fit?
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Number:
         missing: object = None,
         measure: str = "",
         codes: Json = (),
+        words: bool = False,
     ) -> None:
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         grain = read_number(step, "step")
@@ -48,7 +50,7 @@ class Number:
             raise AllowanceError("number.step", suggestion=text_of(round_step(high - low)))
         if (high - low) / grain >= MOST_STEPS:
             raise AllowanceError("number.grid", most=MOST_STEPS)
-        if shape not in ("even", "bell", "skewed"):
+        if shape not in ("even", "bell", "skewed") or not isinstance(words, bool):
             raise AllowanceError("schema.unreadable")
         filled = None if missing is None else read_number(missing, "missing")
         if filled is not None and not low <= filled <= high:
@@ -56,7 +58,7 @@ class Number:
         if not isinstance(measure, str) or len(measure.strip()) > LONGEST_MEASURE or not visible(measure):
             raise AllowanceError("number.measure", most=LONGEST_MEASURE)
         parts = {"lower": low, "upper": high, "step": grain, "shape": shape, "missing": filled}
-        parts |= {"measure": " ".join(measure.split()), "codes": _codes(codes)}
+        parts |= {"measure": " ".join(measure.split()), "codes": _codes(codes), "words": words}
         for name, value in parts.items():
             object.__setattr__(self, name, value)
 
@@ -120,7 +122,8 @@ class Number:
         }
         data |= {} if self.missing is None else {"missing": text_of(self.missing)}
         data |= {"measure": self.measure} if self.measure else {}
-        return data | ({"codes": [text_of(code) for code in self.codes]} if self.codes else {})
+        data |= {"codes": [text_of(code) for code in self.codes]} if self.codes else {}
+        return data | ({"words": True} if self.words else {})
 
 
 def _codes(given: Json) -> tuple[Fraction, ...]:

@@ -1,6 +1,6 @@
 """The coding of `encode`, as expressions that a database computes: for tables whose rows may not leave it.
 
-The same public rule for every cell, with the meaning of `encode` and of `raw_cells.misfit`: it looks at that cell and
+The same public rule for every cell, with the meaning of `encode` and of `raw_cells.kind_of`: it looks at that cell and
 the declaration only, and no text can make it fail. It starts from the text that a CSV file would hold (columns t0, t1,
 … of a table `texts`), and is written once, in Ibis, for each engine's dialect. Lists are looked up in a table `lists`.
 
@@ -20,6 +20,17 @@ from math import lcm
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.declared.cell_kinds import (
+    ABOVE,
+    BELOW,
+    EMPTY,
+    FITS,
+    UNREADABLE,
+    WORD,
+    listed_kinds,
+    numbered,
+    unknown_words,
+)
 from dpengine.declared.date_column import LONGEST_DATE, Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema, normal
@@ -42,26 +53,26 @@ _USUAL_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?$"
 
 @dataclass(frozen=True)
 class Listed:
-    """A row of `lists`: a spelling of a column's list, the code that it has, and whether it fits the declaration."""
+    """A row of `lists`: a spelling of a column's list, the code that it has, and what kind of cell it is."""
 
     column: int
     spelled: str
     place: int
-    fits: bool
+    kind: int
 
 
 def listed(schema: Schema) -> Iterator[Listed]:
     """What the declared lists hold. They are public."""
     for at, column in enumerate(schema.columns.values()):
         if isinstance(column, Category):
-            places, fits = column.spelled(), column.fitting()
+            places, kinds = column.spelled(), listed_kinds(column)
             places[""] = column.labels.index(column.missing)
             unknown = column.labels.index(column.unknown)
-            for spelled in {*places, *fits}:
-                yield Listed(at, spelled, places.get(spelled, unknown), spelled in fits)
+            for spelled in {*places, *kinds}:
+                yield Listed(at, spelled, places.get(spelled, unknown), kinds.get(spelled, UNREADABLE))
         elif isinstance(column, ItemSet):
             for place, item in enumerate(column.values):
-                yield Listed(at, normal(item), place, True)
+                yield Listed(at, normal(item), place, FITS)
 
 
 def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
@@ -90,7 +101,8 @@ def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] 
 
     columns = list(schema.columns.values())
     coded = {at: column for at, column in enumerate(columns) if not isinstance(column, ItemSet)}
-    coders = {at: _coder(at, column, dialect, engine) for at, column in coded.items()}
+    names = list(schema.columns)
+    coders = {at: _coder(at, names[at], column, dialect, engine) for at, column in coded.items()}
     kinds = {f"t{at}": "string" for at, _ in enumerate(columns)} | dict.fromkeys(kept, "int64")
     rows, stages = ibis.table(kinds, name=TEXTS), list[str]()
     for number in range(max((len(coder.stages) for coder in coders.values()), default=0)):
@@ -101,11 +113,12 @@ def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] 
         stages.append(str(ibis.to_sql(told, dialect=engine)))
         rows = ibis.table(told.schema(), name=f"stage{number}")
     codes = {f"c{at}": coder.code(rows).cast("int64") for at, coder in coders.items()}
-    faults = {f"f{at}": coder.misfit(rows).ifelse(1, 0).cast("int16") for at, coder in coders.items()}
-    each = [ibis.literal(0, "int16"), *faults.values()]
-    worst = ibis.greatest(*each) if faults else each[0]  # Spark takes no greatest of one
+    found = {f"f{at}": coder.kind(rows).cast("int16") for at, coder in coders.items()}
+    each = [ibis.literal(FITS, "int16"), *found.values()]
+    least = ibis.least(*each) if found else each[0]  # Spark takes no least of one
     left = [*kept, *(f"t{at}" for at, _ in enumerate(columns) if at not in coded)]
-    last = rows.select(**codes, **faults, fault=worst, **{name: rows[name] for name in left})
+    fault = (least < FITS).ifelse(1, 0).cast("int16")
+    last = rows.select(**codes, **found, fault=fault, **{name: rows[name] for name in left})
     fence = " OFFSET 0" if engine == "postgres" else ""  # or Postgres would merge the stages into one again
     named = ", ".join(f"stage{number} AS ({sql}{fence})" for number, sql in enumerate(stages))
     return f"{f'WITH {named} ' if named else ''}{ibis.to_sql(last, dialect=engine)}"
@@ -113,21 +126,21 @@ def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] 
 
 @dataclass(frozen=True)
 class Coder:
-    """How one column is coded: what each stage adds to the rows, then the code and whether the cell does not fit."""
+    """How one column is coded: what each stage adds to the rows, then the code and the kind of the cell."""
 
     stages: tuple[Callable[[Expression], dict[str, Expression]], ...]
     code: Callable[[Expression], Expression]
-    misfit: Callable[[Expression], Expression]
+    kind: Callable[[Expression], Expression]
     looked_up: Callable[[Expression, int], Expression] = lambda rows, stage: rows
 
 
-def _coder(at: int, column: Column, dialect: Dialect, engine: str) -> Coder:
+def _coder(at: int, name: str, column: Column, dialect: Dialect, engine: str) -> Coder:
     if isinstance(column, Category):
         return _category(at, column)
     if isinstance(column, Date):
         return _day(at, column)
     assert isinstance(column, Number)
-    return _number(at, column, dialect, engine)
+    return _number(at, name, column, dialect, engine)
 
 
 def _category(at: int, column: Category) -> Coder:
@@ -139,15 +152,15 @@ def _category(at: int, column: Category) -> Coder:
     def looked_up(rows: Expression, stage: int) -> Expression:
         if stage != 0:
             return rows
-        lists = ibis.table({"list": "int64", "spelled": "string", "place": "int64", "fits": "int64"}, name=LISTS)
-        names = {f"spelled{at}": lists.spelled, f"place{at}": lists.place, f"fits{at}": lists.fits}
+        lists = ibis.table({"list": "int64", "spelled": "string", "place": "int64", "kind": "int64"}, name=LISTS)
+        names = {f"spelled{at}": lists.spelled, f"place{at}": lists.place, f"kind{at}": lists.kind}
         own = lists.filter(lists["list"] == at).select(**names)
         return rows.left_join(own, rows[f"s{at}"] == own[f"spelled{at}"])
 
     return Coder(
         (lambda rows: {f"s{at}": _stripped(rows, at).lower()},),
         lambda rows: rows[f"place{at}"].coalesce(unknown),
-        lambda rows: rows[f"fits{at}"].coalesce(0) == 0,
+        lambda rows: rows[f"kind{at}"].coalesce(UNREADABLE),
         looked_up,
     )
 
@@ -167,7 +180,7 @@ def _whole(column: Number) -> tuple[int, int, int]:
     return denominator, int(column.lower * denominator), int(column.step * denominator)
 
 
-def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
+def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -> Coder:
     """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing, and so is
     one of the numbers that stand for none."""
     import ibis
@@ -214,15 +227,30 @@ def _number(at: int, column: Number, dialect: Dialect, engine: str) -> Coder:
         none = [(_none(rows, at, column, engine), absent)] if column.codes else []
         return ibis.cases(*none, (rows[f"m{at}"], near), *ends, else_=absent)
 
-    def misfit(rows: Expression) -> Expression:
-        value = rows[f"v{at}"]
-        inside = rows[f"m{at}"] & (rows[f"n{at}"] == 0) & (value >= lower) & (value <= upper)
-        fits = inside | _none(rows, at, column, engine) if column.codes else inside
-        return (rows[f"s{at}"] != "") & ~fits
+    def kind(rows: Expression) -> Expression:
+        value, number, near = rows[f"v{at}"], rows[f"m{at}"], rows[f"n{at}"]
+        none = [(_none(rows, at, column, engine), EMPTY)] if column.codes else []
+        own = [(_equal(rows, at, one, engine), place) for one, place in numbered(name, column).items()]
+        inside = ibis.cases(*own, else_=FITS) if own else ibis.literal(FITS, "int8")
+        side = ibis.cases(
+            ((near < 0) | ((near == 0) & (value < lower)), BELOW),
+            ((near > 0) | ((near == 0) & (value > upper)), ABOVE),
+            else_=inside,
+        )
+        ends = (rows[f"e{at}"] > 0, ABOVE), (rows[f"e{at}"] < 0, BELOW)
+        return ibis.cases(*none, (number, side), *ends, else_=_without_value(rows[f"s{at}"], column.words))
 
     first = lambda rows: {f"s{at}": _stripped(rows, at).replace("−", "-")}  # noqa: E731
     value = lambda rows: _value(rows, at, column, engine)  # noqa: E731
-    return Coder((first, matched, digits, value, guess, whole, index), code, misfit)
+    return Coder((first, matched, digits, value, guess, whole, index), code, kind)
+
+
+def _without_value(text: Expression, words_fit: bool) -> Expression:
+    """The kind of a cell that holds no number, or no day."""
+    import ibis
+
+    word = text.lower().isin(sorted(unknown_words()))
+    return ibis.cases((text == "", EMPTY), (word, EMPTY if words_fit else WORD), else_=UNREADABLE)
 
 
 def _grammar(dialect: Dialect) -> str:
@@ -265,16 +293,19 @@ def _none(rows: Expression, at: int, column: Number, engine: str) -> Expression:
     the same float is then short enough to be read as a decimal."""
     import ibis
 
-    digits, found = rows[f"x{at}"], []
-    for code in column.codes:
-        exact = ibis.literal(text_of(code))
-        if engine in ANY_LENGTH:
-            found.append(rows[f"v{at}"] == exact.cast("decimal"))
-            continue
-        kind = f"decimal(38, {PLACES})"
-        same = digits.cast("float64") == ibis.literal(repr(float(code))).cast("float64")
-        found.append(same & (same.ifelse(digits, "0").cast(kind) == exact.cast(kind)))
-    return rows[f"m{at}"] & ibis.or_(*found)
+    return rows[f"m{at}"] & ibis.or_(*(_equal(rows, at, code, engine) for code in column.codes))
+
+
+def _equal(rows: Expression, at: int, number: Fraction, engine: str) -> Expression:
+    """Is the number of a cell that holds one exactly this?"""
+    import ibis
+
+    digits, exact = rows[f"x{at}"], ibis.literal(text_of(number))
+    if engine in ANY_LENGTH:
+        return rows[f"v{at}"] == exact.cast("decimal")
+    kind = f"decimal(38, {PLACES})"
+    same = digits.cast("float64") == ibis.literal(repr(float(number))).cast("float64")
+    return same & (same.ifelse(digits, "0").cast(kind) == exact.cast(kind))
 
 
 def _day(at: int, column: Date) -> Coder:
@@ -314,8 +345,8 @@ def _day(at: int, column: Date) -> Coder:
     def code(rows: Expression) -> Expression:
         return rows[f"g{at}"].ifelse(ibis.greatest(ibis.least(rows[f"p{at}"], column.size - 1), 0), MISSING)
 
-    def misfit(rows: Expression) -> Expression:
-        inside = rows[f"g{at}"] & (rows[f"p{at}"] >= 0) & (rows[f"p{at}"] <= column.size - 1)
-        return (rows[f"s{at}"] != "") & ~inside
+    def kind(rows: Expression) -> Expression:
+        day = ibis.cases((rows[f"p{at}"] < 0, BELOW), (rows[f"p{at}"] > column.size - 1, ABOVE), else_=FITS)
+        return rows[f"g{at}"].ifelse(day, _without_value(rows[f"s{at}"], column.words))
 
-    return Coder((lambda rows: {f"s{at}": _stripped(rows, at)}, parts, count), code, misfit)
+    return Coder((lambda rows: {f"s{at}": _stripped(rows, at)}, parts, count), code, kind)

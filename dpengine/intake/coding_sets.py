@@ -1,7 +1,7 @@
 """All coded columns of a table whose rows may not leave their engine, those of sets among them, as one query.
 
 What coding_expressions.py does for a cell with one value, this does for a cell with several, with the meaning of
-`encode`, `raw_cells.misfit` and `items_per_person`: each different text is split and looked up once, an item that is
+`encode`, `raw_cells.kind_of` and `items_per_person`: each different text is split and looked up once, an item that is
 listed counts once, another is dropped and does not fit. Of a set that is larger than declared, the items that count are
 the first by a keyed hash of the whole set and the item; where a person has several rows, of the union over all of them.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dpengine.declared.cell_kinds import FITS, UNREADABLE
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.spelling import SPACES
@@ -45,7 +46,7 @@ class Words:
     codes: Callable[[int], str]  # the type of codes below a size
     array: str  # the type of arrays of a type
     none: str  # an empty one
-    flag: str  # the type of a mark that is 0 or 1
+    flag: str  # the type of a mark, and of the kind of a cell
     items: Callable[[str, str], str]  # a row for each part of a text
     together: str  # different codes in order, without those that are NULL
     union: str  # a row for each item of an array
@@ -100,21 +101,21 @@ def coded_rows(
     columns = dict(enumerate(schema.columns.values()))
     sets = {at: column for at, column in columns.items() if isinstance(column, ItemSet)}
     tables = {"plain": coding(schema, dialect, words.name, kept)}
-    told, joins = [f"CAST(fault AS {words.flag})"], ""
+    kinds, joins = dict[int, str](), ""
     for at, column in sets.items():
         tables[f"sets{at}"] = _set_table(words, at, column, small)
         joins += f" LEFT JOIN sets{at} ON sets{at}.told{at} = plain.t{at}"
-        told.append(f"coalesce(misfit{at}, CAST(0 AS {words.flag}))")
+        kinds[at] = f"coalesce(kind{at}, CAST({FITS} AS {words.flag}))"
     wanted = [
         f"coalesce(codes{at}, {_none(words, column.size)}) AS c{at}"
         if at in sets
         else f"CAST(c{at} AS {words.codes(column.size)}) AS c{at}"
         for at, column in columns.items()
     ]
-    flags = dict(zip(sets, told[1:], strict=True))
-    wanted += [f"{flags[at] if at in sets else f'CAST(f{at} AS {words.flag})'} AS f{at}" for at in columns]
-    worst = f"greatest({', '.join(told)})" if sets else told[0]
-    wanted += [f"{worst} AS fault", *kept]
+    wanted += [f"{kinds[at] if at in sets else f'CAST(f{at} AS {words.flag})'} AS f{at}" for at in columns]
+    faults = ["fault", *(f"CASE WHEN {kind} < {FITS} THEN 1 ELSE 0 END" for kind in kinds.values())]
+    worst = f"greatest({', '.join(faults)})" if sets else faults[0]
+    wanted += [f"CAST({worst} AS {words.flag}) AS fault", *kept]
     tables["whole"] = f"SELECT {', '.join(wanted)} FROM plain{joins}"
     tables["coded"] = _cut(words, schema, PERSON in kept) if cut and cut_sizes(schema) else "SELECT * FROM whole"
     return tables
@@ -125,7 +126,8 @@ def _none(words: Words, size: int) -> str:
 
 
 def _set_table(words: Words, at: int, column: ItemSet, small: str) -> str:
-    """The codes of each different text of a column of sets, and whether it holds an item that is not listed."""
+    """The codes of each different text of a column of sets, and its kind: whether it holds an item that is not
+    listed."""
     each = f"SELECT DISTINCT t{at} AS told{at} FROM {SET_TEXTS} WHERE t{at} IS NOT NULL"
     text = f"told{at}"
     items = words.items(text, column.separator) if column.separator else text
@@ -136,8 +138,8 @@ def _set_table(words: Words, at: int, column: ItemSet, small: str) -> str:
     found = f"SELECT {text}, item, place FROM ({split}) AS tidy LEFT JOIN ({own}) AS own ON spelled = item"
     kind = words.array.format(words.codes(column.size))
     codes = f"coalesce(CAST({words.together.format('place')} AS {kind}), {_none(words, column.size)})"
-    misfit = f"CAST(max(CASE WHEN item <> '' AND place IS NULL THEN 1 ELSE 0 END) AS {words.flag})"
-    return f"SELECT {text}, {codes} AS codes{at}, {misfit} AS misfit{at} FROM ({found}) AS found GROUP BY {text}"
+    kind = f"CAST(min(CASE WHEN item <> '' AND place IS NULL THEN {UNREADABLE} ELSE {FITS} END) AS {words.flag})"
+    return f"SELECT {text}, {codes} AS codes{at}, {kind} AS kind{at} FROM ({found}) AS found GROUP BY {text}"
 
 
 def _cut(words: Words, schema: Schema, several: bool) -> str:

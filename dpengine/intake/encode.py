@@ -20,14 +20,15 @@ import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Arrow, Integers
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
 from dpengine.intake.load import parquet, written
 from dpengine.intake.rows_per_person import PERSON
-from dpengine.statistics.raw_cells import misfit, number_reader, stands_for_none
+from dpengine.statistics.raw_cells import kind_of, number_reader, stands_for_none
 
-FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … are the same for each column
+FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … hold the kind of each cell
 _WORDS = ("nan", "inf", "-inf")
 
 Coder = Callable[[list[str]], Integers]
@@ -51,8 +52,8 @@ def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequ
 def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
     coders = [coder_of(column, dialect) for column in schema.columns.values()]
     fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
-    checks = [misfit(column, dialect) for column in schema.columns.values()]
-    fields += [(f"f{place}", pa.int8()) for place in range(len(checks))] + [(FAULT, pa.int8())]
+    kinds = [kind_of(name, column, dialect) for name, column in schema.columns.items()]
+    fields += [(f"f{place}", pa.int8()) for place in range(len(kinds))] + [(FAULT, pa.int8())]
     target = pa.schema(fields + [(name, pa.int64()) for name in kept])
     with written(coded) as part, parquet(part, target) as store:
         for group in range(file.num_row_groups):
@@ -61,20 +62,20 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
                 coder(table.column(table.schema.get_field_index(name)))
                 for name, coder in zip(sources, coders, strict=True)
             ]
-            faults = [
-                _faults(table.column(table.schema.get_field_index(name)), check)
-                for name, check in zip(sources, checks, strict=True)
+            found = [
+                _kinds(table.column(table.schema.get_field_index(name)), kind)
+                for name, kind in zip(sources, kinds, strict=True)
             ]
-            codes += [pa.array(flags) for flags in [*faults, reduce(np.maximum, faults)]]
+            codes += [pa.array(each) for each in [*found, (reduce(np.minimum, found) < FITS).astype(np.int8)]]
             codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
 
 
-def _faults(cells: Arrow, check: Callable[[str], bool]) -> Arrow:
-    """1 where a cell does not fit its declaration; an absent cell is an empty one."""
+def _kinds(cells: Arrow, kind: Callable[[str], int]) -> Arrow:
+    """The kind of every cell; an absent cell is an empty one."""
     distinct = cells.combine_chunks().dictionary_encode()
-    faults = [check(text) for text in distinct.dictionary.to_pylist()]
-    return np.array([*faults, check("")], dtype=np.int8)[_places(distinct)]
+    kinds = [kind(text) for text in distinct.dictionary.to_pylist()]
+    return np.array([*kinds, kind("")], dtype=np.int8)[_places(distinct)]
 
 
 def coder_of(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.libpq import AS_MADE, Driver
+from dpengine.declared.cell_kinds import WORD
 from dpengine.declared.dialect import Dialect, check_names
 from dpengine.declared.schema import Category, ItemSet, Schema
 from dpengine.declared.source import Source
@@ -26,7 +27,17 @@ from dpengine.declared.unit import Unit
 from dpengine.intake.coding_expressions import TEXTS, listed, refuse_uncodable
 from dpengine.intake.coding_sets import KEYS, POSTGRES, SET_TEXTS, coded_rows, cut_sizes, separators
 from dpengine.intake.load import Loaded
-from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
+from dpengine.intake.marks import (
+    ALIKE,
+    FALSE_WORDS,
+    MISSING_WORDS,
+    PLACES,
+    TIMES,
+    TRUE_WORDS,
+    address_mark,
+    mark_of,
+    row_key,
+)
 from dpengine.intake.postgres import Snapshot, connected, spoken
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.counts import cut_name
@@ -144,9 +155,9 @@ def _closed(found: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
     it was made (libpq.AS_MADE), by which that is noticed before the next question is charged."""
     run, sql = found.connection.execute, found.sql
     target = sql.Identifier(OURS, name)
-    flags = (*(f"f{at}" for at, _ in enumerate(schema.columns)), "fault")
     ranges = {f"c{at}": (-1, column.size - 1) for at, column in enumerate(schema.columns.values())}
-    ranges |= dict.fromkeys(flags, (0, 1)) | ({} if unit.id_column is None else {PERSON: (0, 2**63 - 1)})
+    ranges |= {f"f{at}": (WORD, 127) for at, _ in enumerate(schema.columns)} | {"fault": (0, 1)}
+    ranges |= {} if unit.id_column is None else {PERSON: (0, 2**63 - 1)}
     places = {f"c{at}": column.size for at, column in enumerate(schema.columns.values()) if isinstance(column, ItemSet)}
     if unit.id_column is None or name.endswith(EVERY):
         places |= {cut_name(column): places[column] for column in cut_sizes(schema)}
@@ -201,13 +212,13 @@ def _cell(columns: list[str], name: str) -> str:
 def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
     """The declared lists, and the keys."""
     run = found.connection.execute
-    kinds = 'list bigint, spelled text COLLATE "C", place bigint, fits bigint'
+    kinds = 'list bigint, spelled text COLLATE "C", place bigint, kind bigint'
     run(f"CREATE TEMP TABLE lists ({kinds}) ON COMMIT DROP")
     run("CREATE TEMP TABLE allowance_keys (rows text, marks text, items text) ON COMMIT DROP")
     with found.connection.cursor() as cursor:
         with cursor.copy("COPY pg_temp.lists FROM STDIN") as copy:
             for one in listed(schema):
-                copy.write_row((one.column, one.spelled, one.place, int(one.fits)))
+                copy.write_row((one.column, one.spelled, one.place, one.kind))
         with cursor.copy("COPY pg_temp.allowance_keys FROM STDIN") as copy:
             copy.write_row((choosing_key("rows", secret), row_key(secret), choosing_key("items", secret)))
 
@@ -276,20 +287,28 @@ def _letters(found: Snapshot) -> str:
 def _marks(found: Snapshot, letters: str) -> Driver:
     """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
     literal = found.sql.Literal
-    bare = f"btrim(translate(normalize(translate(x, {{}}, ''), NFC), '{_SINGLY[0]}', '{_SINGLY[1]}'), {{}})"
-    tidy = found.sql.SQL(_SMALL.format(bare, letters)).format(literal("\"'"), literal(SPACES))
-    ascii_too = found.sql.SQL("lower(btrim(translate(x, {}, ''), {}))").format(literal("\"'"), literal(SPACES))
+    alike = "btrim(regexp_replace({}, ' +', ' ', 'g'))"
+    bare = f"translate(normalize(translate(x, {{}}, {{}}), NFC), '{_SINGLY[0]}', '{_SINGLY[1]}')"
+    tidy = found.sql.SQL(_SMALL.format(alike.format(bare), letters)).format(*map(literal, ALIKE))
+    ascii_too = found.sql.SQL(f"lower({alike.format('translate(x, {}, {})')})").format(*map(literal, ALIKE))
     tidy = found.sql.SQL("CASE WHEN octet_length(x) = length(x) THEN {} ELSE {} END").format(ascii_too, tidy)
     digits = found.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(SIGNS))
     time = found.sql.SQL("x")
     for written, same in TIMES:
         time = found.sql.SQL("regexp_replace({}, {}, {})").format(time, literal(written), literal(same))
     kinds = found.sql.SQL(
-        "CASE WHEN x = ANY({missing}) THEN NULL"
+        "CASE WHEN x = ANY({missing}) THEN NULL WHEN x = ANY({true}) THEN '#1' WHEN x = ANY({false}) THEN '#'"
         " WHEN x ~ '^[0-9]+([.][0-9]+)?$' THEN '#' || ltrim(replace(x, '.', ''), '0')"
         " WHEN x ~ {number} THEN CASE WHEN left(x, 1) IN ('-', '−') THEN '-' ELSE '#' END || ltrim({digits}, '0')"
         " WHEN strpos(x, ':') > 0 THEN '=' || {time} ELSE '=' || x END"
-    ).format(missing=literal(list(MISSING_WORDS)), number=literal(f"^{NUMBER}$"), digits=digits, time=time)
+    ).format(
+        missing=literal(list(MISSING_WORDS)),
+        true=literal(list(TRUE_WORDS)),
+        false=literal(list(FALSE_WORDS)),
+        number=literal(f"^{NUMBER}$"),
+        digits=digits,
+        time=time,
+    )
     long = f"left(x, 1) || ((substr(x, 2, {PLACES + 1})::bigint + 5) / 10)::text"
     rounded = (
         f"CASE WHEN left(x, 1) = '=' THEN x WHEN x = '-' THEN '#' ELSE"

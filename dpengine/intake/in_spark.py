@@ -33,7 +33,17 @@ from dpengine.intake.coding_expressions import LISTS, TEXTS, listed, refuse_unco
 from dpengine.intake.coding_sets import KEYS, SET_TEXTS, SPARK, coded_rows, separators
 from dpengine.intake.in_place import NUMBER, SIGNS, choosing_key
 from dpengine.intake.load import Loaded
-from dpengine.intake.marks import MISSING_WORDS, PLACES, TIMES, address_mark, mark_of, row_key
+from dpengine.intake.marks import (
+    ALIKE,
+    FALSE_WORDS,
+    MISSING_WORDS,
+    PLACES,
+    TIMES,
+    TRUE_WORDS,
+    address_mark,
+    mark_of,
+    row_key,
+)
 from dpengine.intake.postgres import SET_SEPARATOR, Described, SourceColumn, refuse_changed
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.engines import SparkRows, every_row
@@ -197,8 +207,8 @@ def _code(
         ranked = f"SELECT *, row_number() OVER (PARTITION BY who ORDER BY mark) AS place FROM {known}"
         everyone = f"SELECT * FROM ({ranked}) JOIN {numbers_of} USING (who)"
         chosen = lake.table("chosen", lake.session.sql(f"{everyone} WHERE place <= {unit.at_most}"))
-    kinds = pa.schema({"list": pa.int64(), "spelled": pa.string(), "place": pa.int64(), "fits": pa.int64()})
-    spelled = [(one.column, one.spelled, one.place, int(one.fits)) for one in listed(schema)]
+    kinds = pa.schema({"list": pa.int64(), "spelled": pa.string(), "place": pa.int64(), "kind": pa.int64()})
+    spelled = [(one.column, one.spelled, one.place, one.kind) for one in listed(schema)]
     rows_of = [dict(zip(kinds.names, row, strict=True)) for row in spelled]
     pq.write_table(pa.Table.from_pylist(rows_of, kinds), beside / "lists.parquet")
     lists = lake.table("lists", lake.session.read.parquet(str(beside / "lists.parquet")))
@@ -263,7 +273,10 @@ def _cell(name: str, kind: str, dialect: Dialect, between: str) -> str:
 
 def _marks(rows: str, width: int, key: str) -> str:
     """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
-    missing = ", ".join(f"'{word}'" for word in MISSING_WORDS)
+    missing, true, false = (
+        ", ".join(f"'{word}'" for word in words) for words in (MISSING_WORDS, TRUE_WORDS, FALSE_WORDS)
+    )
+    signs, alike = (text.replace("'", "\\'") for text in ALIKE)
     digits = f"translate(split_part(x, 'e', 1), '{SIGNS}', '')"
     time = "x"
     for written, same in TIMES:
@@ -271,8 +284,8 @@ def _marks(rows: str, width: int, key: str) -> str:
         time = f"regexp_replace({time}, r'{written}', '{replaced}')"
     long = f"concat(left(x, 1), CAST((CAST(substr(x, 2, {PLACES + 1}) AS BIGINT) + 5) div 10 AS STRING))"
     steps = (
-        f"lower(trim(BOTH '{SPACES}' FROM translate(x, '\"''', '')))",
-        f"CASE WHEN x IN ({missing}) THEN NULL"
+        f"lower(trim(regexp_replace(translate(x, '{signs}', '{alike}'), ' +', ' ')))",
+        f"CASE WHEN x IN ({missing}) THEN NULL WHEN x IN ({true}) THEN '#1' WHEN x IN ({false}) THEN '#'"
         " WHEN x RLIKE r'^[0-9]+([.][0-9]+)?$' THEN concat('#', trim(LEADING '0' FROM replace(x, '.', '')))"
         f" WHEN x RLIKE r'^{NUMBER}$' THEN concat(CASE WHEN left(x, 1) IN ('-', '−') THEN '-' ELSE '#' END,"
         f" trim(LEADING '0' FROM {digits})) WHEN contains(x, ':') THEN concat('=', {time}) ELSE concat('=', x) END",

@@ -4,7 +4,9 @@ table's rows however they are written.
 The mark of a table's rows depends neither on the order of rows, nor on the order or names of columns, nor on the file's
 dialect, nor on whether the rows came as text, as Parquet or as a data frame. A row is the multiset of its cells, a
 table the multiset of its rows. A cell is trimmed, composed, in lower case and without quotes, which a wrong dialect
-leaves in it; empty cells and those that tools read as empty (NA, null, …) do not count, nor do rows without any other.
+leaves in it; every white space inside counts as one space, every dash as a hyphen, and signs that show nothing do not
+count. True and yes are 1, false and no are 0. Empty cells and those that tools read as empty (NA, null, …) do not
+count, nor do rows without any other.
 A number is its sign and its digits, without zeros at either end and to twelve places: 1.5, "1,50", 0015 and 1500 are
 the same. A time has no zone, no seconds or fraction of zero, and no midnight. Some different tables therefore get the
 same mark; that is the safe side, because they then share an allowance. The secret key prevents testing guesses of rows.
@@ -26,13 +28,20 @@ import duckdb
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.spelling import trimmed_sql
+from dpengine.declared.spelling import SPACES
 from dpengine.intake.inspect import files_of
 from dpengine.statistics.engines.duck import connect
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
-_PLAIN = r"[!#-&(-~]|[!#-&(-~][ !#-&(-~]*[!#-&(-~]"  # cells that need no trimming or composing and hold no quotes
+TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
+_HIDDEN = "\u00ad\u180e\u200b\u200c\u200d\u2060\ufeff"
+_DASHES = "\u2010\u2011\u2012\u2013\u2014"
+_QUOTES = "\"'‘’‚‛“”„‟«»‹›"
+_INNER = "".join(sign for sign in SPACES if sign not in _HIDDEN + " ")
+# For `translate` of SQL: white space becomes a space and a dash a hyphen; what has no counterpart goes.
+ALIKE = _INNER + _DASHES + _QUOTES + _HIDDEN, " " * len(_INNER) + "-" * len(_DASHES)
+_PLAIN = r"[!#-&(-~]+( [!#-&(-~]+)*"  # cells in which nothing needs to be trimmed, composed or replaced
 _NUMBER = r"[+\-−]?[0-9.,''’ \x{a0}\x{2009}\x{202f}]*[0-9][.,]?(e[+\-]?[0-9]+)?"
 _SIGNS = (".", ",", "''", "’", " ", "\u00a0", "\u2009", "\u202f", "+", "-", "−")  # as SQL writes them
 TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
@@ -154,7 +163,9 @@ def _part(ends: Sequence[int], first: int, last: int) -> str:
 
 
 def _tidy(cell: str) -> str:
-    bare = trimmed_sql(f"""replace(replace({cell}, '"', ''), '''', '')""")
+    signs, same = (text.replace("'", "''") for text in ALIKE)
+    bare = f"translate(nfc_normalize(replace({cell}, chr(0), '')), '{signs}', '{same}')"
+    bare = f"trim(regexp_replace({bare}, ' +', ' ', 'g'))"
     return f"lower(CASE WHEN regexp_full_match({cell}, '{_PLAIN}') THEN {cell} ELSE {bare} END)"
 
 
@@ -168,9 +179,12 @@ def _kinds(cell: str) -> str:
     for written, same in TIMES:
         time = f"regexp_replace({time}, '{written}', '{same}')"
     usual = f"replace({cell}, '.', '')"  # quicker, for how most numbers are written
-    missing = ", ".join(f"'{text}'" for text in MISSING_WORDS)
+    missing, true, false = (
+        ", ".join(f"'{text}'" for text in words) for words in (MISSING_WORDS, TRUE_WORDS, FALSE_WORDS)
+    )
     return (
         f"CASE WHEN {cell} IN ({missing}) THEN NULL "
+        f"WHEN {cell} IN ({true}) THEN '#1' WHEN {cell} IN ({false}) THEN '#' "
         f"WHEN regexp_full_match({cell}, '[0-9]+([.][0-9]+)?') THEN '#' || ltrim({usual}, '0') "
         f"WHEN regexp_full_match({cell}, '{_NUMBER}') "
         f"THEN (CASE WHEN left({cell}, 1) IN ('-', '−') THEN '-' ELSE '#' END) || ltrim({digits}, '0') "

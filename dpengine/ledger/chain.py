@@ -18,6 +18,7 @@ from dpengine.accountant.filter import admits, price
 from dpengine.accountant.loss import loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.unit import Unit
 from dpengine.ledger import long_lists, people_rows, people_rules
 from dpengine.ledger.people_chain import PeopleSoFar
 from dpengine.ledger.rows import (
@@ -27,11 +28,18 @@ from dpengine.ledger.rows import (
     TOLD,
     BudgetRecord,
     LedgerRow,
+    Paid,
+    Raised,
     Standing,
     act_of,
+    by_row,
     charge_totals,
     newer_of,
+    paid_of,
+    protect_body,
     questions_of,
+    repriced,
+    rows_of_a_person,
 )
 from dpengine.messages import say
 
@@ -96,6 +104,7 @@ class _Session:
     actor: str
     table: str
     questions: int
+    seq: int  # of its charge
     key: str = ""
     under: str = ""  # whose grant it was charged under, where people sign in
     asked: int = 0
@@ -110,6 +119,9 @@ class _Reader:
     def __init__(self) -> None:
         self.budgets: dict[str, BudgetRecord] = {}
         self.standings: dict[str, Standing] = {}
+        self.past: dict[str, list[Paid | Raised]] = {}  # by budget, for a change of its unit
+        self.same: dict[Paid, Paid] = {}  # equal charges are kept once
+        self.protected: dict[str, int] = {}  # budgets on which more protection was declared, by the row that last did
         self.charged: set[str] = set()
         self.settled: set[str] = set()
         self.closed: set[tuple[str, str, str]] = set()  # budget, table, kind of act
@@ -166,6 +178,8 @@ class _Reader:
         rule, before, body = self.budgets[row["budget"]].rule, self.standings[row["budget"]], json.loads(row["body"])
         if self._shut(row["budget"], body["table"]):
             return "chain.closed"
+        if people_rows.base_of(row["budget"]) in self.protected and by_row(body["claim"]):
+            return "chain.protect"
         loss = loss_from_json(body["loss"])
         paid = cost(loss, rule.alpha)
         after = Standing(before.totals.plus(paid), before.history.plus(loss))
@@ -178,11 +192,23 @@ class _Reader:
         if fault := self.people.charge_fault(row, body, self.budgets[row["budget"]], before, paid, loss):
             return fault
         self.standings[row["budget"]] = after
+        if self.budgets[row["budget"]].kind == "private":
+            alone = self.budgets[row["budget"]].unit == Unit.rows().as_json()
+            one = paid_of(row, alone)
+            self.past.setdefault(row["budget"], []).append(self.same.setdefault(one, one))
         self.charged.add(row["request"])
         questions = questions_of(body["claim"])
         if questions is not None:
             under = body.get("under", "")
-            told = (row["budget"], row["actor"], body["table"], questions, str(body["claim"].get("key", "")), under)
+            told = (
+                row["budget"],
+                row["actor"],
+                body["table"],
+                questions,
+                row["seq"],
+                str(body["claim"].get("key", "")),
+                under,
+            )
             self.sessions[row["request"]] = _Session(*told)
         return None
 
@@ -206,6 +232,8 @@ class _Reader:
             return None if body["asked"] == session.asked else "chain.session"
         if self._shut(session.budget, session.table):
             return "chain.closed"
+        if self.protected.get(people_rows.base_of(session.budget), 0) > session.seq:
+            return "chain.protect"
         if body["index"] != session.asked + 1 or body["index"] > session.questions or body["step"] in session.ids:
             return "chain.session"
         keys, record = people_rules.step_keys({"key": session.key}, body["claim"]), self.budgets[session.budget]
@@ -237,11 +265,15 @@ class _Reader:
             return "chain.orphan"
         if row["kind"] != "close" and (fault := self.people.act_fault(row["budget"], table, row["actor"])):
             return fault
+        if record is not None and row["kind"] == "protect":
+            return self._protect(row, record)
         if record is not None and before is not None and after is not None:
             if self._shut(record.id):
                 return "chain.closed"
             if record.kind != "private" or before != record.rule.epsilon or after <= before:
                 return "chain.raise"
+            self.people.raised(record, after, self.standings)
+            self.past.setdefault(record.id, []).append(Raised(before, after))
             for other in self.budgets.values():
                 if people_rows.base_of(other.id) == record.id:  # itself, and those of people who keep apart
                     self.budgets[other.id] = other.at_cap(after)
@@ -249,6 +281,35 @@ class _Reader:
         if act in self.closed:
             return "chain.twice"
         self.closed.add(act)
+        return None
+
+    def _protect(self, row: LedgerRow, record: BudgetRecord) -> str | None:
+        """Every charge before it is counted anew, and the row must come out exactly the same."""
+        if self._shut(record.id):
+            return "chain.closed"
+        body = json.loads(row["body"])
+        unit = Unit.from_json(body["unit"])
+        if not people_rows.is_own(record):
+            return "chain.protect"
+        if fault := self.people.protect_fault(record.id, row["actor"]):
+            return fault
+        try:
+            rows = rows_of_a_person(record.unit, unit)
+        except AllowanceError:
+            return "chain.protect"
+        past = self.past.get(record.id, [])
+        sums, moved = repriced(past, rows, record.rule.alpha), people_rules.moved_anew(record.rule, past, rows)
+        if row["body"] != protect_body(body["table"], record.unit, unit.as_json(), sums, moved):
+            return "chain.totals"
+        before = self.standings[record.id].totals
+        if row["totals"] != charge_totals(before, sums.whole.totals, sums.whole.history):
+            return "chain.totals"
+        if not admits(record.rule, sums.whole.totals):
+            return "chain.rule"
+        self.budgets[record.id] = record.for_unit(unit.as_json())
+        self.standings[record.id] = sums.whole
+        self.people.counted_anew(record.id, sums, moved)
+        self.protected[record.id] = row["seq"]
         return None
 
     def _shut(self, budget: str, table: str = "") -> bool:

@@ -16,11 +16,12 @@ from typing import Unpack
 
 from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
-from dpengine.accountant.filter import Rule, Totals, admits, price, share, used
+from dpengine.accountant.filter import Rule, Totals, admits, price, share, spent, used
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
 from dpengine.core.json_types import JsonObject
+from dpengine.declared.unit import Unit
 from dpengine.ledger import long_lists, owner_rows, people_rules, repeats, session_rows
 from dpengine.ledger.chain import Verdict, hash_of
 from dpengine.ledger.owner_rows import Act
@@ -38,8 +39,11 @@ from dpengine.ledger.rows import (
     charge_body,
     charge_totals,
     is_request,
+    protect_body,
     questions_of,
     read_request,
+    repriced,
+    rows_of_a_person,
 )
 from dpengine.ledger.sqlite_file import head_of
 from dpengine.ledger.store import Database
@@ -98,6 +102,7 @@ class Ledger(PeopleLedger):
         requests = [read_request(question["request"]) for question in wanted]
         if not wanted or len(set(requests)) < len(requests) or len({question["budget"] for question in wanted}) > 1:
             raise AllowanceError("request.reused")
+        self._watch.before_spending()
         with self._file.writing() as db:
             known = [charge for question in wanted if (charge := self._known(db, question)) is not None]
             if len(known) == len(wanted):
@@ -105,11 +110,13 @@ class Ledger(PeopleLedger):
             if known:
                 raise AllowanceError("request.reused")
             self._file.refuse_full()
+            self._watch.refuse_broken(db)
             budget = wanted[0]["budget"]
             record = self._known_budget(db, budget)
             for table in sorted({question["table"] for question in wanted}):
                 owner_rows.refuse_closed(db, budget, table)
             for question in wanted:
+                owner_rows.refuse_by_row(db, record, question["claim"])
                 self._refuse_unseen(db, question)
             rule, before = record.rule, self._standing(db, budget)
             costs, at = [cost(question["loss"], rule.alpha) for question in wanted], _now()
@@ -139,6 +146,7 @@ class Ledger(PeopleLedger):
     def burn(self, session: str, step: str, actor: str, claim: JsonObject, worker: str) -> Burned:
         """Record the next step of a session as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
         read_request(step)
+        self._watch.before_spending()
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
             known = session_rows.find(db, session, step)
@@ -147,7 +155,10 @@ class Ledger(PeopleLedger):
                     raise AllowanceError("session.step_reused")
                 return known
             self._file.refuse_full()
+            self._watch.refuse_broken(db)
             asked = session_rows.refuse_over(db, charge)
+            if self._outlived(db, charge):
+                raise AllowanceError("session.protected")
             self._refuse_step(db, charge, claim)
             owner_rows.refuse_closed(db, charge.budget, charge.table)
             at = _now()
@@ -212,6 +223,28 @@ class Ledger(PeopleLedger):
                 return known[0]
             body = owner_rows.body(table, newer=newer)
             return Act.from_row(self._append(db, "new_people", budget, "", actor, body, "", _now()))
+
+    def protect(self, budget: str, table: str, unit: Unit, actor: str) -> Act:
+        """Declare more protection, from this row on: every earlier charge is counted anew, for a person instead of a
+        row, and only while that fits into the cap. If this unit was declared before, its row counts."""
+        with self._file.writing() as db:
+            record = self._known_budget(db, budget)
+            if record.kind != "private":
+                raise AllowanceError("act.practice")
+            self._refuse_protecting(db, budget, table, actor)
+            done = owner_rows.protections(db, budget)
+            if done and record.unit == unit.as_json():
+                return Act.from_row(done[0])
+            owner_rows.refuse_budget_closed(db, budget)
+            rows = rows_of_a_person(record.unit, unit)
+            before = self._standing(db, budget)
+            past = self._past(db, budget)
+            sums = repriced(past, rows, record.rule.alpha)
+            refuse_unprotected(record.rule, sums.whole.totals)
+            moved = people_rules.moved_anew(record.rule, past, rows)
+            body = protect_body(table, record.unit, unit.as_json(), sums, moved)
+            totals = charge_totals(before.totals, sums.whole.totals, sums.whole.history)
+            return Act.from_row(self._append(db, "protect", budget, "", actor, body, totals, _now()))
 
     def adopt(self, rows: Iterable[JsonObject]) -> None:
         """Copy checked rows into a new ledger; the file's triggers check again that each continues the chain."""
@@ -334,6 +367,22 @@ def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | N
         raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
     if keep is not None and not (admits(rule, after) and used(rule, after) <= 1 - keep):
         raise BudgetExceeded("plan.exceeded")
+
+
+def refuse_unprotected(rule: Rule, after: Totals) -> None:
+    """Refuses more protection where what was asked already exceeds the cap for a person. Another cap is another claim,
+    which its owner makes first by raising it."""
+    if not admits(rule, after):
+        needs = cap_needed(rule, after)
+        if needs is None:
+            raise BudgetExceeded("protect.never")
+        raise BudgetExceeded("protect.exceeded", needs=needs, cap=rule.epsilon)
+
+
+def cap_needed(rule: Rule, totals: Totals) -> Fraction | None:
+    """The least cap ε, in hundredths, into which these sums fit; None where none does."""
+    needs = up(spent(rule, totals), _SHOWN)
+    return None if totals.delta > rule.delta_reserve or needs > MOST_EPSILON else needs
 
 
 def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:

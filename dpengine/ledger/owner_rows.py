@@ -6,6 +6,9 @@
     close   nothing more is spent from a budget             once per budget, never undone: rows of it may be lost
     new_people  the people of a newer state of a table's source are others: it has an allowance of its own
                                                             once for each newer table, before it is there
+    protect  rows belong to people: the unit of a budget becomes an id, or more rows of a person count; every earlier
+             charge is counted anew for a person, and `totals` has the sums before and after (accountant/group.py)
+                                                            as often as more is declared; never less
 
 What is done to a table's budget holds for the budgets of people who keep apart on it too (people_rows.py).
 
@@ -15,13 +18,16 @@ that was written before, so answers already given, their receipts and what they 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
+from dpengine.declared.unit import Unit
 from dpengine.ledger.people_rows import base_of
-from dpengine.ledger.rows import BudgetRecord, LedgerRow, act_of, newer_of
+from dpengine.ledger.rows import BudgetRecord, LedgerRow, Raised, Standing, act_of, by_row, newer_of, standing_after
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database
 
@@ -29,17 +35,20 @@ from dpengine.ledger.store import Database
 _ANY = "kind IN ('seal', 'forget', 'raise')"
 _CLOSING = "kind IN ('seal', 'forget')"
 _LAST_RAISE = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? AND kind = 'raise' ORDER BY seq DESC LIMIT 1"
+_RAISES = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? AND kind = 'raise' AND seq > ? ORDER BY seq"
 _CLOSED = f"SELECT * FROM entries WHERE {_CLOSING} AND budget = ? AND json_extract(body, '$.table') = ? ORDER BY seq"
 _CLOSE = "SELECT * FROM entries WHERE kind = 'close' AND budget = ?"
 _ALL_CLOSE = "SELECT * FROM entries INDEXED BY one_close WHERE kind = 'close' ORDER BY budget"
 _ALL_CLOSED = f"SELECT * FROM entries INDEXED BY one_act WHERE {_CLOSING} ORDER BY budget"
 _NEW_PEOPLE = "SELECT * FROM entries WHERE kind = 'new_people' AND budget = ? ORDER BY seq DESC"
+_PROTECT = "SELECT * FROM entries WHERE kind = 'protect' AND budget = ? ORDER BY seq DESC"
 _OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC"
 
 
 @dataclass(frozen=True)
 class Act:
-    """One such row. `before` and `after` are the cap before and after a raise, `newer` the table with new people."""
+    """One such row. `before` and `after` are the cap before and after a raise, `newer` the table with new people,
+    `unit` the one that a protection declared and `standing` the sums after it."""
 
     seq: int
     at: str
@@ -51,12 +60,17 @@ class Act:
     before: Fraction | None = None
     after: Fraction | None = None
     newer: str = ""
+    unit: Unit | None = None
+    standing: Standing | None = None
 
     @staticmethod
     def from_row(row: LedgerRow) -> Act:
         table, before, after = act_of(row)
         made = row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"]
-        return Act(*made, table, before, after, newer_of(row))
+        told: tuple[Unit | None, Standing | None] = (None, None)
+        if row["kind"] == "protect":
+            told = (Unit.from_json(json.loads(row["body"])["unit"]), standing_after(row))
+        return Act(*made, table, before, after, newer_of(row), *told)
 
 
 def body(table: str, before: Fraction | None = None, after: Fraction | None = None, newer: str = "") -> str:
@@ -75,6 +89,32 @@ def raised(db: Database, record: BudgetRecord) -> BudgetRecord:
     rows = sound_rows(db, _LAST_RAISE, [base_of(record.id)])
     after = Act.from_row(rows[0]).after if rows else None
     return record if after is None else record.at_cap(after)
+
+
+def raises(db: Database, budget: str, since: int = 0) -> list[tuple[int, Raised]]:
+    """Every raise of a budget's cap after a row, in order, by its number."""
+    acts = [Act.from_row(row) for row in sound_rows(db, _RAISES, [base_of(budget), since])]
+    return [
+        (act.seq, Raised(act.before, act.after)) for act in acts if act.before is not None and act.after is not None
+    ]
+
+
+def protections(db: Database, budget: str) -> list[JsonObject]:
+    """The rows that declared more protection on a budget, newest first."""
+    return sound_rows(db, _PROTECT, [budget])
+
+
+def protected(db: Database, record: BudgetRecord) -> BudgetRecord:
+    """The budget with the unit it has now."""
+    rows = protections(db, base_of(record.id))
+    return record if not rows else record.for_unit(json.loads(rows[0]["body"])["unit"])
+
+
+def refuse_by_row(db: Database, record: BudgetRecord, claim: JsonObject) -> None:
+    """Where people are protected since, nothing is charged for a row any more: a question that was prepared before is
+    asked anew."""
+    if record.kind == "private" and protections(db, base_of(record.id)) and by_row(claim):
+        raise AllowanceError("table.revised")
 
 
 def closing(db: Database, budget: str, table: str, kind: str | None = None) -> list[Act]:
@@ -116,6 +156,7 @@ def of_budget(db: Database, budget: str) -> list[Act]:
     """Newest first, and always all of them: no raise may stay hidden."""
     rows = sound_rows(db, _CLOSE, [budget])  # a closed budget's tables can still be sealed or forgotten
     later = sound_rows(db, _OF_BUDGET, [base_of(budget)]) + sound_rows(db, _NEW_PEOPLE, [base_of(budget)])
+    later += protections(db, base_of(budget))
     return [Act.from_row(row) for row in rows + sorted(later, key=lambda row: -int(row["seq"]))]
 
 

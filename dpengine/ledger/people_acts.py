@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from dpengine.accountant.costs import Cost
-from dpengine.accountant.filter import used
+from dpengine.accountant.filter import Totals
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
 from dpengine.core.json_types import JsonObject
@@ -29,6 +29,7 @@ from dpengine.ledger.people_rows import (
     apart_id,
     base_of,
 )
+from dpengine.ledger.people_rules import HolderPart
 from dpengine.ledger.reader import LedgerReader
 from dpengine.ledger.rows import BudgetRecord, Charge, Reservation, Standing, Sums, read_request
 from dpengine.ledger.sqlite_file import sound_rows
@@ -42,10 +43,12 @@ _SHOWN = 100
 
 @dataclass(frozen=True)
 class Payer:
-    """The grant that pays, and what its holder used before."""
+    """The grant that pays, what its holder took before, and the sums behind the table's meter."""
 
     grant: Grant
     own: Standing
+    held: HolderPart
+    meter: Totals
 
 
 class PeopleLedger(LedgerReader):
@@ -76,6 +79,11 @@ class PeopleLedger(LedgerReader):
         """Refuses who may not do what only an owner does to a table."""
         with self._file.reading() as db:
             self._refuse_act(db, budget, table, actor)
+
+    def refuse_protecting(self, budget: str, table: str, actor: str) -> None:
+        """Refuses who may not declare more protection."""
+        with self._file.reading() as db:
+            self._refuse_protecting(db, budget, table, actor)
 
     def refuse_bringing(self, actor: str) -> None:
         """Refuses who may not bring a table."""
@@ -199,13 +207,11 @@ class PeopleLedger(LedgerReader):
             raise AllowanceError("people.no_grant")
         if not found[0]:
             raise AllowanceError("people.question_not_granted")
-        payers = [Payer(grant, book.own(record.id, grant.to)) for grant in found[0]]
-        fitting = (payer for payer in payers if people_rules.fits(record.rule, payer.grant, payer.own, costs))
+        payers = payers_of(book, record, wanted[0]["table"], found[0])
+        fitting = (one for one in payers if people_rules.fits(record.rule, one.grant, one.held, one.meter, costs))
         payer = next(fitting, None)
         if payer is None:
-            raise grant_exceeded(
-                record, max(payers, key=lambda one: people_rules.room(record.rule, one.grant, one.own)), costs
-            )
+            raise grant_exceeded(record, max(payers, key=lambda one: people_rules.room(one.grant, one.held)), costs)
         return payer
 
     def _sums(
@@ -227,7 +233,12 @@ class PeopleLedger(LedgerReader):
                 raise AllowanceError("people.waits")
             wish = approved.id
         own, of_table = book.own(record.id, payer.grant.to), book.of_table(record.id, table)
-        return Sums(payer.grant.to, _more(own, question, paid), _more(of_table, question, paid), wish)
+        held, meter = book.held(record, payer.grant.to), book.meter(record.id, table)
+        if not people_rules.fits(record.rule, payer.grant, held, meter, [paid]):  # a plan over tables of two meters
+            raise grant_exceeded(record, Payer(payer.grant, own, held, meter), [paid])
+        takes = people_rules.moves(record.rule, meter, [paid])
+        more = _more(own, question, paid), _more(of_table, question, paid)
+        return Sums(payer.grant.to, *more, takes, held.moved + takes, wish)
 
     def _refuse_step(self, db: Database, charge: Charge, claim: JsonObject) -> None:
         book, record = PeopleBook(db), self._known_budget(db, charge.budget)
@@ -241,6 +252,12 @@ class PeopleLedger(LedgerReader):
 
     def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
         _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
+
+    def _refuse_protecting(self, db: Database, budget: str, table: str, actor: str) -> None:
+        """It is an owner's act, on a budget that pays for no table of somebody else's: it would change that one too.
+        Where people keep apart, each has a budget of their own, with charges of their own."""
+        self._refuse_act(db, budget, table, actor)
+        _refuse(people_rules.protect_fault(PeopleBook(db), budget, actor))
 
     def _role(self, db: Database, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> Role | None:
         book = PeopleBook(db)
@@ -313,13 +330,20 @@ def grants_for_all(
     return found or []
 
 
+def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequence[Grant]) -> list[Payer]:
+    meter = book.meter(record.id, table)
+    return [Payer(one, book.own(record.id, one.to), book.held(record, one.to), meter) for one in grants]
+
+
 def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """What the questions take of the person's share, by their own sums, and what is left of it: as their meter says."""
-    after = payer.own.totals
-    for paid in costs:
-        after = after.plus(paid)
-    takes = (used(record.rule, after) - used(record.rule, payer.own.totals)) / payer.grant.share
-    left = people_rules.room(record.rule, payer.grant, payer.own) / payer.grant.share
+    """What the questions take of the person's share, and what is left of it: as their meter says. Where it is their
+    part of δ that does not suffice, that."""
+    moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
+    if moves <= room:
+        wanted = sum((paid.delta for paid in costs), Fraction(0))
+        left_delta = people_rules.delta_room(record.rule, payer.grant, payer.held)
+        return BudgetExceeded("people.exceeded_delta", price=wanted, left=left_delta)
+    takes, left = moves / payer.grant.share, room / payer.grant.share
     return BudgetExceeded("people.exceeded", price=up(takes * 100, _SHOWN), left=down(left * 100, _SHOWN))
 
 

@@ -6,9 +6,12 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
+from dpengine.accountant.filter import Totals
 from dpengine.core.json_types import JsonObject
+from dpengine.ledger import owner_rows, people_rules
 from dpengine.ledger.people_rows import NO, OWNER, Decision, Grant, Role, Wanted, is_group
-from dpengine.ledger.rows import Standing, Sums, sums_of
+from dpengine.ledger.people_rules import HolderPart
+from dpengine.ledger.rows import BudgetRecord, Charge, Standing, Sums, standing_after, standing_from, sums_of
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database
 
@@ -22,7 +25,9 @@ _ANY_ROLE = "SELECT seq FROM entries WHERE kind = 'role' LIMIT 1"
 _ONE_ROLE = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? AND {_ROLE} = ? AND {_TABLE} = ? {_LAST}"
 _ROLES_OF = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? ORDER BY seq"
 _ALL_ROLES = "SELECT * FROM entries WHERE kind = 'role' ORDER BY seq"
-_OWNERS_ON = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND budget = ? ORDER BY seq"
+_OWNERS_ON = (  # by the roles alone: SQLite would walk all rows
+    f"SELECT * FROM entries INDEXED BY owners_of WHERE kind = 'role' AND {_ROLE} = 'owner' AND budget = ? ORDER BY seq"
+)
 _OWNED = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND {_TABLE} = ? ORDER BY seq LIMIT 1"
 _GROUP_NAMED = f"SELECT * FROM entries WHERE kind = 'group' AND {_GROUP} = ? {_LAST}"
 _ALL_GROUPS = (
@@ -33,7 +38,9 @@ _GRANT = f"SELECT * FROM entries WHERE kind = 'grant' AND budget = ? AND {_TABLE
 _GRANTS_ON = f"SELECT * FROM entries WHERE kind = 'grant' AND budget = ? AND {_TABLE} = ? ORDER BY seq"
 _GRANTS_TO = f"SELECT * FROM entries WHERE kind = 'grant' AND {_TO} = ? ORDER BY seq"
 _OWN = f"SELECT * FROM entries WHERE {_UNDER} AND budget = ? AND json_extract(body, '$.under') = ? {_LAST}"
-_OF_TABLE = f"SELECT * FROM entries WHERE {_UNDER} AND budget = ? AND {_TABLE} = ? {_LAST}"
+_OF_TABLE = f"SELECT * FROM entries WHERE {_UNDER} AND budget = ? AND {_TABLE} = ? AND seq < ? {_LAST}"
+_WHOLE = f"SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? {_LAST}"
+_PROTECT = f"SELECT * FROM entries WHERE kind = 'protect' AND budget = ? AND seq < ? {_LAST}"
 _LIMIT = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'limit' AND budget = ? AND {_TABLE} = ? {_LAST}"
 _AGREEMENT = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'agreement' AND budget = ? {_LAST}"
 _WISHES = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'wish' AND budget = ? AND {_TABLE} = ? ORDER BY seq"
@@ -53,8 +60,9 @@ _USED = (
 
 
 class PeopleBook:
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, before: int = 2**62) -> None:
+        """`before`: sums and owners as they were before this row."""
+        self._db, self._before = db, before
 
     def served(self) -> bool:
         return bool(list(self._db.query(_ANY_ROLE)))
@@ -90,11 +98,51 @@ class PeopleBook:
 
     def own(self, budget: str, holder: str) -> Standing:
         sums = self._sums(_OWN, budget, holder)
-        return Standing.NOTHING if sums is None else sums.own
+        return self._anew(budget, "own", holder, sums and sums[0], sums and sums[1].own)
+
+    def held(self, record: BudgetRecord, holder: str) -> HolderPart:
+        rows = self._rows(_OWN, record.id, holder)
+        if not rows:
+            return HolderPart(Fraction(0), Fraction(0))
+        last = Charge.from_row(rows[0])
+        assert last.sums is not None
+        moved, since = last.sums.moved, last.seq
+        row, anew = self.moved_anew(record.id, holder)
+        if row > since:
+            moved, since = sum(anew.values(), Fraction(0)), row
+        return HolderPart(self.lowered(moved, record, last.table, since), self.own(record.id, holder).totals.delta)
+
+    def moved_anew(self, budget: str, holder: str) -> tuple[int, dict[str, Fraction]]:
+        """The row that last declared more protection, and how far a holder moved the meter before it, by table, as it
+        was counted anew there; 0 and nothing where there is none."""
+        rows = self._rows(_PROTECT, budget, self._before)
+        told = json.loads(rows[0]["body"]).get("moved", {}).get(holder, {}) if rows else {}
+        return int(rows[0]["seq"]) if rows else 0, {table: Fraction(part) for table, part in told.items()}
+
+    def lowered(self, moved: Fraction, record: BudgetRecord, table: str, since: int) -> Fraction:
+        """A part of a table's meter as it reads now, after every raise of the cap since a row."""
+        for row, (before, after) in owner_rows.raises(self._db, record.id, since):
+            then = PeopleBook(self._db, row).meter(record.id, table)
+            moved = people_rules.lowered(moved, record.rule, before, after, then)
+        return moved
+
+    def meter(self, budget: str, table: str) -> Totals:
+        """The sums behind a table's meter, as its owners read it."""
+        rows = self._rows(_WHOLE, budget, self._before) + self._rows(_PROTECT, budget, self._before)
+        whole = standing_after(max(rows, key=lambda row: int(row["seq"]))) if rows else Standing.NOTHING
+        return people_rules.meter(self, budget, table, whole)
 
     def of_table(self, budget: str, table: str) -> Standing:
-        sums = self._sums(_OF_TABLE, budget, table)
-        return Standing.NOTHING if sums is None else sums.table
+        sums = self._sums(_OF_TABLE, budget, table, self._before)
+        return self._anew(budget, "of_table", table, sums and sums[0], sums and sums[1].table)
+
+    def _anew(self, budget: str, part: str, name: str, seq: int | None, sums: Standing | None) -> Standing:
+        """These sums, unless more protection was declared since: then as they were counted anew there."""
+        rows = self._rows(_PROTECT, budget, self._before)
+        if rows and (seq is None or rows[0]["seq"] > seq):
+            told = json.loads(rows[0]["body"]).get(part, {}).get(name)
+            return Standing.NOTHING if told is None else standing_from(told)
+        return Standing.NOTHING if sums is None else sums
 
     def limit(self, budget: str, table: str) -> Fraction | None:
         rows = self._rows(_LIMIT, budget, table)
@@ -130,7 +178,8 @@ class PeopleBook:
 
     def owners_on(self, budget: str) -> dict[str, set[str]]:
         """The owners of each table that this budget pays for."""
-        newest = {(one.person, one.table): one for one in map(Role.from_row, self._rows(_OWNERS_ON, budget))}
+        rows = [row for row in self._rows(_OWNERS_ON, budget) if row["seq"] < self._before]
+        newest = {(one.person, one.table): one for one in map(Role.from_row, rows)}
         found: dict[str, set[str]] = {}
         for role in newest.values():
             found.setdefault(role.table, set()).update([role.person] if role.on else [])
@@ -186,9 +235,11 @@ class PeopleBook:
     def all_wishes(self) -> list[Wanted]:
         return [Wanted.from_row(row) for row in self._rows(_ALL_WISHES)]
 
-    def _rows(self, sql: str, *values: str) -> list[JsonObject]:
+    def _rows(self, sql: str, *values: str | int) -> list[JsonObject]:
         return sound_rows(self._db, sql, list(values))
 
-    def _sums(self, sql: str, budget: str, name: str) -> Sums | None:
-        rows = self._rows(sql, budget, name)
-        return sums_of(json.loads(rows[0]["body"])) if rows else None
+    def _sums(self, sql: str, *values: str | int) -> tuple[int, Sums] | None:
+        """The last charge that is found, by its number, and its sums."""
+        rows = self._rows(sql, *values)
+        sums = sums_of(json.loads(rows[0]["body"])) if rows else None
+        return None if sums is None else (int(rows[0]["seq"]), sums)

@@ -26,7 +26,8 @@ from dpengine.ledger.people_rows import (
     is_group,
     is_own,
 )
-from dpengine.ledger.rows import BudgetRecord, LedgerRow, Standing, Sums, sums_of
+from dpengine.ledger.people_rules import HolderPart
+from dpengine.ledger.rows import BudgetRecord, LedgerRow, Moved, Repriced, Standing, Sums, sums_of
 
 WRONG = "chain.people"
 
@@ -40,6 +41,7 @@ class PeopleSoFar:
         self._groups: dict[str, tuple[str, ...]] = {}
         self._grants: dict[tuple[str, str], dict[str, Grant]] = {}
         self._own: dict[tuple[str, str], Standing] = {}
+        self._moved: dict[tuple[str, str], tuple[Fraction, str]] = {}  # and the table of the holder's last charge
         self._of_table: dict[tuple[str, str], Standing] = {}
         self._limits: dict[tuple[str, str], Fraction | None] = {}
         self._wishes: dict[str, Wanted] = {}
@@ -77,6 +79,10 @@ class PeopleSoFar:
 
     def own(self, budget: str, holder: str) -> Standing:
         return self._own.get((budget, holder), Standing.NOTHING)
+
+    def held(self, record: BudgetRecord, holder: str) -> HolderPart:
+        moved, _ = self._moved.get((record.id, holder), (Fraction(0), ""))
+        return HolderPart(moved, self.own(record.id, holder).totals.delta)
 
     def of_table(self, budget: str, table: str) -> Standing:
         return self._of_table.get((budget, table), Standing.NOTHING)
@@ -145,7 +151,8 @@ class PeopleSoFar:
         if grant is None or not grant.allows(body["claim"]["key"]):
             return WRONG
         own, of_table = self.own(record.id, told.under), self.of_table(record.id, body["table"])
-        if not people_rules.fits(record.rule, grant, own, [paid]):
+        held, meter = self.held(record, told.under), people_rules.meter(self, record.id, body["table"], before)
+        if not people_rules.fits(record.rule, grant, held, meter, [paid]):
             return WRONG
         wish = ""
         if people_rules.waits(record.rule, self.limit(base_of(record.id), body["table"]), before, paid):
@@ -153,12 +160,34 @@ class PeopleSoFar:
             if approved is None:
                 return WRONG
             wish = approved.id
-        sums = Sums(told.under, _more(own, paid, loss), _more(of_table, paid, loss), wish)
+        takes = people_rules.moves(record.rule, meter, [paid])
+        more = _more(own, paid, loss), _more(of_table, paid, loss)
+        sums = Sums(told.under, *more, takes, held.moved + takes, wish)
         if told != sums:
             return WRONG
+        self._moved[record.id, told.under] = sums.moved, body["table"]
         self._own[record.id, told.under], self._of_table[record.id, body["table"]] = sums.own, sums.table
         self._used |= {wish} - {""}
         return None
+
+    def raised(self, record: BudgetRecord, after: Fraction, standings: dict[str, Standing]) -> None:
+        """A cap is raised: every holder's part falls as their table's meter does."""
+        for (budget, holder), (moved, table) in self._moved.items():
+            if base_of(budget) == record.id:
+                meter = people_rules.meter(self, budget, table, standings[budget])
+                moved = people_rules.lowered(moved, record.rule, record.rule.epsilon, after, meter)
+                self._moved[budget, holder] = moved, table
+
+    def counted_anew(self, budget: str, sums: Repriced, moved: Moved) -> None:
+        """More protection was declared: the sums of each holder and each table from then on."""
+        self._own |= {(budget, holder): one for holder, one in sums.own.items()}
+        self._of_table |= {(budget, table): one for table, one in sums.of_table.items()}
+        for holder, parts in moved.items():
+            _, table = self._moved[budget, holder]
+            self._moved[budget, holder] = sum(parts.values(), Fraction(0)), table
+
+    def protect_fault(self, budget: str, actor: str) -> str | None:
+        return people_rules.protect_fault(self, budget, actor) and WRONG
 
     def step_fault(
         self, row: LedgerRow, record: BudgetRecord, table: str, under: str, keys: Sequence[str]

@@ -3,9 +3,18 @@
 The ledger asks here inside the transaction that writes the row, and the check of the whole chain asks the same again
 from the rows alone; both come as a `Book`.
 
-**A grant** is a second, plain limit beside the budget's rule. With Σε_i and Σr_i over the holder's own rows on the
-budget, it admits while min(Σε_i/ε, Σr_i/(ε−c)) ≤ its share (the first part alone where the rule has no second). The
-meter that a person sees is that reading. Colleagues do not move it; raising the cap moves it as it moves the table's.
+**A grant** is a second, plain limit beside the budget's rule. It bounds how far its holder moves *the table's* meter:
+over the holder's rows on the budget, the sum of used(after) − used(before) at the moment of each charge stays within
+the granted share, and the sum of their δ within that share of the δ reserve. So all holders' parts add up to the
+table's meter, and a grant of 1 % takes 1 % of it at most, whatever was asked before. (The holder's rows read as a
+budget of their own would not do: a Gaussian after other people's Laplace questions moves the table's meter by far more
+than it moves a meter that starts at 0.) Colleagues do not move what somebody has used; they do change what the next
+question takes, as they change it for everybody. Where a cap is raised, the meter falls, and every holder's part falls
+in the same proportion. Where more protection is declared, every charge counts for more, and every holder's part is
+counted anew (`moved_anew`); it may then be more than the grant, and nothing more is admitted under it. The table's
+meter is the one that its owners read: where the budget also pays for a table of owners who do not know of this one,
+that of the tables they know of.
+
 It proves nothing by itself and need not: whatever k people ask together, through however many grants, is one adaptive
 conversation charged to one budget, and the rule of that budget covers it (filter.py). A grant to a group is one limit
 that its members share. A person with a grant of their own uses that one first, then those of their groups by name.
@@ -14,13 +23,15 @@ that its members share. A person with a grant of their own uses that one first, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
 from dpengine.accountant.costs import Cost, cost
-from dpengine.accountant.filter import Rule, share, used
+from dpengine.accountant.filter import Rule, Totals, share, used
 from dpengine.accountant.loss import Loss
 from dpengine.core.canonical import canonical
+from dpengine.core.exact import PICO, up
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.people_rows import (
     ADMINISTRATOR,
@@ -40,11 +51,19 @@ from dpengine.ledger.people_rows import (
     is_group,
     is_person,
 )
-from dpengine.ledger.rows import BudgetRecord, Standing
+from dpengine.ledger.rows import BudgetRecord, Moved, Paid, Raised, Standing, together
 
 NO_RIGHT = "people.no_right"
 MOST_WAITING = 5  # wishes of one person about one table
 ASKED_AS = {"share": "proportion", "average": "mean", "largest": "noisy_argmax"}  # a step, as a question by itself
+
+
+@dataclass(frozen=True)
+class HolderPart:
+    """What a grant's holder has taken so far: of the table's meter, and of δ."""
+
+    moved: Fraction
+    delta: Fraction
 
 
 class Book(Protocol):
@@ -60,6 +79,7 @@ class Book(Protocol):
     def grant(self, budget: str, table: str, to: str) -> Grant | None: ...
     def granted(self, budget: str, table: str) -> bool: ...
     def own(self, budget: str, holder: str) -> Standing: ...
+    def held(self, record: BudgetRecord, holder: str) -> HolderPart: ...
     def of_table(self, budget: str, table: str) -> Standing: ...
     def limit(self, budget: str, table: str) -> Fraction | None: ...
     def wanted(self, wish: str) -> Wanted | None: ...
@@ -239,6 +259,12 @@ def act_fault(book: Book, budget: str, table: str, actor: str) -> str | None:
     return None if not book.served() or owns_on(book, actor, table, budget) else NO_RIGHT
 
 
+def protect_fault(book: Book, budget: str, actor: str) -> str | None:
+    """Who may declare more protection on a budget: who owns all tables that it pays for, where nobody keeps apart."""
+    alone = book.apart(budget) is None and (not book.served() or owns_all(book, actor, budget))
+    return None if alone else "protect.shared"
+
+
 def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
     """Who may open a budget: whoever brings a table, and everybody their own practice budget."""
     if not book.served():
@@ -253,8 +279,20 @@ def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
 
 def shared_unknown(book: Book, budget: str, table: str) -> bool:
     """Does the budget also pay for a table of owners who do not know of this one?"""
+    return _known(book, budget, table) is not None
+
+
+def _known(book: Book, budget: str, table: str) -> list[str] | None:
+    """The tables on a budget that the owners of this one know of; None where those are all."""
     owners = book.owners_on(base_of(budget))
-    return any(not (people & owners.get(table, set())) for name, people in owners.items() if name != table)
+    known = [name for name, people in owners.items() if name == table or people & owners.get(table, set())]
+    return None if len(known) == len(owners) else known
+
+
+def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
+    """The sums behind a table's meter, as its owners read it. `whole`: those of the budget."""
+    known = _known(book, budget, table)
+    return whole.totals if known is None else together(book.of_table(budget, name) for name in known).totals
 
 
 # Asking
@@ -279,16 +317,61 @@ def price_of(rule: Rule, loss: Loss) -> Cost:
     return cost(loss, rule.alpha)
 
 
-def room(rule: Rule, grant: Grant, own: Standing) -> Fraction:
-    """What is left of a grant, as a share of the table's allowance; never below 0."""
-    return max(grant.share - used(rule, own.totals), Fraction(0))
-
-
-def fits(rule: Rule, grant: Grant, own: Standing, costs: Sequence[Cost]) -> bool:
-    after = own.totals
+def moves(rule: Rule, before: Totals, costs: Sequence[Cost]) -> Fraction:
+    """How far these questions, one after the other, move a meter."""
+    after = before
     for paid in costs:
         after = after.plus(paid)
-    return used(rule, after) <= grant.share
+    return used(rule, after) - used(rule, before)
+
+
+def room(grant: Grant, held: HolderPart) -> Fraction:
+    """What is left of a grant, as a share of the table's allowance; never below 0."""
+    return max(grant.share - held.moved, Fraction(0))
+
+
+def delta_room(rule: Rule, grant: Grant, held: HolderPart) -> Fraction:
+    """What is left of the grant's part of the δ reserve; never below 0."""
+    return max(grant.share * rule.delta_reserve - held.delta, Fraction(0))
+
+
+def delta_fits(rule: Rule, grant: Grant, held: HolderPart, costs: Sequence[Cost]) -> bool:
+    wanted = sum((paid.delta for paid in costs), Fraction(0))
+    return not wanted or wanted <= delta_room(rule, grant, held)
+
+
+def fits(rule: Rule, grant: Grant, held: HolderPart, before: Totals, costs: Sequence[Cost]) -> bool:
+    """`before`: the sums behind the table's meter."""
+    return held.moved + moves(rule, before, costs) <= grant.share and delta_fits(rule, grant, held, costs)
+
+
+def lowered(moved: Fraction, rule: Rule, before: Fraction, after: Fraction, meter: Totals) -> Fraction:
+    """A holder's part of a meter once its cap is raised: it falls as the meter falls."""
+    high, low = (used(replace(rule, epsilon=cap), meter) for cap in (before, after))
+    return up(moved * low / high, PICO**2) if high else moved
+
+
+def moved_anew(rule: Rule, past: Sequence[Paid | Raised], rows: int) -> Moved:
+    """Every holder's part of the meter once more protection is declared: all charges of the budget again in their
+    order, each as it counts for a person with so many rows, and every raise of the cap in between. Whoever declares it
+    owns all tables that the budget pays for, so the meter of each is that of the whole budget."""
+    parts: dict[tuple[str, str], Fraction] = {}
+    if not any(isinstance(one, Paid) and one.under for one in past):
+        return {}
+    first = next((one.before for one in past if isinstance(one, Raised)), rule.epsilon)
+    then, totals = replace(rule, epsilon=first), Totals.NOTHING
+    for one in past:
+        if isinstance(one, Raised):
+            parts = {key: lowered(part, then, one.before, one.after, totals) for key, part in parts.items()}
+            then = replace(then, epsilon=one.after)
+            continue
+        paid = price_of(then, one.loss_for(rows))
+        if one.under:
+            key = (one.under, one.table)
+            parts[key] = parts.get(key, Fraction(0)) + moves(then, totals, [paid])
+        totals = totals.plus(paid)
+    holders = sorted({holder for holder, _ in parts})
+    return {holder: {table: part for (who, table), part in parts.items() if who == holder} for holder in holders}
 
 
 def waits(rule: Rule, most: Fraction | None, before: Standing, paid: Cost) -> bool:

@@ -90,6 +90,26 @@ NEW_PEOPLE = (
         BEGIN SELECT RAISE(ABORT, 'only an owner says this'); END""",
 )
 
+# More protection (owner_rows.py): whatever is charged or drawn after it is charged for a person.
+PROTECT = (
+    "CREATE INDEX protects_of ON entries (budget, seq) WHERE kind = 'protect'",
+    f"""CREATE TRIGGER no_protect_without_role BEFORE INSERT ON entries
+        WHEN NEW.kind = 'protect' AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
+        BEGIN SELECT RAISE(ABORT, 'only an owner declares more protection'); END""",
+    """CREATE TRIGGER no_protect_once_closed BEFORE INSERT ON entries
+        WHEN NEW.kind = 'protect' AND EXISTS (SELECT 1 FROM entries WHERE kind = 'close' AND budget = NEW.budget)
+        BEGIN SELECT RAISE(ABORT, 'the budget is closed'); END""",
+    f"""CREATE TRIGGER no_row_once_protected BEFORE INSERT ON entries
+        WHEN NEW.kind = 'charge' AND coalesce(json_extract(NEW.body, '$.claim.unit.kind'), '') <> 'column'
+            AND EXISTS (SELECT 1 FROM entries WHERE kind = 'protect' AND budget = {_BASE})
+        BEGIN SELECT RAISE(ABORT, 'people are protected, not rows'); END""",
+    f"""CREATE TRIGGER no_step_once_protected BEFORE INSERT ON entries
+        WHEN NEW.kind = 'step' AND EXISTS (SELECT 1 FROM entries AS paid, entries AS said
+            WHERE paid.kind = 'charge' AND paid.request = NEW.request
+            AND said.kind = 'protect' AND said.budget = {_BASE} AND said.seq > paid.seq)
+        BEGIN SELECT RAISE(ABORT, 'the session was paid for before more was protected'); END""",
+)
+
 _ADMINISTERS = (
     "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
     " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'administrator'"

@@ -99,8 +99,10 @@ DECLARE
     rule json := (SELECT body::json -> 'rule' FROM entries WHERE kind = 'budget' AND budget = NEW.budget);
     cap text := coalesce((SELECT json_extract(body, '$.to') FROM entries WHERE kind IN ('seal', 'forget', 'raise')
         AND budget = base AND kind = 'raise' ORDER BY seq DESC LIMIT 1), rule ->> 'epsilon');
-    last json := coalesce((SELECT totals::json -> 'after' FROM entries WHERE kind = 'charge' AND budget = NEW.budget
-        ORDER BY seq DESC LIMIT 1), '{"epsilon":"0","renyi":"0","delta":"0"}');
+    last json := coalesce((SELECT totals::json -> 'after' FROM entries WHERE seq = greatest(
+        (SELECT max(seq) FROM entries WHERE kind = 'charge' AND budget = NEW.budget),
+        (SELECT max(seq) FROM entries WHERE kind = 'protect' AND budget = NEW.budget))),
+        '{"epsilon":"0","renyi":"0","delta":"0"}');
     was json := NEW.totals::json -> 'before';
     now json := NEW.totals::json -> 'after';
 BEGIN
@@ -125,8 +127,8 @@ def _guard(name: str, source: str) -> Function:
 
 RULE = (
     _guard("within_the_rule", _WITHIN),
-    "CREATE TRIGGER within_the_rule BEFORE INSERT ON entries FOR EACH ROW WHEN (NEW.kind = 'charge')"
-    " EXECUTE FUNCTION within_the_rule()",
+    "CREATE TRIGGER within_the_rule BEFORE INSERT ON entries FOR EACH ROW"
+    " WHEN (NEW.kind IN ('charge', 'protect')) EXECUTE FUNCTION within_the_rule()",
     "ALTER TABLE entries ENABLE ALWAYS TRIGGER within_the_rule",
 )
 

@@ -18,6 +18,7 @@ from itertools import zip_longest
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger import long_lists
+from dpengine.ledger.people_rows import base_of
 from dpengine.ledger.store import Database, walked
 
 FEW = 12  # the first answers under every law; `repeated_answers` uses no more
@@ -55,6 +56,7 @@ _INSERT = (
     " (SELECT coalesce(max(number), 0) + 1 FROM looks WHERE question = :question),"
     " (SELECT coalesce(max(place), 0) + 1 FROM looks WHERE question = :question AND law = :law))"
 )
+_PROTECTED = "SELECT seq FROM entries WHERE kind = 'protect' AND budget = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
 _NUMBER = "SELECT coalesce(max(number), 0) AS number FROM looks WHERE question = ?"
 _FIRST = (
     f"SELECT charge FROM looks INDEXED BY first_looks WHERE question = ? AND place <= {FEW}"
@@ -77,9 +79,16 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
     return canonical([given.get("noise") or "" if noise is None else noise, given.get("epsilon")])
 
 
+def since(db: Database, budget: str, charge: int = 2**62) -> str:
+    """A budget, with the row before this charge that last declared more protection on it: since then the same words ask
+    something else, of people and not of rows."""
+    rows = list(db.query(_PROTECTED, [base_of(budget), charge]))
+    return f"{budget} {rows[0]['seq']}" if rows else budget
+
+
 def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
     """Add the index row of the answer that was just written."""
-    question, law = _named(budget, body)
+    question, law = _named(since(db, budget, charge), body)
     row = {"seq": seq, "charge": charge, "question": question, "law": law}
     db.conn.execute(_INSERT, row)
 
@@ -130,7 +139,7 @@ def _follows(db: Database) -> Iterator[bool]:
     for row, look in zip_longest(walked(db, _ANSWERS), walked(db, _ALL)):
         try:
             long_lists.at_hand(db, [row["body"]])
-            question, law = _named(row["budget"], row["body"])
+            question, law = _named(since(db, row["budget"], row["charge"]), row["body"])
             questions[question] += 1
             laws[question, law] += 1
             expected = (row["seq"], row["charge"], question, law, questions[question], laws[question, law])

@@ -11,23 +11,26 @@ it does not know: later versions may add some.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, NotRequired, TypedDict
+from typing import ClassVar, NamedTuple, NotRequired, TypedDict
 
-from dpengine.accountant.costs import Cost
+from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.group import for_group
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.unit import Unit
 from dpengine.ledger import long_lists
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
-ACTS = ("seal", "forget", "raise", "close", "new_people")
+ACTS = ("seal", "forget", "raise", "close", "new_people", "protect")
 TOLD = ("part", "lost")
 SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
@@ -37,7 +40,8 @@ LedgerRow = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class BudgetRecord:
-    """A budget. Its rule is the one it was created with, except that the cap ε may have been raised since."""
+    """A budget. Its rule is the one it was created with, except that the cap ε may have been raised since; its unit is
+    that too, except that more protection may have been declared since."""
 
     id: str
     name: str
@@ -54,6 +58,10 @@ class BudgetRecord:
     def at_cap(self, epsilon: Fraction) -> BudgetRecord:
         """Under another cap; α, c and δ stay as they were frozen."""
         return replace(self, rule=replace(self.rule, epsilon=epsilon))
+
+    def for_unit(self, unit: JsonObject) -> BudgetRecord:
+        """With more protection declared."""
+        return replace(self, unit=unit)
 
     @staticmethod
     def from_row(row: LedgerRow) -> BudgetRecord:
@@ -95,6 +103,18 @@ def together(standings: Iterable[Standing]) -> Standing:
     return Standing(totals, history)
 
 
+def standing_of(losses: Iterable[tuple[Loss, int]], alpha: Fraction | None) -> Standing:
+    """The sums of charges with these losses, each so many times: as if they had been added one by one."""
+    totals, history = Totals.NOTHING, History.NOTHING
+    for loss, times in losses:
+        paid, one = cost(loss, alpha), History.of([loss])
+        many = (paid.epsilon, one.epsilon, one.squares)
+        epsilon, in_all, squares = (None if amount is None else times * amount for amount in many)
+        totals = totals.plus(Cost(epsilon, times * paid.renyi, times * paid.delta))
+        history = history.joined(History(times, in_all, squares, times * one.rho, times * one.delta))
+    return Standing(totals, history)
+
+
 def standing_json(standing: Standing) -> JsonObject:
     return {"totals": standing.totals.as_json(), "history": standing.history.as_json()}
 
@@ -110,10 +130,13 @@ class Sums:
     under: str  # whose grant it was made under
     own: Standing  # of that holder on this budget, with this charge
     table: Standing  # of its table on this budget, with this charge
+    takes: Fraction  # how far this charge moved the table's meter, under the cap of that moment
+    moved: Fraction  # how far that holder has moved it, with this charge (people_rules.py)
     wish: str = ""  # the approved wish that it uses up
 
     def as_json(self) -> JsonObject:
         told: JsonObject = {"under": self.under, "own": standing_json(self.own), "of_table": standing_json(self.table)}
+        told |= {"takes": str(self.takes), "moved": str(self.moved)}
         return told | ({"wish": self.wish} if self.wish else {})
 
 
@@ -121,7 +144,8 @@ def sums_of(body: JsonObject) -> Sums | None:
     if "under" not in body:
         return None
     own, table = standing_from(body["own"]), standing_from(body["of_table"])
-    return Sums(body["under"], own, table, body.get("wish", ""))
+    takes, moved = Fraction(body["takes"]), Fraction(body["moved"])
+    return Sums(body["under"], own, table, takes, moved, body.get("wish", ""))
 
 
 class Reservation(TypedDict):
@@ -188,6 +212,12 @@ class Charge:
         return Standing(self.totals_after, self.history)
 
 
+def standing_after(row: LedgerRow) -> Standing:
+    """The sums of a budget after a charge, or after more protection was declared."""
+    totals = json.loads(row["totals"])
+    return Standing(Totals.from_json(totals["after"]), History.from_json(totals["history"]))
+
+
 def charge_body(
     table: str, worker: str, claim: JsonObject, loss: Loss, price: Fraction, sums: Sums | None = None
 ) -> str:
@@ -231,6 +261,92 @@ class Looked:
     count: int
     first: tuple[Entry, ...]
     newest: tuple[Entry, ...]
+
+
+def rows_of_a_person(before: JsonObject, unit: Unit) -> int:
+    """Is this more protection than before? Then at most how many rows of a person earlier charges count for, else a
+    refusal. A row becomes an id with at least two rows a person, or more rows of the same id count. Another id could
+    make two people of one; fewer rows would leave somebody's rows without the protection that was declared."""
+    if unit.id_column is None:
+        raise AllowanceError("protect.less")
+    if before == unit.as_json():
+        raise AllowanceError("protect.same")
+    was = Unit.from_json(before)
+    if was.id_column not in (None, unit.id_column):
+        raise AllowanceError("protect.other_id", column=was.id_column)
+    if unit.at_most <= was.at_most:
+        raise AllowanceError("protect.fewer", least=was.at_most + 1)
+    return unit.at_most
+
+
+def by_row(claim: JsonObject) -> bool:
+    """Is a question's loss not stated for an id?"""
+    unit = claim.get("unit")
+    return not (isinstance(unit, dict) and unit.get("kind") == "column")
+
+
+class Paid(NamedTuple):
+    """What a charge adds, as far as a change of the unit needs it: whether it was stated for one row of a budget whose
+    unit is an id by now, whose grant paid, of which table, and the loss."""
+
+    by_row: bool
+    under: str
+    table: str
+    loss: Loss
+
+    def loss_for(self, rows: int) -> Loss:
+        """For a person with at most so many rows: what was charged for a row counts as for that many
+        (accountant/group.py). What was charged for an id covers all rows of a person already, and stays."""
+        return for_group(self.loss, rows) if self.by_row else self.loss
+
+
+class Raised(NamedTuple):
+    """The cap of a budget was raised, between two charges."""
+
+    before: Fraction
+    after: Fraction
+
+
+def paid_of(row: LedgerRow, by_row: bool) -> Paid:
+    body = json.loads(row["body"])
+    return Paid(by_row, body.get("under", ""), body["table"], loss_from_json(body["loss"]))
+
+
+def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -> Repriced:
+    """The sums of a budget for a person with at most so many rows, from all that was charged to it."""
+    paid = Counter(one for one in past if isinstance(one, Paid))
+    whole: list[tuple[Loss, int]] = []
+    own: dict[str, list[tuple[Loss, int]]] = {}
+    of_table: dict[str, list[tuple[Loss, int]]] = {}
+    for one, times in paid.items():
+        entry = (one.loss_for(rows), times)
+        whole.append(entry)
+        if one.under:  # where people sign in, each charge names who pays
+            own.setdefault(one.under, []).append(entry)
+            of_table.setdefault(one.table, []).append(entry)
+    parts = ({name: standing_of(found, alpha) for name, found in sorted(by.items())} for by in (own, of_table))
+    return Repriced(standing_of(whole, alpha), *parts)
+
+
+Moved = dict[str, dict[str, Fraction]]  # how far each grant holder moved the meter, by the table that was asked
+
+
+@dataclass(frozen=True)
+class Repriced:
+    """The sums of a budget after more protection was declared: all, each grant holder's, each table's."""
+
+    whole: Standing
+    own: dict[str, Standing]
+    of_table: dict[str, Standing]
+
+
+def protect_body(table: str, before: JsonObject, unit: JsonObject, sums: Repriced, moved: Moved) -> str:
+    told: JsonObject = {"table": table, "from": before, "unit": unit}
+    if moved:
+        told["moved"] = {name: {of: str(part) for of, part in parts.items()} for name, parts in moved.items()}
+    parts = (("own", sums.own), ("of_table", sums.of_table))
+    named = {name: {key: standing_json(one) for key, one in part.items()} for name, part in parts if part}
+    return canonical(told | named)
 
 
 def act_of(row: LedgerRow) -> tuple[str, Fraction | None, Fraction | None]:

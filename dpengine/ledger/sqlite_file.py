@@ -105,6 +105,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("0007_lists", long_lists.STATEMENTS),
     ("0008_new_people", people_triggers.NEW_PEOPLE),
     ("0009_agreements", people_triggers.AGREEMENTS),
+    ("0010_protect", people_triggers.PROTECT),
 )
 FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
 SCHEMA = frozenset(  # SQLite keeps them word for word

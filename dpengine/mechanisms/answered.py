@@ -17,7 +17,7 @@ from dpengine.declared.grouped import Ref, base
 from dpengine.declared.schema import ItemSet, Number
 from dpengine.mechanisms.card import ALL, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.mechanisms.promises import Goal, Promise
-from dpengine.mechanisms.telling import APART, FEW, alike, fills
+from dpengine.mechanisms.telling import APART, FEW, NOISE, alike, fills
 
 Runs = tuple[str, tuple[int, ...], tuple[float, ...], float]  # a column, where runs begin, counts, how far they are off
 
@@ -231,3 +231,26 @@ class Answered(ABC):
         if interval and not telling:
             return FEW
         return APART if self.compared and len(telling) > 1 and alike(telling) else ""
+
+    def mostly_noise(self, value: Json, interval: Json) -> bool:
+        """Is a released answer mostly noise, by its own ranges? Before there is one, the promise decides."""
+        if self.state(value, interval) in (FEW, NOISE):
+            return True
+        ranges = interval if isinstance(interval, dict) else {"": interval}
+        figures = value if isinstance(interval, dict) else {"": value}
+        known = {part: ends for part, ends in ranges.items() if ends is not None and not isinstance(ends[0], str)}
+        if not known or any(self.limits(part) is None for part in known):
+            return False
+        good = [part for part, ends in known.items() if not self._wide(figures.get(part) or 0, ends, part)]
+        if 2 * len(good) >= len(known):
+            return False
+        counted = sum(max(figures.get(part) or 0, 0) for part in known) if self.answer_kind == "count" else 0
+        return not counted or 2 * sum(max(figures.get(part) or 0, 0) for part in good) < counted
+
+    def _wide(self, figure: Json, ends: Ends, part: str) -> bool:
+        """Is a range coarse: wider than a quarter of what the figure can be, and of a count of the figure too?"""
+        half = (ends[1] - ends[0]) / 2
+        if self.answer_kind == "count":
+            return bool(half > max(self.coarse(), abs(figure) / 4))
+        least, most = self.limits(part) or (0, 0)
+        return bool(half > (most - least) / 8)

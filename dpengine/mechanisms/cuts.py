@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from dpengine.core.exact import read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.conditions import Predicate
+from dpengine.declared.conditions import FIT_OP, Predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import AGAIN, Grouped
@@ -77,10 +77,14 @@ def of_question(
 
 def of_columns(facts: Facts, valued: Iterable[str], conditions: Iterable[Predicate]) -> list[Cut]:
     """The rules for the columns whose values enter an answer, and for those that only decide who counts."""
+    conditions = tuple(conditions)
     kinds_of: dict[str, set[str]] = {name: _all(facts.schema[name]) for name in valued}
     for predicate in conditions:
         for name, kinds in _changed(facts, predicate.rows):
             kinds_of.setdefault(name, set()).update(kinds)
+    for predicate in conditions:
+        for name in predicate.fitting():  # what does not fit does not count, instead of counting as something else
+            kinds_of[name] = kinds_of.get(name, set()) - {LOWER, UPPER, OUTSIDE, ITEMS}
     cuts: list[Cut] = []
     places: dict[tuple[str, str], list[str]] = {}  # columns whose cells count as the same label are named together
     for name in sorted(kinds_of):
@@ -137,6 +141,8 @@ def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]
             yield from _changed(facts, row[1])
             continue
         name, op, operand = row
+        if op == FIT_OP:
+            continue
         if isinstance(name, Grouped):
             yield name.column, _of_groups(facts, name, op, operand)
             continue

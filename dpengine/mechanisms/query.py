@@ -88,6 +88,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     noise: str = ""  # one of `noises`, "" for the usual one
     older: int = 0  # the earlier version it was asked in, for a row of the ledger; 0 for the card's own
 
+    gated: ClassVar[bool] = True  # False: asked though a check doubts a column of it; each part then says so
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
     row_wise: ClassVar[bool] = False  # True: every row is released by itself, so tables of one row decide about it
     takes_long: ClassVar[bool] = False  # True: its answer may take minutes, and others must not wait for it
@@ -210,6 +211,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     def about(self, part: str = "") -> set[str]:
         """The declared columns whose cells a part of the answer depends on."""
         return self.used()
+
+    def to_check(self) -> set[str]:
+        """The declared columns that must have been checked before it is asked."""
+        return self.about()
 
     def cuts(self) -> tuple[Cut, ...]:
         """How the declaration changes the file's cells before they count; shown wherever the answer is shown."""

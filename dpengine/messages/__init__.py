@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from dpengine.messages.language import LANGUAGES, STORED, current
 from dpengine.messages.language import language as language
-from dpengine.messages.numbers import forms, local
+from dpengine.messages.numbers import forms, local, to_figures
 
 AREAS = (
     "declare",
@@ -167,7 +167,7 @@ def plain(value: object) -> str:
         return local(f"{value:,}")
     if isinstance(value, float):
         if value and (abs(value) < 1e-4 or abs(value) >= 1e15):
-            return local(f"{value:.3g}")
+            return to_figures(value, 3)
         text = f"{value:,.6f}" if abs(value) < 10 else f"{value:,.3f}"
         return local(text.rstrip("0").rstrip("."))
     if isinstance(value, (list, tuple)):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from math import isfinite
 
 from dpengine.messages.language import current
 
+MOST_DIGITS = (-12, 18)  # powers of ten between which a number is written out
 MARKS = {"sl": ".,"}  # between thousands, before decimals
 _ENGLISH = ",."
 _COUNTED = re.compile(r"\{(\w+)\|([^{}]*)\}")
@@ -21,6 +23,18 @@ def marks() -> str:
 def local(figure: str) -> str:
     """A figure printed in English, as the reader writes it: 1,234.5 is 1.234,5 in Slovene."""
     return figure.translate(str.maketrans(_ENGLISH, marks()))
+
+
+def to_figures(value: float, many: int) -> str:
+    """A number to so many figures as a person writes it: 180 and not 1.8e+02; one with very many digits as 1.8 · 10²⁰."""
+    if not isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "–"
+    number = Decimal(f"{value:.{many - 1}e}").normalize()
+    if number and not MOST_DIGITS[0] <= number.adjusted() <= MOST_DIGITS[1]:
+        power = str(number.adjusted()).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        leading = number.scaleb(-number.adjusted()).normalize()
+        return f"10{power}" if leading == 1 else f"{local(f'{leading:f}')} · 10{power}"
+    return local(f"{number:,f}")
 
 
 def english(figure: str) -> str:

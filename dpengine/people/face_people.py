@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.accountant import filter
-from dpengine.accountant.filter import Totals
 from dpengine.asking.answers import Meter, claim_of, make_meter
 from dpengine.asking.release import new_request
 from dpengine.asking.statement import Deed, deed_of
@@ -30,7 +29,7 @@ from dpengine.storage.registry import Record
 
 @dataclass(frozen=True)
 class HeldGrant:
-    """A grant, and what of it was used: a share of the table's allowance, by the holder's own rows."""
+    """A grant, and what of it was used: how far its holder moved the table's meter."""
 
     grant: Grant
     used: Fraction
@@ -142,7 +141,7 @@ class PeopleFace:
         if record.practice:
             whole = make_meter(budget, ledger.standing(budget.id))
             return whole, whole
-        mine = own_meter(budget, payer_of(ledger, budget.id, table, self.person, budget.rule))
+        mine = own_meter(budget, payer_of(ledger, budget, table, self.person))
         with self._at.house.ledger.people() as book:
             apart = book.apart(record.budget)
         if apart is None:
@@ -176,15 +175,19 @@ class PeopleFace:
     def _used(self, book: PeopleBook, record: Record, grant: Grant) -> Fraction:
         apart = book.apart(record.budget) or ()
         budget = apart_id(record.budget, grant.to) if grant.to in apart else record.budget
-        rule, kin = self._at.house.ledger.budget(budget).rule, self._at.kindred(budget)
+        paid, kin = self._at.house.ledger.budget(budget), self._at.kindred(budget)
         if kin is None:
-            return filter.used(rule, book.own(budget, grant.to).totals)
-        used = Totals.NOTHING  # of what they asked of somebody else's table nothing is told
+            return book.held(paid, grant.to).moved
+        since, anew = book.moved_anew(budget, grant.to)  # of what they asked of somebody else's table nothing is told
+        told = {name: part for name, part in anew.items() if name in kin}
+        used = sum((book.lowered(part, paid, name, since) for name, part in told.items()), Fraction(0))
         for entry in self._at.house.ledger.walk(budget):
             charge = entry.charge
+            if charge.seq < since:
+                continue
             if charge.sums is not None and charge.sums.under == grant.to and charge.table in kin:
-                used = used.plus(people_rules.price_of(rule, charge.loss))
-        return filter.used(rule, used)
+                used += book.lowered(charge.sums.takes, paid, charge.table, charge.seq)
+        return used
 
     def set_limit(self, table: str, share: Json | None) -> None:
         """A question that takes more than this share of the allowance waits for a decision; None: none does."""

@@ -13,6 +13,7 @@ from dpengine.asking.release import Home
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.declared.source import Source
+from dpengine.declared.unit import Unit
 from dpengine.intake.postgres import Described
 from dpengine.ledger import people_rules
 from dpengine.ledger.chain import Verdict
@@ -197,6 +198,12 @@ class PersonHome:
 
     def revise(self, name: str, schema: Schema, actor: str) -> Record:
         return self._house.revise(name, schema, self._at.person)
+
+    def protect(self, name: str, unit: Unit, actor: str, people: int | None = None) -> Record:
+        return self._house.protect(name, unit, self._at.person, people)
+
+    def refuse_unit(self, record: Record, unit: Unit) -> None:
+        self._house.refuse_unit(record, unit)
 
     def correct_people(self, name: str, people: int, actor: str) -> Record:
         return self._house.correct_people(name, people, self._at.person)

@@ -7,15 +7,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpengine.accountant import filter
-from dpengine.accountant.costs import cost
+from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.asking.answers import Meter, Preview, claim_of, make_meter
 from dpengine.asking.plan import Planner, PlanRow, Priced
 from dpengine.asking.sessions import BEST
+from dpengine.core.exact import down
 from dpengine.core.json_types import Json
 from dpengine.ledger import people_rules
 from dpengine.ledger.ledger import BudgetRecord, Ledger, Standing
-from dpengine.ledger.people_acts import Payer
+from dpengine.ledger.people_acts import Payer, payers_of
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rows import base_of
 from dpengine.ledger.rows import together
@@ -28,26 +29,40 @@ NOTHING = Fraction(0)
 
 
 class PersonTable(Table):
-    def preview(self, query: AnyQuery) -> Preview:
+    @property
+    def _delta_at_hand(self) -> Fraction:
+        """The person's part of the δ reserve; of a share such as a third a little less, in two figures."""
+        payer, grain = self._payer(), 1
+        whole = self.budget.rule.delta_reserve
+        part = whole if payer is None else whole * payer.grant.share
+        while 0 < part * grain < 10:
+            grain *= 10
+        return part if part == whole else down(part, grain)
+
+    def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
         """With which of the two limits is the tighter, and whether the question waits for a decision."""
-        seen = super().preview(query)
+        seen = super().preview(query, checked)
         if self.practice:
             return seen
         rule, price = self.budget.rule, cost(query.loss(), self.budget.rule.alpha)
-        payer = payer_of(self._workspace.ledger, self._budget.id, self.name, self.actor, rule, query.card.key)
+        checks = self.checks_for([query]) if checked else []
+        first = [cost(check.loss(), rule.alpha) for check in checks]
+        payers = [one for one in self._payers() if one.grant.allows(query.card.key)]
+        payer = next((one for one in payers if _fits(rule, one, price)), _roomiest(payers))  # as the ledger chooses
         table_left = max(1 - filter.used(rule, self._standing().totals), NOTHING)
         if payer is None:
             covered, left = self._payer() is None, self._left()  # by another share, or by none at all
             seen = replace(seen, own_share=seen.share, own_left=left, tighter="own", covered=covered)
             return replace(seen, admissible=False, more_like_this=0)
-        left = people_rules.room(rule, payer.grant, payer.own)
+        left = people_rules.room(payer.grant, payer.held)
         return replace(
             seen,
-            admissible=seen.admissible and people_rules.fits(rule, payer.grant, payer.own, [price]),
-            more_like_this=min(seen.more_like_this, _times(rule, payer, query)),
-            own_share=filter.used(rule, payer.own.totals.plus(price)) - filter.used(rule, payer.own.totals),
+            admissible=seen.admissible and _fits(rule, payer, price),
+            more_like_this=min(seen.more_like_this, _times(rule, payer, price)),
+            own_share=people_rules.moves(rule, payer.meter, [*first, price]),
             own_left=left,
             own_whole=payer.grant.share,
+            own_delta=people_rules.delta_fits(rule, payer.grant, payer.held, [price]),
             tighter="own" if left < table_left else "table",
             waits=self._waits(query, seen.share),
         )
@@ -57,24 +72,18 @@ class PersonTable(Table):
         found = super().prices(queries)
         if self.practice:
             return found
-        rule, ledger = self.budget.rule, self._workspace.ledger
+        rule, payers = self.budget.rule, self._payers()
 
         def fits(query: AnyQuery) -> bool:
-            payer = payer_of(ledger, self._budget.id, self.name, self.actor, rule, query.card.key)
-            usual = (query, self.cheapest(query))
-            return payer is not None and any(
-                people_rules.fits(rule, payer.grant, payer.own, [cost(one.loss(), rule.alpha)]) for one in usual
-            )
+            able = [one for one in payers if one.grant.allows(query.card.key)]
+            usual = [cost(one.loss(), rule.alpha) for one in (query, self.cheapest(query))]
+            return any(_fits(rule, payer, price) for payer in able for price in usual)
 
         return [price if fits(query) else None for price, query in zip(found, queries, strict=True)]
 
     def suggestions(self) -> list[AnyQuery]:
         """Those that fit into what is left of the person's own share too."""
-        found = super().suggestions()
-        return [query for query, price in zip(found, self.prices(found), strict=True) if price is not None]
-
-    def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
-        return super().affordable(steps, min(share, self._left()))
+        return [query for query in super().suggestions() if self.preview(query).admissible]
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
         return super().at_share(query, min(share, self._left()))
@@ -93,15 +102,23 @@ class PersonTable(Table):
         return PersonPlanner(self.budget.rule, standing.totals, keep, payer)
 
     def _payer(self) -> Payer | None:
-        ledger, rule = self._workspace.ledger, self.budget.rule
-        return None if self.practice else payer_of(ledger, self._budget.id, self.name, self.actor, rule)
+        """The grant with the most left."""
+        return _roomiest(self._payers())
+
+    def _payers(self) -> list[Payer]:
+        return [] if self.practice else _payers(self._workspace.ledger, self.budget, self.name, self.actor)
+
+    def _spendable(self) -> Fraction:
+        """The less of what is left of the table's and of their own share; the table's, where they have none."""
+        unused = super()._spendable()
+        return unused if self._payer() is None else min(unused, self._left())
 
     def _left(self) -> Fraction:
         """What is left of the person's own share, of the table's allowance; on practice budgets all."""
         payer = self._payer()
         if payer is None:
             return Fraction(1) if self.practice else NOTHING
-        return people_rules.room(self.budget.rule, payer.grant, payer.own)
+        return people_rules.room(payer.grant, payer.held)
 
     def _waits(self, query: AnyQuery, takes: Fraction) -> bool:
         with self._workspace.ledger.people() as book:
@@ -123,34 +140,45 @@ class PersonPlanner(Planner):
         priced = super()._priced(rows)
         if self._payer is None:
             return replace(priced, admitted=False)
-        after = self._payer.own.totals
-        for _, option in rows:
-            after = after if option is None else after.plus(option[1])
-        beyond = filter.used(self._rule, after) - self._payer.grant.share
+        payer, costs = self._payer, [option[1] for _, option in rows if option is not None]
+        if not people_rules.delta_fits(self._rule, payer.grant, payer.held, costs):
+            priced = replace(priced, admitted=False)
+        beyond = payer.held.moved + people_rules.moves(self._rule, payer.meter, costs) - payer.grant.share
         if beyond <= priced.over:
             return priced
         return replace(priced, keep=1 - priced.used - priced.share + beyond)
 
 
-def payer_of(ledger: Ledger, budget: str, table: str, person: str, rule: Rule, key: str | None = None) -> Payer | None:
-    """The grant that would pay now: the first with something left, else the first; None without one for this kind."""
-
-    def read(book: PeopleBook) -> list[Payer]:
-        grants = people_rules.grants_for(book, person, budget, table, today())
-        return [Payer(one, book.own(budget, one.to)) for one in grants]
-
-    found = ledger.as_rows_say(("payers", budget, table, person, today()), read)
-    payers = [one for one in found if key is None or one.grant.allows(key)]
-    left = (one for one in payers if people_rules.room(rule, one.grant, one.own) > 0)
+def payer_of(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> Payer | None:
+    """The grant that is used now: the first with something left, else the first; None without one."""
+    payers = _payers(ledger, budget, table, person)
+    left = (one for one in payers if people_rules.room(one.grant, one.held) > 0)
     return next(left, payers[0] if payers else None)
 
 
+def _payers(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> list[Payer]:
+    """Every grant that might pay, in the order in which the ledger tries them."""
+
+    def read(book: PeopleBook) -> list[Payer]:
+        return payers_of(book, budget, table, people_rules.grants_for(book, person, budget.id, table, today()))
+
+    return ledger.as_rows_say(("payers", budget.id, table, person, today()), read)
+
+
+def _fits(rule: Rule, payer: Payer, price: Cost) -> bool:
+    return people_rules.fits(rule, payer.grant, payer.held, payer.meter, [price])
+
+
+def _roomiest(payers: Sequence[Payer]) -> Payer | None:
+    return max(payers, key=lambda one: people_rules.room(one.grant, one.held), default=None)
+
+
 def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
-    """How much of a person's share is used: their own rows on the budget against their grant."""
-    standing = Standing.NOTHING if payer is None else payer.own
-    share = NOTHING if payer is None else payer.grant.share
-    meter = make_meter(record, standing)
-    return replace(meter, used=meter.used / share if share else Fraction(1), share=share)
+    """How much of a person's share is used: how far they moved the table's meter against their grant."""
+    if payer is None:
+        return replace(make_meter(record, Standing.NOTHING), used=Fraction(1), share=NOTHING)
+    share = payer.grant.share
+    return replace(make_meter(record, payer.own), used=payer.held.moved / share, share=share)
 
 
 def if_all_talk(ledger: Ledger, record: BudgetRecord, budgets: Sequence[str]) -> Meter:
@@ -159,13 +187,15 @@ def if_all_talk(ledger: Ledger, record: BudgetRecord, budgets: Sequence[str]) ->
     return make_meter(record, together(ledger.standing(budget) for budget in budgets))
 
 
-def _times(rule: Rule, payer: Payer, query: AnyQuery) -> int:
-    """How many more such questions fit into a grant: it is a budget of that share of ε and of ε − c."""
-    price = cost(query.loss(), rule.alpha)
-    whole = rule.epsilon * payer.grant.share
+def _times(rule: Rule, payer: Payer, price: Cost) -> int:
+    """How many more such questions fit into a grant: while one of the two readings of the table's meter is at most what
+    it reads now and what is left of the grant."""
+    reach = filter.used(rule, payer.meter) + people_rules.room(payer.grant, payer.held)
     runs = [0]
-    if payer.own.totals.epsilon is not None and price.epsilon:
-        runs.append((whole - payer.own.totals.epsilon) // price.epsilon)
+    if payer.meter.epsilon is not None and price.epsilon:
+        runs.append((rule.epsilon * reach - payer.meter.epsilon) // price.epsilon)
     if rule.c is not None and rule.c < rule.epsilon and price.renyi:
-        runs.append(((rule.epsilon - rule.c) * payer.grant.share - payer.own.totals.renyi) // price.renyi)
-    return max(runs)
+        runs.append(((rule.epsilon - rule.c) * reach - payer.meter.renyi) // price.renyi)
+    if not price.delta:
+        return max(runs)
+    return min(max(runs), people_rules.delta_room(rule, payer.grant, payer.held) // price.delta)

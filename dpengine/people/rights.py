@@ -51,17 +51,19 @@ WORKSPACE = MappingProxyType(
 TABLE = MappingProxyType(
     _all(_FACTS, "name practice facts schema budget closed actor joined sharing")
     | _all(_ACCOUNT, "acts took left_before took_by meter history burn_down more_like_last answers answer_of figures")
-    | _all(_ACCOUNT, "ledger_rows answer_rows answer_lines account_lines released_so_far fits fit_of people_far_off")
+    | _all(_ACCOUNT, "ledger_rows answer_rows answer_lines account_lines released released_so_far fits fit_of")
+    | _all(_ACCOUNT, "people_far_off")
     | _all(_ACCOUNT, "first_looks newest_look publications trainings checks drafted syntheses")
-    | _all(_PLAN, "query preview prices suggestions suggested affordable least_epsilon cheapest ways least_priced")
+    | _all(_PLAN, "query preview prices suggestions suggested opening least_epsilon cheapest ways least_priced")
+    | _all(_PLAN, "checks_for check_part finer_check doubts can_read")
     | _all(_PLAN, "levers at_share rehearse rehearse_rows training_for planner session_for recall looks last_asked")
     | _all(_PLAN, "already_known published synthetic")
     | _all(_ASK, "ask submit submit_plan open_session session run cancel make_rows")
-    | _all((OWNER,), "revise correct_people")
+    | _all((OWNER,), "revise correct_people protect protection_preview")
 )
 
 # Of a session that was paid for, by whoever paid for it.
-SESSION = MappingProxyType(_all(_ASK, "request entry query look others_from chose ask submit job end"))
+SESSION = MappingProxyType(_all(_ASK, "request entry query look past reserve others_from withdrawn ask submit job end"))
 
 # Of the ledger and of what runs, as far as pages read them: rows of tables that the person may see, jobs of their own.
 LEDGER = MappingProxyType(_all((ANYONE,), "head row_of find budget steps progress") | _all((AUDITOR,), "export_rows"))
@@ -72,9 +74,9 @@ PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SES
 # What a face does not have: the workings of the engine, and what is done from the machine itself.
 ENGINE_ONLY = frozenset(
     "as_person close coded coins correct_people current engine loading name_administrator open_budget practice_budget"
-    " read read_raw record refuse_damaged refuse_need revise schema_of".split()
+    " protect read read_raw record refuse_damaged refuse_need refuse_unit revise schema_of".split()
 )
-SESSION_ONLY = frozenset("coins jobs ledger read ready".split())
+SESSION_ONLY = frozenset("coins fits jobs ledger read ready".split())
 
 
 def printed() -> str:

@@ -12,11 +12,14 @@ from itertools import islice
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
+from dpengine.accountant.history import Past
 from dpengine.asking.jobs import Jobs, JobState
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
+from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Act, BudgetRecord, Burned, Charge, Entry, Ledger
 from dpengine.ledger.people_rows import KINDS
+from dpengine.ledger.reader import NO_ROW
 from dpengine.ledger.rows import ACTS, Standing, together
 
 Sees = Callable[[str, str], bool]  # may the person see what was asked of this table, on this budget?
@@ -40,7 +43,7 @@ class SeenLedger(Ledger):
         governs: Callable[[str], bool],
     ) -> None:
         """`governs`: does the person own this table, or audit it?"""
-        self._file, self.path = ledger._file, ledger.path
+        self._file, self.path, self._watch = ledger._file, ledger.path, ledger._watch
         self._person, self._sees, self._kindred, self._knows, self._governs = person, sees, kindred, knows, governs
 
     def close(self) -> None:
@@ -76,6 +79,11 @@ class SeenLedger(Ledger):
         finite = after.epsilon is not None and paid.epsilon is not None
         epsilon = after.epsilon - paid.epsilon if finite else None  # type: ignore[operator]
         return Totals(epsilon, after.renyi - paid.renyi, after.delta - paid.delta)
+
+    def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
+        if self._kindred(budget) is not None:
+            raise AllowanceError("protect.shared")
+        return super().protection_of(budget, unit)
 
     def told(self, charge: Charge) -> Charge:
         """Its running sums as the person may know them."""
@@ -126,8 +134,24 @@ class SeenLedger(Ledger):
     def progress(self, session: str) -> tuple[int, bool, bool]:
         return super().progress(session) if self.find(session) is not None else (0, False, False)
 
-    def first_other(self, budget: str, request: str) -> int | None:
-        return next((entry.charge.seq for entry in self.walk(budget) if entry.charge.request != request), None)
+    def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
+        """As the sums are told: where others use the budget unknown to this person, of the tables that they know of."""
+        kin = self._kindred(budget)
+        if kin is None:
+            return super().released(budget, before, but)
+        with self._file.reading() as db:
+            row = NO_ROW if before is None else before
+            return self._counted(db, budget, row, but, lambda charge: charge.table in kin)
+
+    def others_since(self, budget: str, row: int, but: str, most: int = 1) -> list[int]:
+        kin = self._kindred(budget)
+        if kin is None:
+            return super().others_since(budget, row, but, most)
+        charged = {entry.charge.request for entry in super().walk(budget) if entry.charge.table in kin}
+        rows = (found for found in super().export_rows(budget) if found["seq"] > row and found["request"] in charged)
+        kinds = ("charge", "answer", "part")
+        found = (int(one["seq"]) for one in rows if one["kind"] in kinds and one["request"] != but)
+        return list(islice(found, most))
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
         """The rows about tables that the person may see, with what belongs to them; what somebody else wishes or was

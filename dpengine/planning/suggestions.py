@@ -1,5 +1,4 @@
-"""Five questions a table can answer well, from its declared columns alone, each at the smallest usual ε that
-suffices."""
+"""Five questions a table can answer well, from its declared columns alone, each at the price it opens with."""
 
 from __future__ import annotations
 
@@ -11,7 +10,6 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.core.remembered import remembered
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import ref_json
@@ -19,6 +17,7 @@ from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.query import AnyQuery
+from dpengine.planning.opening import opening, room
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
@@ -27,18 +26,20 @@ TINY = Fraction(1, 10**12)
 Idea = JsonObject
 
 
-@remembered(256)
-def suggest(facts: Facts, rule: Rule, totals: Totals) -> tuple[AnyQuery, ...]:
-    """At most five different questions worth asking, each for at most half of what is left, the cheap ones first; fewer
-    where the table is small."""
-    affordable, cheap = (takes_at_most(part, rule, totals) for part in (Fraction(1, 2), Fraction(1, 20)))
+def suggest(facts: Facts, rule: Rule, totals: Totals, check: Callable[[AnyQuery], Fraction]) -> tuple[AnyQuery, ...]:
+    """At most five different questions that are more than noise at the price they open with; fewer where the table is
+    small. `check` is what the check of a question takes."""
+    left = max(1 - filter.used(rule, totals), Fraction(0))
     queries: list[AnyQuery] = []
-    for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
-        for key, parameters in ideas:
-            query = worth_asking(facts, key, parameters, affordable, room)
-            if query is not None and len(queries) < MANY:
-                queries.append(query)
-    return tuple(sorted(queries, key=lambda query: not cheap(query)))
+    for key, parameters in [*_kinds(facts), *_further(facts)]:
+        try:
+            asked = catalogue[key].build(facts, {"epsilon": "1"} | parameters)
+        except AllowanceError:
+            continue
+        found = opening(asked, rule, totals, left, check(asked))
+        if found is not None and not found.dear and room(found.asked) >= 1 and len(queries) < MANY:
+            queries.append(found.asked)
+    return tuple(queries)
 
 
 def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQuery], bool]:

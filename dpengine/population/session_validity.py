@@ -4,32 +4,42 @@ A session's questions are shares and averages; on [0, 1] each is a multiple of 1
 variance (s/ε₀)² (Gaussian), so the bounds of validity.py hold with s = 1: what one answer tells of a person is the same
 for every s. Only α differs: on a finer grid it is at most 1½ people larger, and two are added.
 
-Under add/remove the noise of an average is half as wide, because joining moves a centred sum by half its range;
-replacing a person is two steps, (2ε, (1 + e^ε)·δ). So the bounds are taken at half the noise, and α is added once more.
-Sums are divided by the declared size, so the bounds are for a table of that size.
+**Where something is claimed** (`claimable`): replace-one, so that the number of people is public, and a row is a
+person. Under add/remove sums are divided by a declared size, and nothing is claimed. `outward` still computes what the
+bounds would be for a table of that size from which nothing else was released. There the noise of an average is half as
+wide, because joining moves a centred sum by half its range; replacing a person is two steps, (2ε, (1 + e^ε)·δ). So the
+bounds are taken at half the noise, and α is added once more.
 
-“Which is largest” adds no noise to a number. It is ε₀-DP, which is all that Jung et al. need; the other bounds are not
-claimed for a session in which it is asked.
+**Which bound** is fixed when the session is reserved, by public facts and the ledger's sums: the one that is narrowest
+for the last question (`outward`). If nothing was released from the people before, each bound of validity.py may be it;
+else *history* (where answers are rounded) or *counted*. It has nine tenths of β. A tenth is kept for questions asked
+after something happened that it does not cover: something else was released meanwhile, or “which is largest” was asked
+where the bound is for noisy sums alone. They have *counted*, with all that was released before the question
+(`claimed`). In *description* and *history* an earlier “which is largest” counts as one of at most MOST_OPTIONS outcomes
+or being lost; that is a union bound over a tree whose branches are as many as the question asked there has.
 
-Where answers are rounded (`AdaptiveSession.rounded`), the *description* bound holds for every question before which
-nothing else was released from these rows (`others`), for public n and replace-one; “which is largest” has at most
-MOST_OPTIONS outcomes and being lost.
-
-All of it assumes that people were drawn independently and that this session is all that is seen of the table.
+A claim as wide as USELESS or wider is none.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
+from dpengine.accountant.history import Past
+from dpengine.accountant.loss import Repeated
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.session.asks import MOST_OPTIONS
 from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration
-from dpengine.population.validity import Width, cells_for, description, split, widths
+from dpengine.population.validity import Width, cells_for, counted, split, widths
+from dpengine.population.validity import rounded as rounded_width
 
-ONLY_PRIVATE = ("jung",)  # bounds that need nothing but (ε, δ)-DP
+ROUNDED = ("description", "history")  # bounds that rest on rounding
+NOISY_SUMS = ("information", "rogers")  # bounds that need every answer to be a noisy sum
+USELESS = Fraction(1, 4)
+MAIN = Fraction(9, 10)  # of β, for the bound that the session was reserved with
 
 
 def noise_of(query: AdaptiveSession) -> Calibration:
@@ -39,33 +49,80 @@ def noise_of(query: AdaptiveSession) -> Calibration:
     return Calibration(kind, query.people, query.questions, 1, scale**2 if kind == GAUSSIAN else scale, query.beta)
 
 
-def roundable(query: AdaptiveSession) -> bool:
-    """May rounding make the answers say more about the population? Of a public number of people only."""
-    return query.facts.relation == "replace" and query.facts.people is not None
+def claimable(query: AdaptiveSession) -> bool:
+    """Is anything said about the population? The number of people must be public, and a row a person."""
+    return query.facts.people is not None and query.facts.unit.at_most == 1
 
 
-def rounded(query: AdaptiveSession) -> AdaptiveSession:
-    """The same session with answers rounded to the number of values that suits the population best."""
-    return replace(query, rounded=cells_for(noise_of(query), query.beta)) if roundable(query) else query
+def rounded(query: AdaptiveSession, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0)) -> AdaptiveSession:
+    """The same session with answers rounded to the number of values that suits the population best; after other
+    releases only where that makes a claim of use."""
+    if not claimable(query):
+        return query
+    told = replace(query, rounded=cells_for(noise_of(query), query.beta))
+    if past == Past.NOTHING:
+        return told
+    best = outward(told, past, reserve)[0]
+    return told if best.theorem in ROUNDED and best.width < USELESS else query
 
 
 def outward(
-    query: AdaptiveSession, choice: bool = False, others: bool = False, question: int | None = None
+    query: AdaptiveSession, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0), question: int | None = None
 ) -> tuple[Width, ...]:
-    """Every bound on this session's answers, the narrowest claimed one first, and last what splitting would give.
-    `choice`: “which is largest” is asked too. `others`: something else was released from these rows before. A bound
+    """Every bound on this session's answers, the narrowest that is claimed first, and last what splitting would give.
+    `past`: what was released from these people before; `reserve`: the δ that their budget holds for charges. A bound
     that depends on the question's number is told for `question`, or for the last."""
+    return _outward(query, past, reserve, question, 0)
+
+
+def claimed(
+    query: AdaptiveSession,
+    past: Past,
+    reserve: Fraction,
+    question: int,
+    choices: int = 0,
+    others: Past | None = None,
+) -> Width | None:
+    """What is claimed of one answer; None where nothing is. `choices`: how many of the questions before it were “which
+    is largest”. `others`: all but this session's own that was released before it, where some of that came after the
+    session was reserved."""
+    query = replace(query, ask=None)  # the whole session
+    if not claimable(query):
+        return None
+    theorem = outward(query, past, reserve)[0].theorem
+    if others is None and not (choices and theorem in NOISY_SUMS):
+        bounds = _outward(query, past, reserve, question, choices)
+        found = next(bound for bound in bounds if bound.theorem == theorem)
+    else:
+        seen = past if others is None else others
+        if question > 1:
+            seen = seen.plus(Repeated(noise_of(query).each, question - 1))
+        found = _widened(query, counted(noise_of(query), seen, reserve, query.beta * (1 - MAIN), query.questions))
+    return found if found.claimed and found.width < USELESS else None
+
+
+@lru_cache(maxsize=512)
+def _outward(
+    query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None, choices: int
+) -> tuple[Width, ...]:
+    noise, beta, fresh = noise_of(query), query.beta * MAIN, past == Past.NOTHING
+    bounds = [replace(one, claimed=one.claimed and fresh) for one in _widths(noise, beta)]
+    if fresh or claimable(query):
+        bounds.append(counted(noise, past.plus(Repeated(noise.each, noise.answers)), reserve, beta))
+    bounds = [_widened(query, bound) for bound in bounds]
+    if query.rounded is not None and claimable(query):
+        last = query.questions if question is None else question
+        known = (last - 1 - choices) * math.log(query.rounded + 1)
+        known += choices * math.log(max(query.rounded + 1, MOST_OPTIONS + 1))
+        told = rounded_width(noise, query.rounded, beta, known, past, reserve)
+        bounds.append(replace(told, width=min(told.width + Fraction(2, query.people), Fraction(1))))
+    ordered = sorted(bounds, key=lambda bound: (not bound.claimed, bound.width))
+    return (*ordered, replace(split(query.people, query.questions, query.beta), claimed=fresh))
+
+
+def _widened(query: AdaptiveSession, bound: Width) -> Width:
     spare = Fraction(2, query.people) + (0 if query.facts.relation == "replace" else query.alpha)
-    bounds = _widths(noise_of(query), query.beta)
-    widened = [replace(bound, width=min(bound.width + spare + query.half_cell, Fraction(1))) for bound in bounds]
-    if choice:
-        widened = [bound if bound.theorem in ONLY_PRIVATE else replace(bound, claimed=False) for bound in widened]
-    if query.rounded is not None and roundable(query) and not others:
-        outcomes = MOST_OPTIONS + 1 if choice else None
-        told = description(noise_of(query), query.rounded, query.beta, question, outcomes)
-        widened.append(replace(told, width=min(told.width + Fraction(2, query.people), Fraction(1))))
-    ordered = sorted(widened, key=lambda bound: (not bound.claimed, bound.width))
-    return (*ordered, split(query.people, query.questions, query.beta))
+    return replace(bound, width=min(bound.width + spare + query.half_cell, Fraction(1)))
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,11 @@
 """How far k adaptive answers may lie from the *population* the people were drawn from, except with probability β.
 
-**Assumptions of every bound here.** The n people are drawn independently from one population; each query takes a row
-to [0, 1]; the answers are those of `noise_for_k.py` (integer noise on the sum, kept within [0, 1]); the analyst sees
-nothing else of the table and may pick each query after seeing earlier answers. The guarantee is meant under
-replace-one; `from_add_remove` turns one of the other kind into it.
+**Assumptions of every bound here.** The n people are drawn independently from one population, and a row is a person;
+each query takes a row to [0, 1]; the answers are those of `noise_for_k.py` (integer noise on the sum, kept within
+[0, 1]); the analyst may pick each query after seeing earlier answers. Of the people the analyst has seen these answers
+and what `Past` counts, nothing else: no range or list read off the file, either. *information*, *rogers*, *jung*,
+*description* and *split* hold only where nothing was released before; *history* and *counted* count what was. The
+guarantee is meant under replace-one; `from_add_remove` turns one of the other kind into it.
 
 **information** (claimed; proved here). Let A be all answers and I the mutual information of table and answers.
 (1) *I ≤ nk·i.* People are independent, so I ≤ Σ_p I(person p; A | the others), and by the chain rule that is a sum over
@@ -39,10 +41,37 @@ constant the Ω hides, and none was traced that goes with 10ε; it is shown with
 **split** (claimed). Question j asks its own n/k people, exactly: Hoeffding for values in [0, 1], and for yes/no
 questions the binomial tail, bounded in `_binomial_tail`. No noise, and no privacy.
 
-**flattery** (claimed; Xu and Raginsky 2017, Thm 1). For a model trained on the table with ρ-zCDP under replace-one: by
-(1) it reveals at most nρ about the table, as one person's row changes its law by at most KL ≤ ρ. A share of right
-answers is a mean of n values in [0, 1], so on average over tables and trainings it is at most √(nρ/(2n)) = √(ρ/2)
-above the same model's share in the population. An add/remove guarantee gives 4ρ: replacing a row is two steps.
+**shift** (proved here): what was released moves a mean by how much? Let h be everything released so far, H its law, and
+D the population. For person i put Y = (x_1, …, x_(i−1), h): as rows are independent, Y is as private about x_i as h is.
+Let TV_i be the total variation between the law of x_i given Y and D. Given h, the q(x_i) less their means given Y are
+martingale differences in intervals of length 1, so (Azuma, Hoeffding) for any q that h and the analyst's coins fix
+
+    |q(table) − q(population)| ≤ (1/n)·Σ TV_i + √(ln(2/b)/(2n))      but for b.
+
+*Pure*, Σε = e along h, chosen adaptively or not: given Y, the likelihoods of the values of x_i lie within a factor e^e.
+A set A of chance a gets chance a + t only if its odds rise by (a+t)(1−a)/(a(1−a−t)) ≥ ((1+t)/(1−t))², and they rise by
+at most e^e: so TV_i ≤ tanh(e/4), always. *Otherwise*: let ε′ be a function of h such that for each two rows the mass
+beyond it is at most δ′: ∫(p_x − e^ε′·p_x′)₊ ≤ δ′. With τ = tanh(ε′/4) and A the best set for Y, of chance a,
+
+    (TV_i − τ)·p(Y) = ∫_A ∫_(not A) [(1 − τ/(1−a))·p_x − (1 + τ/a)·p_x′] ≤ ∫∫ (p_x − e^ε′·p_x′)₊,
+
+the quotient of the two factors being the odds above, at least e^ε′. So E(TV_i − τ)₊ ≤ δ′, and by Markov the mean of the
+TV_i exceeds τ by d with chance at most δ′/d: for all q at once. As ε′ serve, for several orders α fixed in advance,
+α·Σρ + c(α, δ) and Σε of what is pure + α·Σρ of the rest + c(α, δ), sums as realised (the supermartingale of
+accountant/filter.py): δ for each, and the δ of (ε, δ) charges, at most the budget's reserve. Orders in advance replace
+levels of Σρ in advance, and lose less between them. From add/remove: 2Σε and 4Σρ, replacing being two steps. ∎
+
+**history** (claimed). After what was released before a session: *description* given h, plus the shift by it, which is
+one for all T^(j−1) questions. **counted** (claimed). The shift by everything, the session's own answers included, plus
+√(ln(2k/b)/(2n)): every question is a function of the transcript. It needs no rounding, and holds for releases between
+the questions too. With Gaussian parts and releases in between, δ′/d is taken for each of the k questions.
+
+**flattery** (claimed). A share of right answers is a mean of n values in [0, 1]. For a model chosen by all that was
+released, zCDP of Σρ, it is on average over tables and releases at most √(Σρ/2) above the share in the population, where
+the amounts were fixed in advance (Xu and Raginsky 2017, Thm 1): by (1) all of it reveals at most nΣρ about the table,
+as given the others a person's row moves its law by KL ≤ Σρ from the law with the row replaced, or with it left out (so
+add/remove gives Σρ too, not 4Σρ). Where all of it is pure, the shift tanh(Σε/4), from add/remove tanh(Σε/2), bounds it
+as well, for amounts chosen along the way.
 
 A parameter may be picked by any search, since every choice is valid; what is stated is then evaluated in exact
 arithmetic, or in floats with a part in 10^9 to spare, and rounded up to 10^-6.
@@ -52,14 +81,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
 
 from dpengine.accountant import renyi
-from dpengine.accountant.history import history_of
-from dpengine.accountant.loss import Gaussian, Loss
+from dpengine.accountant.history import Past
+from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import BETA
 from dpengine.core.exact import exp_decimal, ln_below, up
 from dpengine.declared.unit import Relation
@@ -67,6 +96,8 @@ from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration, chec
 
 CELLS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)  # round numbers to choose from
 GRAIN = 10**6  # widths are rounded up to this
+ORDERS = tuple(Fraction(rho, 10**5) for rho in (6, 24, 96, 384, 1536))  # Σρ for which an order α is the best
+SHIFT_SHARE = Fraction(3, 5)  # of β, for the shift by what was released before
 _SPARE = 1 + 1e-9
 _NORMAL = NormalDist()
 
@@ -75,7 +106,7 @@ _NORMAL = NormalDist()
 class Width:
     """With probability ≥ 1−β every answer is within `width` of the population's value. A width of 1 says nothing."""
 
-    theorem: str  # "information", "rogers", "jung", "description", "lecture" or "split"
+    theorem: str  # "information", "rogers", "jung", "description", "history", "counted", "lecture" or "split"
     width: Fraction
     claimed: bool
     beta: Fraction
@@ -164,9 +195,41 @@ def description(
 ) -> Width:
     """Of answers rounded to so many cells: for this question, or for the last, which is the widest. `outcomes` is how
     many different ones a question may have, if that is more than a cell or being lost."""
-    check(noise.people, noise.answers, beta)
     last = noise.answers if question is None else question
-    known = (last - 1) * math.log(max(cells + 1, outcomes or 0))
+    return rounded(noise, cells, beta, (last - 1) * math.log(max(cells + 1, outcomes or 0)))
+
+
+def rounded(
+    noise: Calibration,
+    cells: int,
+    beta: Fraction,
+    known: float,
+    past: Past = Past.NOTHING,
+    reserve: Fraction = Fraction(0),
+) -> Width:
+    """Of an answer rounded to so many cells, before which the session's own answers had e^known outcomes: after what
+    was released before the session. `reserve`: the most δ that the budget ever spends on its charges."""
+    if past == Past.NOTHING:
+        return _sampled("description", noise, Fraction(1, 2 * cells), beta, known, cells=Fraction(cells))
+    moved = shift(past, beta * SHIFT_SHARE, reserve)
+    rest, added = beta * (1 - SHIFT_SHARE), moved + Fraction(1, 2 * cells)
+    told = _sampled("history", noise, added, rest, known, cells=Fraction(cells), shift=moved)
+    return replace(told, beta=beta)
+
+
+def counted(noise: Calibration, past: Past, reserve: Fraction, beta: Fraction = BETA, times: int = 1) -> Width:
+    """Where `past` holds all that was released before the question, the session's own answers included. `times`: for so
+    many questions, each with a `past` of its own."""
+    moved = shift(past, beta * SHIFT_SHARE / times, reserve)
+    told = _sampled("counted", noise, moved, beta * (1 - SHIFT_SHARE), 0.0, shift=moved)
+    return replace(told, beta=beta)
+
+
+def _sampled(
+    theorem: str, noise: Calibration, added: Fraction, beta: Fraction, known: float, **terms: Fraction
+) -> Width:
+    """α and the root, β split between them, plus what is `added`."""
+    check(noise.people, noise.answers, beta)
 
     def leap(b: float) -> float:
         return math.sqrt((known + math.log(2 * noise.answers / b)) / (2 * noise.people))
@@ -176,8 +239,40 @@ def description(
 
     share = exactly(golden(near, 0.01, 0.99))
     b = beta * share
-    width = noise.alpha_at(beta - b) + Fraction(1, 2 * cells) + _safe(leap(float(b)))
-    return _told("description", width, True, beta, noise, table_share=share, cells=Fraction(cells))
+    width = noise.alpha_at(beta - b) + added + _safe(leap(float(b)))
+    return _told(theorem, width, True, beta, noise, table_share=share, **terms)
+
+
+def shift(past: Past, beta: Fraction, reserve: Fraction = Fraction(0), relation: Relation = "replace") -> Fraction:
+    """The mean of the TV_i is at most this, but for β, after what was released before."""
+    if past == Past.NOTHING:
+        return Fraction(0)
+    steps = 1 if relation == "replace" else 2
+    pure, bell, rho = past.pure * steps, past.bell * steps**2, past.rho * steps**2
+    found = [Fraction(1)]
+    if not past.bell and not past.delta:
+        found.append(_tanh_above(pure / 4))
+    if steps == 1 or not past.delta:  # (ε, δ) charges under add/remove: nothing is claimed
+        for order in ORDERS:
+            alpha, toll, delta = _order(order, beta / len(ORDERS))
+            epsilon = min(pure + alpha * bell, alpha * rho) + toll
+            found.append(_tanh_above(epsilon / 4) + (delta + reserve) * len(ORDERS) / beta)
+    return min(found)
+
+
+@lru_cache(maxsize=256)
+def _order(rho: Fraction, beta: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """α, its toll and δ that suit a sum of ρ best where δ is divided by β: a function of public numbers alone. Each of
+    the two sums that may be converted at α has half of δ."""
+    near = float(rho)
+
+    def at(ln_delta: float) -> float:
+        return math.tanh(_zcdp_near(near, ln_delta - math.log(2)) / 4) + math.exp(ln_delta) / float(beta)
+
+    middle = math.log(float(beta) * math.sqrt(near))
+    delta = exactly(math.exp(golden(at, middle - 12, middle + 1)))
+    alpha = renyi.order_for_sum(rho, delta / 2)
+    return alpha, renyi.toll(alpha, delta / 2), delta
 
 
 def cells_for(noise: Calibration, beta: Fraction = BETA) -> int:
@@ -229,13 +324,15 @@ def stated(noise: Calibration, beta: Fraction = BETA) -> Width:
     return min((bound for bound in widths(noise, beta) if bound.claimed), key=lambda bound: bound.width)
 
 
-def flattery(loss: Loss, relation: Relation) -> Fraction:
-    """By how much the share of right answers is too high, on average, on the rows that a model was trained on."""
-    history = history_of([loss])
-    if history.delta:
+def flattery(past: Past, relation: Relation) -> Fraction:
+    """By how much the share of right answers is too high, on average, on the rows that a model was trained on: `past`
+    holds the training and all that was released before the model was picked."""
+    if past.delta:
         return Fraction(1)  # nothing is claimed where some of the loss has no ρ
-    rho = history.rho * (1 if relation == "replace" else 4)
-    return min(Fraction(1), up(_safe(math.sqrt(float(rho) / 2)), GRAIN))
+    found = [Fraction(1), _safe(math.sqrt(float(past.rho) / 2))]
+    if not past.bell:
+        found.append(_tanh_above(past.pure / (4 if relation == "replace" else 2)))
+    return up(min(found), GRAIN)
 
 
 # --- what the bounds are made of --------------------------------------------------------------------------------------
@@ -314,6 +411,10 @@ def _told(
 ) -> Width:
     cut = min(Fraction(1), up(width, GRAIN))  # values and answers lie in [0, 1]
     return Width(theorem, cut, claimed, beta, noise, terms | {"uncut": width})
+
+
+def _tanh_above(value: Fraction) -> Fraction:
+    return min(Fraction(1), _safe(math.tanh(float(value) * _SPARE)))
 
 
 def _safe(value: float) -> Fraction:

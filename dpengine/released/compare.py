@@ -21,8 +21,11 @@ Why ten     β/(j(j+1)) would give half of β to the first answer and a 110th to
             and the tenth a 38th. With Laplace noise a range is 1.8 times as wide as that of the answer alone at j = 1,
             2.2 times at 10, 3.4 times at 100.
 Bought      ends of a range (quantiles) were drawn at the answer's own β and cannot be stated at less afterwards. The
-            parts of one such answer hold at once, but for β, for that answer alone: they are compared with each other
-            under this weaker claim, which is said, and never with another answer.
+            parts of one such answer hold at once, but for β, for that answer alone. Picks from bought answers i ∈ B,
+            and perhaps from others, all hold but for Σ_B β_i, plus β if others are among them (the theorem): the noise
+            of each answer is fresh given the past, so a union bound over their places in the budget. It holds for
+            answers that were not picked because of what they say, which the claim tells; it adds up over the picks,
+            and is refused where half or more of the chance is used up.
 About       the table as it was declared and counted for each answer, cuts included; nothing is said of the world.
 """
 
@@ -43,6 +46,7 @@ from dpengine.mechanisms.query import AnyQuery, Averaged
 LEAD = 9
 FEWEST = 2
 MOST_PICKED = 20
+MOST_FAILING = Fraction(1, 2)  # a claim that fails as often as not tells nothing
 
 
 def share_of(beta: Fraction, place: int) -> Fraction:
@@ -73,7 +77,7 @@ class Comparable:
     stated: Stated
     unit: tuple[str, str, str]  # its unit, its column, its kind of answer
     tells: bool  # False: its range says nothing
-    alone: bool  # True: its range was drawn with the answer, and is valid only together with that answer's other parts
+    alone: bool  # True: its range was drawn with the answer, at that answer's own β
     day: bool  # a day, as its number
     beta: Fraction  # of the claim
     measure: str = ""  # what it is counted in, by the declaration it was asked under
@@ -194,14 +198,18 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What follows about some figures. All ranges hold at once, with those of every other figure that could have been
-    picked; or, where `alone`, with those of the other parts of the same answer."""
+    """What follows about some figures. All ranges hold at once but for `beta`, with those of every other figure that
+    could have been picked; or, where some are `alone`, with those of the other parts of the picked answers."""
 
     picks: tuple[Comparable, ...]
     pairs: tuple[Compared, ...]  # each further one against the first
     total: Stated | None  # None where figures of this kind do not add up
     alone: bool
     beta: Fraction
+
+    @property
+    def answers(self) -> int:
+        return len({pick.request for pick in self.picks})
 
     @property
     def largest(self) -> Comparable | None:
@@ -224,14 +232,21 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
         raise AllowanceError("compare.units")
     if len(counted := {pick.measure for pick in picks}) > 1:
         raise AllowanceError("compare.measures", measures=sorted(one or "–" for one in counted))
-    if any(pick.alone for pick in picks) and len({pick.request for pick in picks}) > 1:
+    if (beta := _union(picks)) >= MOST_FAILING:
         raise AllowanceError("compare.bought")
     if silent := [pick.part for pick in picks if not pick.tells]:
         raise AllowanceError("compare.few_part" if silent[0] else "compare.few", part=silent[0])
     first, day = picks[0], picks[0].day
     pairs = tuple(_pair(first, other, day) for other in picks[1:])
     added = total([pick.stated for pick in picks]) if first.adds and not day else None
-    return Comparison(tuple(picks), pairs, added, first.alone, first.beta)
+    return Comparison(tuple(picks), pairs, added, any(pick.alone for pick in picks), beta)
+
+
+def _union(picks: Sequence[Comparable]) -> Fraction:
+    """The chance that some range fails: β of each answer whose ranges were bought, and once that of the joint claim."""
+    bought = {pick.request: pick.beta for pick in picks if pick.alone}
+    joint = [pick.beta for pick in picks if not pick.alone]
+    return sum(bought.values(), Fraction(0)) + max(joint, default=Fraction(0))
 
 
 def _pair(first: Comparable, second: Comparable, day: bool) -> Compared:

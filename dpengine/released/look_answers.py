@@ -22,7 +22,8 @@ from fractions import Fraction
 import numpy as np
 
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.conditions import AnyOf, Clause, Predicate
+from dpengine.declared.cell_kinds import FITS
+from dpengine.declared.conditions import AnyOf, Clause, Predicate, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
 from dpengine.declared.unit import Unit
@@ -98,7 +99,7 @@ def _cells(look: Look, column: str, conditions: Sequence[Clause]) -> tuple[list[
     if size > MOST_CODES:
         return None
     met = np.zeros((2, axis.size), dtype=np.int64)  # codes of each cell that do not meet them, and that do
-    fits = {f"fault {column}": 0}
+    fits = {kind_name(column): FITS}
     for code in range(-1 if axis.absent else 0, size):
         row = fits | {column: MISSING if code < 0 else code}
         met[int(all(one.holds(row) for one in conditions)), axis.of(row)] += 1

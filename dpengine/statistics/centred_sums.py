@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import isqrt
 from operator import add
 
@@ -18,7 +17,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import MISSING
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Aggregate, Found
-from dpengine.statistics.view import Expression, View, signed, total
+from dpengine.statistics.view import Expression, View, joined, signed, total
 
 UNITS = 2**20  # of a norm
 MOST_WIDE = 2**28  # h·parts: sums of 10^10 rows stay below 2^62, and products of a row below 2^53
@@ -76,7 +75,7 @@ class CentredSums(Aggregate[tuple[int, ...]]):
         rows = view.rows.select(**away)
         lengths = [_divided(rows[f"y{at}"].abs() * UNITS + (self.halves[at] - 1), self.halves[at]) for at in places]
         rows = rows.mutate(**{f"g{at}": length for at, length in enumerate(lengths)})
-        rows = rows.mutate(square=reduce(add, [rows[f"g{at}"] * rows[f"g{at}"] for at in places]))
+        rows = rows.mutate(square=joined(add, [rows[f"g{at}"] * rows[f"g{at}"] for at in places]))
         rows = rows.mutate(near=rows.square.cast("float64").sqrt().ceil().cast("int64"))
         # whatever a machine's square root rounds: the least root with root² ≥ square, and at least 1
         lower = ((rows.near - 1) * (rows.near - 1) >= rows.square).ifelse(rows.near - 1, rows.near)

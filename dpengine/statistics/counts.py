@@ -11,12 +11,13 @@ from math import prod
 
 import numpy as np
 
-from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.cell_kinds import FITS
+from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Aggregate, Found, only_compared, placed
-from dpengine.statistics.view import Expression, View, total
+from dpengine.statistics.view import Expression, View, flag_name, total
 
 Counts = tuple[int, ...]
 SHORT_GRID = 2**12
@@ -235,22 +236,16 @@ class ItemCounts(Aggregate[Counts]):
         return placed(columns["item"], columns["rows"], self.size)
 
 
-def flag_name(column: str) -> str:
-    """Where the coded file keeps which rows do not fit a column: f3 for the column c3."""
-    return f"f{column.removeprefix('c')}"
-
-
 @dataclass(frozen=True)
 class MisfitCount(Aggregate[int]):
-    """How many rows have a cell that does not fit its declaration: in one column (`fault <name>`), or any
-    (`fault`)."""
+    """How many rows have a cell that does not fit its declaration: in one column, or in any (`fault`)."""
 
     column: str | None = None
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> int:
-        name = "fault" if self.column is None else f"fault {self.column}"
-        return sum(row[name] for row in rows if self.where.holds(row))
+        met = [row for row in rows if self.where.holds(row)]
+        return sum(row["fault"] if self.column is None else row[kind_name(self.column)] < FITS for row in met)
 
     def imagine(self, people: int, shape: str) -> int:
         return people // 50
@@ -262,42 +257,45 @@ class MisfitCount(Aggregate[int]):
         return {self._flag(names): "int64"}
 
     def expression(self, view: View) -> Expression:
-        return view.rows.aggregate(rows=total(view.rows[self._flag(view.names)]))
+        flag = view.rows[self._flag(view.names)]
+        return view.rows.aggregate(rows=total(flag if self.column is None else (flag < FITS).ifelse(1, 0)))
 
     def shape(self, columns: Found) -> int:
         return int(columns["rows"][0])
 
 
 @dataclass(frozen=True)
-class MisfitCounts(Aggregate[Counts]):
-    """In each of several columns: how many rows have a cell there that does not fit its declaration; with `fitting`,
-    then also how many have one that does."""
+class KindCounts(Aggregate[Counts]):
+    """For each of several columns: how many rows have a cell of each of these kinds there (`cell_kinds`)."""
 
-    columns: tuple[str, ...]
+    columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds that are counted, in this order
     where: Predicate = EVERYONE
-    fitting: bool = False
 
     def of(self, rows: Sequence[Row]) -> Counts:
         met = [row for row in rows if self.where.holds(row)]
-        return self._with_fitting([sum(row[f"fault {name}"] for row in met) for name in self.columns], len(met))
-
-    def _with_fitting(self, misfits: Sequence[int], rows: int) -> Counts:
-        return (*misfits, *(rows - misfit for misfit in misfits if self.fitting))
+        return tuple(
+            sum(row[kind_name(column)] == kind for row in met) for column, kinds in self.columns for kind in kinds
+        )
 
     def imagine(self, people: int, shape: str) -> Counts:
-        return self._with_fitting((people // 50,) * len(self.columns), people)
+        """Nearly every cell fits."""
+        few = people // 50
+        return tuple(
+            max(people - few * (len(kinds) - 1), 0) if kind == FITS else few
+            for _, kinds in self.columns
+            for kind in kinds
+        )
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
-        return {flag_name(names[column]): "int64" for column in self.columns}
+        return {flag_name(names[column]): "int64" for column, _ in self.columns}
 
     def expression(self, view: View) -> Expression:
-        rows, names = view.rows, view.names
-        found = {f"n{at}": total(rows[flag_name(names[column])]) for at, column in enumerate(self.columns)}
-        return rows.aggregate(**found, rows=rows.count())
+        flags = [(view.rows[flag_name(view.names[column])], kinds) for column, kinds in self.columns]
+        parts = [(flag == kind).ifelse(1, 0) for flag, kinds in flags for kind in kinds]
+        return view.rows.aggregate(**{f"n{at}": total(part) for at, part in enumerate(parts)})
 
     def shape(self, found: Found) -> Counts:
-        misfits = [int(found[f"n{at}"][0]) for at in range(len(self.columns))]
-        return self._with_fitting(misfits, int(found["rows"][0]))
+        return tuple(int(found[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,14 @@ shifted and the sign is put back.
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add, and_, or_
+from operator import add, and_
 
 import pyarrow as pa
 
 from dpengine.core.json_types import JsonObject
 from dpengine.statistics.cell_features import CellsLayout
 from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier
-from dpengine.statistics.view import Expression, View, integer, signed
+from dpengine.statistics.view import Expression, View, integer, joined, signed
 
 WEIGHTS = "weights"
 
@@ -46,8 +45,8 @@ def counted(view: View, layout: Layout) -> View:
     columns = zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True)
     held = [view[name].between(0, column.size - 1) for name, column in columns if name in layout.needed]
     if layout.listed:
-        held.append(_among(view[layout.target], layout.yes + layout.no))
-    return view.of(view.rows.filter(reduce(and_, held)))
+        held.append(view.among(view[layout.target], layout.yes + layout.no))
+    return view.of(view.rows.filter(joined(and_, held)))
 
 
 def weight_of(rows: Expression, place: int, code: Expression) -> Expression:
@@ -69,14 +68,14 @@ def margin(view: View, layout: Layout) -> Expression:
             parts.append(weight_of(view.rows, place, cell) * layout.most)
         else:
             parts.append(view.rows[f"w{place}"] * coordinate(view, layout, place))
-    return reduce(add, parts)
+    return joined(add, parts)
 
 
 def target(view: View, layout: Layout) -> Expression:
     """As `Layout.target_of`."""
     code = view[layout.target]
     if layout.listed:
-        return _among(code, layout.yes).ifelse(1, 0).cast("int64")
+        return view.among(code, layout.yes).ifelse(1, 0).cast("int64")
     return _centred(code, layout.goal.size, 1 << ROW_BITS)
 
 
@@ -89,10 +88,6 @@ def within(value: Expression, edge: float) -> Expression:
 def cut_off(value: Expression, bits: int) -> Expression:
     """value / 2^bits, cut toward zero."""
     return signed(value.abs() >> integer(bits), value) if bits else value
-
-
-def _among(code: Expression, codes: tuple[int, ...]) -> Expression:
-    return reduce(or_, [code == wanted for wanted in codes])
 
 
 def _centred(code: Expression, size: int, most: int) -> Expression:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from operator import add
 
 import pyarrow as pa
@@ -16,7 +15,7 @@ from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import ROW_BITS, Layout, toward_zero
 from dpengine.statistics.need import Aggregate, Found
 from dpengine.statistics.row_losses import LOSSES
-from dpengine.statistics.view import Expression, View, total
+from dpengine.statistics.view import Expression, View, joined, total
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class GradientSum(Aggregate[tuple[int, ...]]):
         rows = features.beside_weights(view.rows, layout)
         parts = [rows.w * layout.most] + [rows[f"w{place}"] * rows[f"x{place}"] for place in numbers]
         parts += [features.weight_of(rows, place, rows[view.names[name]]) * layout.most for place, name in listed]
-        rows = rows.mutate(margin=reduce(add, parts))
+        rows = rows.mutate(margin=joined(add, parts))
         residual = LOSSES[layout.kind].expression(rows, self.bits)
         rows = rows.mutate(residual=features.within(residual, self.clip))
         pulls = {f"x{place}": rows.residual * rows[f"x{place}"] for place in numbers}

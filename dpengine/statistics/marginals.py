@@ -10,12 +10,13 @@ from math import prod
 import numpy as np
 
 from dpengine.core.arrays import Integers
-from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.cell_kinds import FITS
+from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of
 from dpengine.declared.schema import MISSING, Category, Schema
-from dpengine.statistics.counts import Counts, flag_name
+from dpengine.statistics.counts import Counts
 from dpengine.statistics.need import Found, Streamed
-from dpengine.statistics.view import Expression, View
+from dpengine.statistics.view import Expression, View, flag_name
 
 MOST_AT_ONCE = 2**15  # cells that are counted together: few enough for a processor's own memory
 LONGEST_TABLE = 2**20  # codes whose cells are looked up; of more they are searched for
@@ -36,7 +37,7 @@ class CellAxis:
         return self.listed + self.absent + self.misfit
 
     def of(self, row: Row) -> int:
-        if self.misfit and row[f"fault {base(self.ref)}"]:
+        if self.misfit and row[kind_name(base(self.ref))] < FITS:
             return self.size - 1
         code = code_of(row, self.ref)
         return self.listed if code == MISSING else int(code)
@@ -50,7 +51,7 @@ class CellAxis:
         code, *flags = (rows[name] for name in self.stored(names))
         cells = self._grouped(code.astype(np.int64)) if isinstance(self.ref, Grouped) else code.astype(np.int64)
         for flag in flags:
-            cells = np.where(flag == 1, self.size - 1, cells)
+            cells = np.where(flag < FITS, self.size - 1, cells)
         return cells
 
     def expression(self, view: View) -> Expression:
@@ -59,7 +60,7 @@ class CellAxis:
         some = self.absent or isinstance(self.ref, Grouped)  # a list has a value in every row
         cell = (code == MISSING).ifelse(self.listed, view[self.ref]) if some else code
         if self.misfit:
-            cell = (view.rows[flag_name(view.names[base(self.ref)])] == 1).ifelse(self.size - 1, cell)
+            cell = (view.rows[flag_name(view.names[base(self.ref)])] < FITS).ifelse(self.size - 1, cell)
         return cell
 
     def _grouped(self, code: Integers) -> Integers:

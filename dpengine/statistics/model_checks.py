@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from operator import add
 from typing import Self
 
@@ -21,7 +20,7 @@ from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.cell_features import CellsLayout
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout
 from dpengine.statistics.need import Aggregate, Found, placed
-from dpengine.statistics.view import Expression, View, integer, signed, total
+from dpengine.statistics.view import Expression, View, integer, joined, signed, total
 
 ONE = 1 << ROW_BITS + WEIGHT_BITS  # a margin of 1
 
@@ -55,7 +54,7 @@ class ModelNeed(Aggregate[tuple[int, ...]]):
         margin, target = features.margin(view, self.layout), features.target(view, self.layout)
         rows = view.rows.mutate(margin=margin, target=target)
         above = [(rows.margin >= edge).ifelse(1, 0).cast("int64") for edge in self.edges]
-        return rows.mutate(bin=reduce(add, above))
+        return rows.mutate(bin=joined(add, above))
 
 
 @dataclass(frozen=True)

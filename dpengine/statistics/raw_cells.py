@@ -14,6 +14,17 @@ from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+from dpengine.declared.cell_kinds import (
+    ABOVE,
+    BELOW,
+    EMPTY,
+    FITS,
+    UNREADABLE,
+    WORD,
+    listed_kinds,
+    numbered,
+    unknown_words,
+)
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, Number, normal
@@ -55,33 +66,63 @@ def stands_for_none(column: Number) -> Callable[[str], bool]:
     return lambda number: float(number) in rough and Fraction(Decimal(number)) in codes
 
 
-def misfit(column: Column, dialect: Dialect) -> Callable[[str], bool]:
-    """A test for cells that do not fit their declaration: out of range, unlisted, unreadable. An empty cell fits,
-    except in a list that is said to be complete; and so does a number that stands for none."""
+def kind_of(name: str, column: Column, dialect: Dialect) -> Callable[[str], int]:
+    """What a cell is (`declared/cell_kinds.py`): below 0 where it does not fit its declaration. A number that stands
+    for none is an empty cell."""
     if isinstance(column, Category):
-        listed = column.fitting()
-        return lambda cell: normal(cell) not in listed
+        kinds = listed_kinds(column)
+        return lambda cell: kinds.get(normal(cell), UNREADABLE)
     if isinstance(column, Number):
-        plain, none = number_reader(dialect), stands_for_none(column)
-        low, high = _float(column.lower), _float(column.upper)
-
-        def outside(cell: str) -> bool:
-            number = plain(cell)
-            if number in ("nan", "inf", "-inf"):
-                return bool(cell.strip())
-            if low < float(number) < high:  # rounding keeps order, so this is exact
-                return False
-            return not (column.lower <= Fraction(Decimal(number)) <= column.upper or none(number))
-
-        return outside
+        return _kind_of_number(name, column, dialect)
     if isinstance(column, Date):
-        return lambda cell: bool(cell.strip()) and not 0 <= _or(column.day(cell), -1) < column.size
+        return _kind_of_day(column)
     items, between = {"", *map(normal, column.values)}, column.separator
-    return lambda cell: any(normal(item) not in items for item in (cell.split(between) if between else [cell]))
+
+    def kind(cell: str) -> int:
+        parts = cell.split(between) if between else [cell]
+        return UNREADABLE if any(normal(item) not in items for item in parts) else FITS
+
+    return kind
 
 
-def _or(day: int | None, other: int) -> int:
-    return other if day is None else day
+def _without_value(cell: str, words_fit: bool) -> int:
+    """The kind of a cell that holds no number, or no day."""
+    if not cell.strip():
+        return EMPTY
+    if normal(cell) in unknown_words():
+        return EMPTY if words_fit else WORD
+    return UNREADABLE
+
+
+def _kind_of_number(name: str, column: Number, dialect: Dialect) -> Callable[[str], int]:
+    plain, none, own = number_reader(dialect), stands_for_none(column), numbered(name, column)
+    low, high, rough = _float(column.lower), _float(column.upper), frozenset(map(float, own))
+
+    def kind(cell: str) -> int:
+        number = plain(cell)
+        if number == "nan":
+            return _without_value(cell, column.words)
+        if number in ("inf", "-inf"):
+            return ABOVE if number == "inf" else BELOW
+        if none(number):
+            return EMPTY
+        near = float(number)
+        if low < near < high and near not in rough:  # rounding keeps order, so this is exact
+            return FITS
+        exact = Fraction(Decimal(number))
+        return BELOW if exact < column.lower else ABOVE if exact > column.upper else own.get(exact, FITS)
+
+    return kind
+
+
+def _kind_of_day(column: Date) -> Callable[[str], int]:
+    def kind(cell: str) -> int:
+        day = column.day(cell)
+        if day is None:
+            return _without_value(cell, column.words)
+        return BELOW if day < 0 else ABOVE if day >= column.size else FITS
+
+    return kind
 
 
 def _float(value: Fraction) -> float:

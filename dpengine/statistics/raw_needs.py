@@ -12,9 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dpengine.declared.conditions import Row
+from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import LONGEST_VALUE, normal
+from dpengine.declared.spelling import trimmed
+from dpengine.statistics.counts import KindCounts
+from dpengine.statistics.need import Need
 from dpengine.statistics.raw_cells import BANDS, FIRST_YEAR, YEARS, band, number_reader, year_of
 
 USUAL = Dialect()
@@ -107,6 +110,26 @@ class Years:
 
 
 @dataclass(frozen=True)
+class Different:
+    """How many different values there are, as ids are compared (`spelling.trimmed`); empty cells are none. A row added,
+    removed or replaced changes it by at most one."""
+
+    column: str
+
+    def under(self, dialect: Dialect) -> Different:
+        return self
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        return self.of_cells((row[self.column], 1) for row in rows)
+
+    def of_cells(self, cells: Cells) -> tuple[int, ...]:
+        return (len({trimmed(text) for text, _ in cells if text is not None} - {""}),)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        return (people,)
+
+
+@dataclass(frozen=True)
 class Several:
     """Statistics of several raw columns, in this order."""
 
@@ -122,6 +145,21 @@ class Several:
         return tuple(need.imagine(people, shape) for need in self.needs)
 
 
+@dataclass(frozen=True)
+class Beside(Need[tuple[int, ...]]):
+    """Counts of the coded rows, then one number for each of some raw columns: read apart, and released together."""
+
+    coded: KindCounts
+    raw: tuple[Different, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        return (*self.coded.of(rows), *(one.of(rows)[0] for one in self.raw))
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        return (*self.coded.imagine(people, shape), *(one.imagine(people, shape)[0] for one in self.raw))
+
+
 def _printable(value: str) -> bool:
     """Has no control or format signs, line breaks, or unassigned signs."""
     kinds = [unicodedata.category(sign) for sign in value]
@@ -129,6 +167,6 @@ def _printable(value: str) -> bool:
 
 
 OfOne = tuple[int, ...] | tuple[tuple[str, int], ...]
-OneColumn = Bands | Values | Years
+OneColumn = Bands | Values | Years | Different
 RawNeed = OneColumn | Several
 RawStatistic = OfOne | tuple[OfOne, ...]

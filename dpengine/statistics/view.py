@@ -6,17 +6,17 @@ is compiled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import reduce
 from operator import and_, or_
 from typing import Any
 
 import pyarrow as pa
 
-from dpengine.declared.conditions import AnyOf, Clause, Has, InGroup, Predicate, Range
+from dpengine.declared.cell_kinds import FITS
+from dpengine.declared.conditions import AnyOf, Clause, Fitting, Has, InGroup, Predicate, Range
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base
 from dpengine.declared.schema import MISSING, Code
 
@@ -57,7 +57,7 @@ class View:
         return self.of(self.rows.filter(self.meets(where))) if where.clauses else self
 
     def meets(self, where: Predicate) -> Expression:
-        return reduce(and_, [self._holds(clause) for clause in where.clauses])
+        return joined(and_, [self._holds(clause) for clause in where.clauses])
 
     def group(self, by: Ref | None) -> Expression:
         """The code of a row's group; 0 where everyone is one group."""
@@ -66,24 +66,34 @@ class View:
     def _holds(self, clause: Clause) -> Expression:
         if isinstance(clause, AnyOf):
             return _any([self._holds(part) for part in clause.parts], integer(0) == integer(1))
+        if isinstance(clause, Fitting):
+            kind = self.rows[flag_name(self.names[clause.column])]
+            return (kind >= FITS) & ~kind.isin(clause.without) if clause.without else kind >= FITS
         code = self[clause.column]
         if isinstance(clause, Has):
             holds_item = _any([code.contains(item) for item in clause.codes], code.length() < 0)
             return ~holds_item if clause.none else holds_item
         if isinstance(clause, InGroup):
-            place = self[clause.group]
-            runs = [place.between(low, high) for low, high in _runs(clause.places)]
-            return (code != MISSING) & _any(runs, code < MISSING)
+            return (code != MISSING) & self.among(self[clause.group], clause.places)
         if isinstance(clause, Range):
             return code.between(max(clause.low, MISSING + 1), clause.high)
-        runs = _runs(clause.codes)
+        return self.among(code, clause.codes)
+
+    def among(self, code: Expression, codes: tuple[Code, ...]) -> Expression:
+        """Whether a code is one of these, however many they are."""
+        runs = _runs(codes)
         if len(runs) > MOST_RUNS:
             import ibis
 
             name = f"codes{len(self.lists)}"
-            self.lists[name] = pa.table({"code": pa.array(sorted(set(clause.codes)), pa.int64())})
+            self.lists[name] = pa.table({"code": pa.array(sorted(set(codes)), pa.int64())})
             return code.isin(ibis.table({"code": "int64"}, name=name).code)
         return _any([code.between(low, high) for low, high in runs], code < MISSING)
+
+
+def flag_name(column: str) -> str:
+    """Where the coded file keeps the kind of a column's cells: f3 for the column c3."""
+    return f"f{column.removeprefix('c')}"
 
 
 def _group(code: Expression, group: Grouped) -> Expression:
@@ -134,7 +144,15 @@ def signed(size: Expression, like: Expression) -> Expression:
 def _any(parts: list[Expression], nobody: Expression) -> Expression:
     """Whether any part holds. If there are no parts, `nobody`, which is false in every row: a literal “false” is not a
     column and could not be summed."""
-    return reduce(or_, parts) if parts else nobody
+    return joined(or_, parts) if parts else nobody
+
+
+def joined(of_two: Callable[[Expression, Expression], Expression], parts: Sequence[Expression]) -> Expression:
+    """Halves joined, and not one part after the other: Ibis and engines refuse expressions some hundred levels deep."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return of_two(joined(of_two, parts[:middle]), joined(of_two, parts[middle:]))
 
 
 def _runs(codes: tuple[Code, ...]) -> list[tuple[Code, Code]]:

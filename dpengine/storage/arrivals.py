@@ -26,6 +26,7 @@ from dpengine.declared.unit import Relation, Unit
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import content_marks, older_mark
 from dpengine.ledger.ledger import Act, BudgetRecord, Ledger
+from dpengine.ledger.rows import rows_of_a_person
 from dpengine.storage.redeclare import RAW, names_of
 from dpengine.storage.registry import ADDRESS, FILE, OLDER, PART, ROWS, Record, Registry, alike
 
@@ -42,6 +43,7 @@ class Arriving:
     actor: str
     about: int | None = None
     new_people: bool = False  # of a newer state of a database's table: its people are others
+    protect: bool = False  # where the content is known with less protection: correct that
 
     def record(
         self, folder: str, budget: str, about: int, loaded: Loaded, rule: int, at: str, practice: bool = False
@@ -151,6 +153,28 @@ def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool
         raise AllowanceError("budget.other_terms")
 
 
+def protects(budget: BudgetRecord, new: Arriving) -> bool:
+    """Does a table that joins this budget declare more protection than it has, and nothing else?"""
+    if budget.kind != "private" or budget.relation != new.relation:
+        return False
+    try:
+        return rows_of_a_person(budget.unit, new.unit) > 0
+    except AllowanceError:
+        return False
+
+
+def corrected(tables: Sequence[Known], new: Arriving) -> str:
+    """The table whose declaration is corrected with this one; refused, with that way out, unless that was said."""
+    if not new.protect:  # a newer state of a database's table is no second copy of it
+        by_address = tables[0].by_address
+        raise (
+            AllowanceError("budget.other_terms")
+            if by_address
+            else AllowanceError("protect.offered", table=tables[0].record.name)
+        )
+    return tables[0].record.name
+
+
 def learnt(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], loaded: Loaded) -> None:
     """A table whose rows were deleted before they could be marked again is recognised by these marks from now on, and
     sealed together with whatever has them."""
@@ -180,5 +204,6 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
 def same_number(tables: Sequence[Known], new: Arriving, about: int) -> None:
     """The last check, for rows that were written anew or lines that are separated by another sign."""
     for table in tables:
-        if new.relation == "replace" and table.whole and table.record.about != about:
+        same_unit = table.record.unit == new.unit.as_json()  # a table that was closed keeps the one it had
+        if new.relation == "replace" and table.whole and same_unit and table.record.about != about:
             raise AllowanceError("content.read_otherwise", table=table.record.name)

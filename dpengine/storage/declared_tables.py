@@ -32,10 +32,11 @@ from dpengine.intake.load import Loaded
 from dpengine.intake.marks import address_mark
 from dpengine.intake.postgres import Described, describe
 from dpengine.intake.rows_per_person import RULE
-from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.ledger import Ledger, refuse_unprotected
 from dpengine.ledger.opening import open_ledger
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.ledger.people_rules import owns
+from dpengine.ledger.rows import rows_of_a_person
 from dpengine.statistics.engines import Coded
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.raw_parquet import read_columns
@@ -187,22 +188,95 @@ class DeclaredTables:
         if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)
         folder = self.folder / "tables" / record.folder
-        unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
         refuse_full(self.folder)
+        header = self._header(record)
+        with self.loading():
+            return redeclare.revise(self._registry, name, folder, schema, header, lambda new: self._code(new, schema))
+
+    def _header(self, record: Record) -> Sequence[str]:
+        folder = self.folder / "tables" / record.folder
+        return redeclare.names_of(folder) if sources.kept_there(folder) is None else record.header
+
+    def _code(self, new: Record, schema: Schema, other_people: bool = False) -> int:
+        """Code a table anew under the version, the unit and the schema that it is to have; returns how many people."""
+        folder = self.folder / "tables" / new.folder
+        unit, dialect = Unit.from_json(new.unit), Dialect.from_json(new.dialect)
         source = sources.kept_there(folder)
         if source is not None:
             sources.refuse_elsewhere(source, self.databases, self.ledger.served)
-        header = redeclare.names_of(folder) if source is None else record.header
+            given = schema, unit, dialect, self._secret
+            return sources.code_anew(folder, source, new, given, self.engine.spill, other_people)
+        loaded = Loaded(new.about, redeclare.names_of(folder))
+        return code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version, new.rule)
 
-        def code(new: Record) -> None:
-            if source is not None:
-                given = schema, unit, dialect, self._secret
-                return sources.code_anew(folder, source, new, given, self.engine.spill)
-            loaded = Loaded(record.about, tuple(header))
-            code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version, record.rule)
+    def refuse_unit(self, record: Record, unit: Unit) -> None:
+        """Refuses to make people of the rows of a table, and of all that its budget pays for, where that is no more
+        protection, or where a file has no such column. From public facts."""
+        if record.practice:
+            raise AllowanceError("act.practice")
+        if closed_kind(self.ledger.closed(), record.budget, record.name):
+            raise AllowanceError("table.closed", table=record.name)
+        rows_of_a_person(record.unit, unit)
+        for other in self._protected_with(record.budget, unit):
+            if unit.id_column not in other.header:
+                raise AllowanceError("protect.absent", table=other.name, column=unit.id_column)
 
+    def protect(self, name: str, unit: Unit, actor: str = OWNER, people: int | None = None) -> Record:
+        """More protection: rows belong to people, of whom this column says which, or more rows of a person count. The
+        rows are coded anew, and every earlier charge is counted anew for a person, in one row of the ledger; so it is
+        for all tables that the budget pays for. `people`: about how many, where their number is secret."""
+        record = self._own(name)
+        self.ledger.refuse_protecting(record.budget, name, actor)
+        self.refuse_unit(record, unit)
+        secret = record.relation == "add_remove" and record.unit == Unit.rows().as_json()
+        if secret and (type(people) is not int or people < 1):
+            raise AllowanceError("protect.people_needed" if people is None else "facts.rows")
+        budget = self.ledger.budget(record.budget)
+        if budget.unit != unit.as_json():  # else a process was killed after its row was written
+            _, after = self.ledger.protection_of(record.budget, unit)  # refused before any work
+            refuse_unprotected(budget.rule, after.totals)
+        refuse_full(self.folder)
+        self._protect(record, unit, actor, people)
+        return self._own(name)
+
+    def _protect(self, record: Record, unit: Unit, actor: str, people: int | None) -> None:
+        tables = self._protected_with(record.budget, unit)
+
+        def code(new: Record) -> Record:
+            by_row = next(one for one in tables if one.name == new.name).unit == Unit.rows().as_json()
+            counted = self._code(new, Schema.from_json(new.schema), other_people=by_row)
+            about = new.about if not by_row else max(counted, 1) if new.relation == "replace" else people or new.about
+            return replace(new, about=about, header=list(self._header(new)))
+
+        def commit() -> None:
+            self.ledger.protect(record.budget, record.name, unit, actor)
+
+        folders = {one.name: self.folder / "tables" / one.folder for one in tables}
         with self.loading():
-            return redeclare.revise(self._registry, name, folder, schema, header, code)
+            redeclare.protect(self._registry, folders, unit, code, commit)
+
+    def _protected_with(self, budget: str, unit: Unit) -> list[Record]:
+        """The tables that a budget pays for, that can still be asked, and that this unit protects more. How many rows
+        count of a person of another id is that table's own matter."""
+        closed, found = self.ledger.closed(), []
+        for one in self.tables():
+            was = Unit.from_json(one.unit)
+            less = was.id_column is None or (was.id_column == unit.id_column and was.at_most < unit.at_most)
+            if one.budget == budget and less and not closed_kind(closed, budget, one.name):
+                found.append(one)
+        return found
+
+    def _finish_protecting(self) -> None:
+        """A process that was killed between the row of the ledger and the registry left tables that nobody can ask:
+        they are coded now."""
+        with suppress(AllowanceError):  # a damaged ledger, or rows that cannot be read: asking says so
+            for record in self.tables():
+                if self.ledger.protected_since(record.budget) is None:
+                    continue
+                unit = Unit.from_json(self.ledger.budget(record.budget).unit)
+                if record in self._protected_with(record.budget, unit):
+                    act = next(act for act in self.ledger.acts(record.budget) if act.kind == "protect")
+                    self._protect(record, unit, act.actor, None)
 
     def correct_people(self, name: str, people: int, actor: str = OWNER) -> Record:
         """Another declared number of people, where it is the owner's word: only promises are planned with it."""
@@ -241,6 +315,9 @@ class DeclaredTables:
                 others += self._of_others(known, new.actor)
                 with matches.discreet(self._registry, new.name, new.actor, lambda: others):
                     joined = arrivals.budget_of(known)
+                    if arrivals.protects(self.ledger.budget(str(joined)), new):
+                        name = arrivals.corrected(known, new)
+                        self.protect(name, new.unit, new.actor, new.about)
                     arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
                     arrivals.same_people(known, new, len(loaded.columns))
                 if known[0].record.rule != rule and loaded.people is None:

@@ -11,7 +11,8 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from dpengine.declared.unit import Unit
 from dpengine.intake.rows_per_person import keep_rows
 from dpengine.storage.registry import Record, Registry
 
-RAW, COUNTED = "raw.parquet", "counted.parquet"
+RAW, COUNTED = "raw.parquet", "counted-{}.parquet"
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
@@ -40,12 +41,12 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
     """The raw rows that count: all of them, or at most the declared number of each person, chosen once and stored."""
     if unit.id_column is None:
         return folder / RAW
-    counted = folder / COUNTED
+    counted = folder / COUNTED.format(unit.at_most)
     if not counted.is_file():
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once do not write to the same file
         try:
-            keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / COUNTED, rule=rule)
-            os.replace(fresh / COUNTED, counted)
+            keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / counted.name, rule=rule)
+            os.replace(fresh / counted.name, counted)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     return counted
@@ -57,13 +58,11 @@ def revise(
     folder: Path,
     schema: Schema,
     header: Sequence[str],
-    code: Callable[[Record], None],
+    code: Callable[[Record], object],
 ) -> Record:
     """Code the table, which has the columns of `header`, under another schema and update the registry; after an error
     everything is as it was."""
-    with (folder / "revise.lock").open("a") as lock:
-        os.chmod(lock.name, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel drops it on a kill
+    with _alone(folder):
         old = registry.get(name)
         if old is None:
             raise AllowanceError("table.unknown", name=name)
@@ -74,6 +73,53 @@ def revise(
         code(new)
         with registry.transaction() as rows:
             registry.update(rows, new)
-        for file in folder.glob(f"coded-{old.version - 1}.*"):
-            shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)  # a folder is what Spark wrote
+        _drop(folder, old.version - 1)
         return new
+
+
+def protect(
+    registry: Registry,
+    folders: Mapping[str, Path],
+    unit: Unit,
+    code: Callable[[Record], Record],
+    commit: Callable[[], None],
+) -> None:
+    """Code tables whose rows belong to people since, each by its name, and update the registry: `commit` writes it into
+    the ledger in between, so that no question is asked of the new codes before the earlier ones are counted anew. After
+    an error everything is as it was."""
+    with ExitStack() as stack:
+        for name in sorted(folders):
+            stack.enter_context(_alone(folders[name]))
+        coded: list[Record] = []
+        try:
+            for name in sorted(folders):
+                old = registry.get(name)
+                if old is None:
+                    raise AllowanceError("table.unknown", name=name)
+                if old.unit != unit.as_json():
+                    coded.append(replace(old, version=old.version + 1, unit=unit.as_json()))
+                    coded[-1] = code(coded[-1])
+            commit()
+        except BaseException:
+            for record in coded:
+                _drop(folders[record.name], record.version)
+            raise
+        with registry.transaction() as rows:
+            for record in coded:
+                registry.protect(rows, record)
+        for record in coded:
+            _drop(folders[record.name], record.version - 2)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time declares a table anew; the kernel drops the lock on a kill."""
+    with (folder / "revise.lock").open("a") as lock:
+        os.chmod(lock.name, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _drop(folder: Path, version: int) -> None:
+    for file in folder.glob(f"coded-{version}.*"):
+        shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)  # a folder is what Spark wrote

@@ -164,6 +164,15 @@ class Registry:
         if done.rowcount != 1:
             raise AllowanceError("table.unknown", name=record.name)
 
+    def protect(self, rows: sqlite3.Connection, record: Record) -> None:
+        """A table whose rows belong to people since, in the caller's transaction: unit, number of people and version
+        change."""
+        fields = _fields(record)
+        changed = [fields[name] for name in ("unit", "about", "version", "header", "name")]
+        done = rows.execute("UPDATE tables SET unit = ?, about = ?, version = ?, header = ? WHERE name = ?", changed)
+        if done.rowcount != 1:
+            raise AllowanceError("table.unknown", name=record.name)
+
     def correct(self, record: Record) -> Record:
         """The number of people that is declared where nobody counts them."""
         with self.transaction() as rows:

@@ -113,15 +113,24 @@ def code_there(
     return in_place.bring(source, coded_name(folder, version), *given, progress)
 
 
-def code_anew(folder: Path, source: Source, new: Record, given: Given, spill: Callable[[], Path] | None) -> None:
+def code_anew(
+    folder: Path,
+    source: Source,
+    new: Record,
+    given: Given,
+    spill: Callable[[], Path] | None,
+    other_people: bool = False,
+) -> int:
     """The same again under a new declaration. The version before it stays, because questions that run still read it;
-    one that is older goes. If the rows are no longer those that the table has, nothing is kept."""
+    one that is older goes. If the rows are no longer those that the table has, nothing is kept. Returns the number of
+    people, which is another one only where rows belong to people since."""
     names = {version: coded_name(folder, version) for version in (new.version, new.version - 2)}
     if not source.spark:
         in_place.drop(source, names[new.version])  # a program that was killed may have left it
     loaded = code_there(folder, source, new.version, given, spill)
     people = max(int(loaded.people or 0), 1)
-    if loaded.fingerprint != new.fingerprint or (new.relation == "replace" and people != new.about):
+    counted_before = new.relation == "replace" and not other_people
+    if loaded.fingerprint != new.fingerprint or (counted_before and people != new.about):
         if not source.spark:
             in_place.drop(source, names[new.version])
         for left in folder.glob(f"coded-{new.version}.*"):
@@ -131,6 +140,7 @@ def code_anew(folder: Path, source: Source, new: Record, given: Given, spill: Ca
     if not source.spark and new.version > 2:
         with suppress(AllowanceError):  # it goes when the table is forgotten
             in_place.drop(source, names[new.version - 2])
+    return people
 
 
 def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool) -> None:

@@ -8,6 +8,7 @@ that the process has ended.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
 import secrets
@@ -16,7 +17,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
@@ -25,6 +26,8 @@ from dpengine.core.errors import AllowanceError
 _guard = threading.Lock()
 _own: set[str] = set()
 _hands: Counter[tuple[str, str]] = Counter()
+_NOTES_KEPT = 30 * 24 * 3600.0  # seconds that a note of a process that has ended is kept
+_NOTE = 34  # bytes
 
 
 @contextmanager
@@ -115,6 +118,62 @@ class Worker:
 
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+# What waits in a process's memory, noted beside its lock: after a stop or a kill it can be told from what never was.
+
+
+def note_waiting(folder: Path, worker: str, name: str, waits: bool) -> None:
+    """A question is handed over, or has ended in whatever way. Its id is noted as a hash, and nothing of the question.
+    A note that cannot be written costs only that sentence."""
+    path = folder / "workers" / f"{worker}.waiting"
+    with suppress(OSError):
+        if not path.exists():
+            tidy_notes(folder)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(handle, f"{'+' if waits else '-'}{_hash(name)}\n".encode())
+        finally:
+            os.close(handle)
+
+
+def waited(folder: Path, name: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
+    """Did this question wait in a process that has ended since?"""
+    return any(_hash(name) in _left(path) for path in _ended_notes(folder, elsewhere))
+
+
+def tidy_notes(folder: Path) -> None:
+    """Of processes that have ended, only what waited is kept, and that for a month."""
+    with suppress(OSError):
+        for path in _ended_notes(folder):
+            left = _left(path)
+            if not left or time.time() - path.stat().st_mtime > _NOTES_KEPT:
+                path.unlink(missing_ok=True)
+            elif path.stat().st_size > len(left) * _NOTE:
+                short = path.with_suffix(f".{secrets.token_hex(4)}")
+                short.touch(0o600)
+                short.write_text("".join(f"+{one}\n" for one in sorted(left)), encoding="ascii")
+                short.replace(path)
+
+
+def _ended_notes(folder: Path, elsewhere: Callable[[str], bool] = lambda _: False) -> list[Path]:
+    with _guard:
+        own = set(_own)
+    found = (path for path in (folder / "workers").glob("*.waiting") if path.stem not in own)
+    return [path for path in found if not alive(folder, path.stem) and not elsewhere(path.stem)]
+
+
+def _left(path: Path) -> set[str]:
+    """What was handed over and did not end."""
+    counted: Counter[str] = Counter()
+    with suppress(OSError):
+        for line in path.read_text(encoding="ascii", errors="replace").split():
+            counted[line[1:]] += 1 if line[0] == "+" else -1
+    return {name for name, times in counted.items() if times > 0}
+
+
+def _hash(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _path(folder: Path, worker: str) -> Path:

@@ -54,3 +54,34 @@ def test_a_suggested_question_fills_the_sentence(page: Any) -> None:
     page.locator(".st-key-ask-go button").click()
     page.locator(".headline", has_text="%").wait_for()
     shot(page, "question-suggested")
+
+
+# Of what says how exact an answer will be, is any part under the row with the button?
+_COVERED = """() => {
+    const strip = document.querySelector('.st-key-ask-go').parentElement.parentElement;
+    const row = strip.getBoundingClientRect();
+    return [...document.querySelectorAll('.st-key-card-spend p')]
+        .filter(p => !strip.contains(p) && p.matches('.warn, :has(> b)'))
+        .filter(p => { const at = p.getBoundingClientRect(); return at.bottom > row.top && at.top < row.bottom; })
+        .map(p => p.innerText);
+}"""
+SOME = [["district", "in", ["Bridge"]]]
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1280, 700), (390, 844)], ids=str)
+def test_the_row_with_the_button_hides_nothing_that_says_how_exact_the_answer_will_be(
+    open_page: Any, size: tuple[int, int]
+) -> None:
+    page = open_page(viewport={"width": size[0], "height": size[1]})
+    for place, asked in enumerate(
+        (
+            {"q": "histogram", "column": "district", "epsilon": "0.005"},
+            {"q": "mean", "column": "monthly_income", "where": json.dumps(SOME), "epsilon": "0.1"},
+        )
+    ):
+        go(page, f"/ask?{urlencode({'table': 'town'} | asked)}")
+        page.locator(".asked", has_text="within").wait_for()
+        shot(page, f"ask-{size[0]}-{size[1]}-{place}")
+        assert (page.locator(".warn").count() > 0) == (place == 0)
+        if size[0] > 640 or place == 0:  # on a phone the row lies on the page, and says itself how exact it will be
+            assert page.evaluate(_COVERED) == []

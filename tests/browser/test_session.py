@@ -71,7 +71,7 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     page.get_by_role("heading", name="Ask many questions, one after the other").wait_for()
     settled(page)
     page.get_by_text("Where that comes from").click()
-    page.get_by_text("Mutual information").wait_for()
+    page.get_by_text("Everything released, this session included").wait_for()  # one came before
     shot(page, "session-another")
 
     phone.context.add_cookies(page.context.cookies())

@@ -94,8 +94,8 @@ def _row(schema: Schema, rng: np.random.Generator, empty: set[str]) -> Row:
         else:
             ends = [0, column.size - 1, column.size // 2]
             row[name] = int(rng.choice(ends) if rng.random() < 0.3 else rng.integers(0, column.size))
-        row[f"fault {name}"] = int(rng.random() < 0.2)
-    row["fault"] = max(row[f"fault {name}"] for name in schema.columns)
+        row[f"kind {name}"] = int(rng.integers(-4, 4))
+    row["fault"] = int(any(row[f"kind {name}"] < 0 for name in schema.columns))
     return row
 
 
@@ -109,7 +109,7 @@ def stored(rows: Sequence[Row], schema: Schema) -> pa.Table:
             columns[cut_name(f"c{place}")] = pa.array([row[cut(name)] for row in rows], pa.list_(kind))
         else:
             columns[f"c{place}"] = pa.array([row[name] for row in rows], kind)
-        columns[f"f{place}"] = pa.array([row[f"fault {name}"] for row in rows], pa.int8())
+        columns[f"f{place}"] = pa.array([row[f"kind {name}"] for row in rows], pa.int8())
     columns["fault"] = pa.array([row["fault"] for row in rows], pa.int8())
     columns["person"] = pa.array([row["person"] for row in rows], pa.int64())
     return pa.table(columns)
@@ -241,7 +241,9 @@ def _layouts() -> list[Layout]:
     number: Any = WIDE[BIG]
     yes_no = Layout(features, columns, SURE, sure, (0,), (1, 2))
     sharp = Layout(features, columns, SURE, sure, (0,), (1, 2), sharp=True)
-    return [Layout(features[:3], columns[:3], BIG, number), yes_no, sharp]
+    listed: Any = WIDE[LIST]
+    long = Layout(features[:3], columns[:3], LIST, listed, tuple(range(0, 300, 2)), tuple(range(1, 200, 2)))
+    return [Layout(features[:3], columns[:3], BIG, number), yes_no, sharp, long]
 
 
 @cache
@@ -255,7 +257,7 @@ def wide_needs() -> tuple[Aggregate[Any], ...]:
     has, none = Predicate((Has(TAGS, (0, 2)),)), Predicate((Has(TAGS, (1,), none=True),))
     nobody = Predicate((OneOf(C, ()),))
     monday = read_predicate([[{"column": DAY, "by": "weekday"}, "in", ["Monday"]]], WIDE)
-    linear, logistic, hinge = _layouts()
+    linear, logistic, hinge, long = _layouts()
     large = 2**38  # times a far code, some rows add to more than 64 bits
     needs: list[Aggregate[Any]] = [
         *(RowCount(where, people) for where in (far, has, none, nobody, monday) for people in (False, True)),
@@ -285,7 +287,7 @@ def wide_needs() -> tuple[Aggregate[Any], ...]:
         *(SecondMoments(layout, bits) for layout in (linear, logistic) for bits in (24, 3)),
     ]
     rng = np.random.default_rng()
-    for layout in (linear, logistic, hinge):
+    for layout in (linear, logistic, hinge, long):
         weights = tuple(rng.integers(-(2**26), 2**26, layout.width).tolist())
         needs += [GradientSum(layout, weights, clip, bits) for clip, bits in ((2**24, 24), (5, 3))]
         edges = tuple(sorted(rng.integers(-(2**40), 2**40, 5).tolist()))

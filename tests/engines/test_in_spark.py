@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.cell_kinds import ABOVE
 from dpengine.intake.bring_in import code_rows, load_raw
 from dpengine.intake.marks import row_key
 from dpengine.statistics.counts import RowCount
@@ -135,7 +136,7 @@ def test_one_column_and_a_new_description(home: Workspace, tmp_path: Path, spark
     pq.write_table(pa.table({"n": [1, 2, 3, 40]}), files / "0.parquet")
     table = add(home, lake(files), "one", schema=dp.Schema({"n": dp.Number(0, 9)}))
     folder = home.folder / "tables" / home.record("one").folder
-    assert codes(folder / "coded-1.parquet") == [(1, 0, 0), (2, 0, 0), (3, 0, 0), (9, 1, 1)]
+    assert codes(folder / "coded-1.parquet") == [(1, 0, 0), (2, 0, 0), (3, 0, 0), (9, ABOVE, 1)]
     for top in (50, 60):
         table = table.revise(dp.Schema({"n": dp.Number(0, top)}))
     assert codes(folder / "coded-3.parquet") == [(1, 0, 0), (2, 0, 0), (3, 0, 0), (40, 0, 0)]

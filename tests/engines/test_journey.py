@@ -49,13 +49,14 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
     bringing.agree()
     bringing.press("Go on", "How careful", "care")
     page.locator(".st-key-declare-next-care button").click()
-    page.locator(".st-key-done-look button").wait_for()
+    page.locator(".st-key-card-first").wait_for()
     settled(page)
     shot(page, "data-database-done")
     start = postgres.log.stat().st_size
 
-    page.locator(".st-key-done-look button").click()
-    page.locator(".st-key-board, .board, h1").first.wait_for()
+    go(page, "/board?table=stays")
+    page.locator(".st-key-board-go button").first.click()
+    page.get_by_text("Everything on this page is free from now on").wait_for()
     settled(page)
     ask(page, ask_link("stays", "mean", column="age", epsilon="0.1"))
     go(page, ask_link("stays", "count", where=[["smoker", "in", ["yes"]]], epsilon="0.1"))
@@ -66,6 +67,7 @@ def test_a_table_in_a_database_is_brought_looked_at_asked_and_planned(
 
     table = dp.open_workspace(server.home).table("stays")
     assert table.facts.people == PEOPLE and {entry.charge.claim["key"] for entry in table.history()} == {
+        "fit_checks",
         "overview",
         "mean",
         "count",

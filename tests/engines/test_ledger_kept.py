@@ -172,6 +172,9 @@ def test_a_forged_row_is_named(database: str, ledger: Ledger, forgery: str, foun
             other.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
     verdict = ledger.verify()
     assert (verdict.broken, verdict.why) == found
+    if found[0] is not None:  # nor is anything spent from it after a start
+        with closing(Ledger(ledger.path, store=in_postgres(database, ledger.path))) as again, raises("ledger.damaged"):
+            again.reserve(**ask("after the forgery"))
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from dpengine.statistics.engines import SparkRows, every_row
 from dpengine.statistics.engines.postgres import PostgresEngine, computed
 from dpengine.statistics.engines.spark import SparkEngine, whole_columns
 from dpengine.statistics.need import Aggregate, CodedRows, Needs, NoData
+from dpengine.statistics.raw_needs import Beside
 
 both_worlds = pytest.mark.parametrize(
     ("schema", "needs"),
@@ -41,7 +42,7 @@ both_worlds = pytest.mark.parametrize(
 
 def test_every_kind_of_need_is_here() -> None:
     kinds = {type(need) for need in (*needs_of_questions(), *wide_needs())}
-    assert kinds_of_needs() - kinds == {CodedRows, NoData, Needs}
+    assert kinds_of_needs() - kinds == {Beside, CodedRows, NoData, Needs}
 
 
 @both_worlds

@@ -121,7 +121,7 @@ def test_draws_follow_the_law_and_ranges_hold(
     rng = np.random.default_rng()
     rows = [dict(POSSIBLE_ROWS[place]) | {"person": at} for at, place in enumerate(rng.integers(0, 8, 100))]
     for row in rows:
-        row.update({f"fault {name}": row.get(f"fault {name}", 0) for name in SCHEMA.columns})
+        row.update({f"kind {name}": row.get(f"kind {name}", 0) for name in SCHEMA.columns})
     made = Made(SCHEMA, rows, rows)
     if engine == "postgres":
         url = postgres.database()

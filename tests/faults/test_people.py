@@ -62,8 +62,8 @@ def test_colluding_analysts_are_refused_exactly_at_the_cap(tmp_path: Path, peopl
         most = fits(rule, Totals.NOTHING, price)
         assert ledger.standing(budget).charges == most  # neither one more nor one less
         with ledger.people() as book:
-            own = [used(rule, book.own(budget, person).totals) for person in team]
-        assert all(one <= share for one in own) and sum(own) > 0
+            own = [book.held(ledger.budget(budget), person).moved for person in team]
+        assert all(one <= share for one in own) and sum(own) == used(rule, ledger.standing(budget).totals)
         assert ledger.verify().ok
 
 

@@ -18,6 +18,7 @@ from leaks.refusal_bench import Bench
 from leaks.stage import NAMES, rows, written
 
 import dpengine as dp
+from dpengine.asking.jobs import Jobs
 from dpengine.core import space
 from dpengine.declared.dialect import Dialect
 from dpengine.ledger.exports import opened
@@ -98,6 +99,19 @@ def before_its_turn(bench: Bench) -> None:
     jobs.cancel(name)
     gate.set()
     raise jobs.wait(name, 20).error or AssertionError
+
+
+def dropped(bench: Bench) -> None:
+    """Still in the queue when its process ends."""
+    bench.made += 1
+    ledger, name, gate = bench.stage.workspace.ledger, f"d{bench.made}", threading.Event()
+    ending = Jobs(ledger.path.parent, ledger)
+    for place in range(2):
+        ending.submit(f"{name}.{place}", lambda: gate.wait(20))
+    ending.submit(name, lambda: None)
+    threading.Timer(1, gate.set).start()
+    ending.close()
+    raise bench.stage.workspace.jobs.state(name).error or AssertionError
 
 
 def lost_step(bench: Bench) -> None:
@@ -247,6 +261,27 @@ def revised(bench: Bench) -> None:
     query = table.query("count", by="home", epsilon="0.01")
     table.revise(dp.Schema({"far": dp.Number(0, 5)}))
     table.ask(query)
+
+
+def protected(bench: Bench) -> dp.Table:
+    """A table whose rows belong to people since it was added."""
+    table = bench.small("to protect")
+    name = "protected"
+    if name not in bench.held:
+        bench.held[name] = table.protect(dp.Unit.column("note", 3))
+    return bench.held[name]
+
+
+def unprotected(bench: Bench, budget: str, epsilon: str) -> None:
+    table = bench.small(f"asked {epsilon}", budget)
+    table.ask(table.query("count", by="home", epsilon=epsilon))
+    table.protect(dp.Unit.column("note", 7))
+
+
+def outlived(bench: Bench) -> None:
+    table = bench.small("to outlive", "20")
+    table.open_session(table.query("adaptive_session", questions=2, epsilon="4"), "outlived")
+    table.protect(dp.Unit.column("note", 2)).session("outlived").ask({"average": "pay"}, "x")
 
 
 def parquet(bench: Bench, **columns: Any) -> Path:

@@ -34,7 +34,9 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
         [replace(one, unit=("column", str(place), "mean")) for place, one in enumerate(two(b))]
     ),
     "compare.measures": lambda b: compare([replace(one, measure="€k"[place]) for place, one in enumerate(two(b))]),
-    "compare.bought": lambda b: compare([*asked(b, "median", column="far"), *asked(b, "mean", column="far")]),
+    "compare.bought": lambda b: compare(
+        [*asked(b, "median", column="far", beta="0.3"), *asked(b, "median", column="far", beta="0.3")]
+    ),
     "compare.few": lambda b: compare(two(b, tells=False)),
     "compare.few_part": lambda b: compare(silent(asked(b, "histogram", column="home"))),
 }

@@ -79,6 +79,7 @@ CAUSES: dict[str, Cause] = {
     "unit.missing": lambda b: b.load(f"a\n{b.cell}\n", unit=None),
     "unit.column": lambda b: dp.Unit.column("", 1),
     "unit.each": lambda b: declare_draft.unit(declare_draft.Draft(many="more", who=b.cell)),
+    "unit.sure": lambda b: declare_draft.unit(declare_draft.Draft(many="one", names=["patient id"])),
     "unit.at_most": lambda b: dp.Unit.column("who", 0),
     "unit.unknown": lambda b: Unit.from_json({"kind": "herd"}),
     "facts.people_public": lambda b: b.small().correct_people(3),
@@ -94,6 +95,7 @@ CAUSES: dict[str, Cause] = {
     "table.unknown": lambda b: b.stage.workspace.table("nobody"),
     "budget.unknown": lambda b: b.load(f"a\n{b.cell}\n", budget="nobody"),
     "budget.other_terms": lambda b: b.add(b.stage.source / "0.csv", {"far": N(0, 9)}, unit=dp.Unit.column("note", 1)),
+    "protect.offered": lambda b: b.add(b.stage.source / "0.csv", {"far": N(0, 9)}, unit=dp.Unit.column("note", 3)),
     "budget.several": lambda b: (
         b.load(f"a,b\n1,{b.cell}\n"),
         b.load(f"a,b\n2,{b.cell}\n"),
@@ -339,6 +341,7 @@ CAUSES: dict[str, Cause] = {
     "release.failed": lambda b: acts.failing(b, RuntimeError(f"Conversion Error: {b.cell} {b.digits}")),
     "release.not_started": acts.not_started,
     "release.stopped": acts.before_its_turn,
+    "release.dropped": acts.dropped,
     "release.interrupted": acts.interrupted,
     "release.waiting": acts.waiting,
     "engine.unreadable": lambda b: acts.damaged_table(
@@ -365,6 +368,7 @@ CAUSES: dict[str, Cause] = {
     "session.no_room": lambda b: b.table.session_for(1000, Fraction(1, 10**18)),
     "session.over": lambda b: acts.over(b),
     "session.rounded": lambda b: b.ask("adaptive_session", questions=1, rounded=1),
+    "session.protected": acts.outlived,
     "session.questions": lambda b: b.ask("adaptive_session", questions=0),
     "session.step_alone": lambda b: b.table.ask(b.ask("adaptive_session", questions=1, ask={"average": "far"})),
     "session.step_lost": acts.lost_step,
@@ -375,6 +379,16 @@ CAUSES: dict[str, Cause] = {
     # What an owner does.
     "act.practice": lambda b: b.stage.workspace.seal("town"),
     "raise.upwards": lambda b: b.stage.workspace.raise_cap(b.table.name, "0.1"),
+    "protect.less": lambda b: b.small().protect(dp.Unit.rows()),
+    "protect.fewer": lambda b: b.small().protect(dp.Unit.column("note", 1)),
+    "protect.absent": lambda b: b.small().protect(dp.Unit.column("nobody", 3)),
+    "protect.same": lambda b: acts.protected(b).protect(dp.Unit.column("note", 3)),
+    "protect.other_id": lambda b: acts.protected(b).protect(dp.Unit.column("home", 9)),
+    "protect.exceeded": lambda b: acts.unprotected(b, "0.2", "0.1"),
+    "protect.never": lambda b: acts.unprotected(b, "100", "20"),
+    "protect.people_needed": lambda b: b.load(f"a,b\n6,{b.cell}\n", relation="add_remove", about_rows=3).protect(
+        dp.Unit.column("b", 2)
+    ),
     "forget.left": acts.forget_left,
     # The ledger and receipts.
     "ledger.locked": acts.locked,

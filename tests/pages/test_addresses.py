@@ -110,3 +110,26 @@ def test_any_address_gives_a_page(address: tuple[str, dict[str, str]], shared: d
     assert 'class="meter"' in told
     assert "<script" not in told
     assert shared.ledger.head()[0] == 0
+
+
+DEEP = "[" * 100_000
+DEEPER = "[" * 500 + "]" * 500
+HALF = '["\\ud800"]'
+NESTED = (
+    ("synthetic", ("columns", "never", "if")),
+    ("board", ("columns", "pairs", "merged")),
+    ("publish", ("columns",)),
+    ("train", ("features", "person")),
+    ("ask", ("where", "bins", "options", "by", "share")),
+    ("plan", ("plan",)),
+    ("trust", ("where",)),
+    ("whatif", ("a",)),
+)
+
+
+@pytest.mark.parametrize(("page", "names"), NESTED, ids=[page for page, _ in NESTED])
+def test_no_depth_of_an_address_fails_a_page(page: str, names: tuple[str, ...], shared: dp.Workspace) -> None:
+    for told in (DEEP, DEEPER, HALF):
+        given = {name: told if name != "by" else f'{{"column": {told}' for name in names}
+        assert 'class="meter"' in html_of(open_page(page, **({"table": "town", "q": "histogram"} | given)))
+    assert shared.ledger.head()[0] == 0

@@ -139,6 +139,13 @@ def test_a_bought_range_says_that_it_holds_alone(clinic: dp.Table) -> None:
     assert escape(say("compare.claim_alone", chance="95", table=NAME)) in told
 
 
+def test_two_medians_are_compared_and_their_chances_add_up(clinic: dp.Table) -> None:
+    for name in ("eyes", "skin"):
+        clinic.ask(clinic.query("median", column="wait", where=[["clinic", "in", [name]]], epsilon="10"))
+    told = html_of(pick(pick(opened(), 0, ""), 1, ""))
+    assert escape(say("compare.claim_bought", chance="90", table=NAME)) in told and "compared" in told
+
+
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_printed_ranges_are_rounded_outwards(clinic: dp.Table, lang: str) -> None:
     bars(clinic)
@@ -216,7 +223,7 @@ def test_figures_counted_in_different_units_are_not_compared(clinic: dp.Table) -
 
 def test_a_note_stands_by_the_figure_it_concerns(clinic: dp.Table) -> None:
     """Of two answers in a comparison only one is about a column that nobody checked."""
-    clinic.ask(clinic.query("fit_check", column="clinic", epsilon="2"))
+    clinic.ask(clinic.query("fit_checks", columns=["clinic"], epsilon="2"))
     for where in ([["clinic", "in", ["eyes"]]], [["wait", ">=", 30]]):
         clinic.ask(clinic.query("count", where=where, epsilon="2"))
     page = pick(pick(opened(), 0, ""), 1, "")
@@ -245,7 +252,7 @@ def test_names_that_begin_alike_are_told_by_what_differs(
 
 
 def test_the_file_of_all_answers_has_the_notes(clinic: dp.Table) -> None:
-    clinic.ask(clinic.query("fit_check", column="clinic", epsilon="2"))
+    clinic.ask(clinic.query("fit_checks", columns=["clinic"], epsilon="2"))
     bars(clinic)
     clinic.ask(clinic.query("mean", column="wait", by="clinic", epsilon="2"))
     with speaking("sl"):
@@ -262,7 +269,7 @@ def test_figures_of_several_columns_have_their_own_notes(home: Workspace) -> Non
     frame = pd.DataFrame({"wait": [10, 20, 30, 40] * 250, "age": [30, 40, 50, 60] * 250})
     schema = dp.Schema({"wait": dp.Number(0, 60), "age": dp.Number(0, 100)})
     table = home.add_table("two", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
-    table.ask(table.query("fit_check", column="wait", epsilon="2"))
+    table.ask(table.query("fit_checks", columns=["wait"], epsilon="4"))
     answer = table.ask(table.query("vector_mean", columns=["wait", "age"], epsilon="5"))
     note = say("fit.note.unchecked", column="age")
     assert not fitting.notes(answer, "wait") and fitting.notes(answer, "age") == [note]

@@ -3,6 +3,7 @@ column of it. Nothing is asked that nobody clicked, and a question that was not 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from helpers_page import html_of, open_page, plain
 import dpengine as dp
 from dpengine.core.printed import percent_taken
 from dpengine.messages import say
+from ui.words import prices
 from ui.words.markup import unmarked
 
 
@@ -67,11 +69,8 @@ def test_one_click_checks_the_columns_and_asks_the_first_question_of_a_kind_for_
     for _ in range(3):
         page.run()
     assert table.meter().charges == 2, "drawn again it asks nothing"
-    page.app.query_params["answer"] = answer.request_id
-    page.app.switch_page("../pages/ask.py").run()
-    assert "All 2 columns were checked first: most cells are as you said." in plain(page.text)
     told = plain(html_of(open_page("data", table=table.name, answer=check.request_id)))
-    assert "Most cells fit" in told and table.meter().charges == 2, "the address of the check asks nothing"
+    assert say("data.fit.all_title") in told and table.meter().charges == 2, "the address of the check asks nothing"
 
 
 @pytest.mark.usefixtures("shared")
@@ -93,40 +92,95 @@ def test_a_question_about_a_column_that_does_not_fit_is_not_asked_and_takes_noth
     """All 4,000 cells are grams where kilograms were declared; the noise hides that with a chance below 1e-9."""
     page = Page().upload("weight_kg,sex\n" + "70000,m\n80000,f\n" * 2_000)
     table = page.finish("in grams")
-    weight = offered(page, "question")[0]
-    assert "weight_kg" in plain(page.text)
-    weight.click()
-    until(page, lambda: say("data.fit.all_title") in page.text)
+    offered(page, "question")[0].click()
+    until(page, lambda: table.meter().charges == 1 and "not asked" in plain(page.text))
     (check,) = table.answers(5)
-    assert table.meter().charges == 1 and check.query.parameters()["columns"] == ["weight_kg", "sex"]
+    assert check.query.card.key == "fit_checks" and table.meter().charges == 1
     told = plain(page.text)
-    share = percent_taken(1, table.meter().used)
-    assert say("data.first.not_asked", columns=["weight_kg"], share=share) in told
-    assert told.index("was not asked") < told.index("Is the range too narrow or in other units")
+    assert "most of them lie above" in told and unmarked(say("fit.way.widen", column="weight_kg")) in links(page)
     page.run()
-    assert "was not asked" in plain(page.text), "also when drawn again"
-    assert table.meter().charges == 1
+    assert table.meter().charges == 1, "drawn again it asks nothing"
     asked = table.ask(table.query("histogram", column="sex", epsilon="0.5"))
     beside = plain(html_of(open_page("ask", table="in grams", answer=asked.request_id)))
     assert say("fit.others", columns=["weight_kg"]) in beside, "told also beside answers about other columns"
+    form = open_page("ask", table="in grams", q="mean", column="weight_kg")
+    assert not [one for one in form.button if str(one.key).startswith("ask-go")], "it is not offered either"
+    assert "not asked" in plain(html_of(form))
 
 
-@pytest.mark.usefixtures("shared")
-def test_where_numbers_such_as_999_are_found_the_same_question_without_them_is_one_click() -> None:
-    """800 of 10,000 cells are 999; that the noise hides them has a chance below 1e-9, and so has one that is not told
-    from none."""
-    page = Page().upload("wait_min,sex\n" + "30,m\n31,f\n" * 4_600 + "999,f\n" * 800)
-    table = page.finish("coded")
-    offered(page, "question")[0].click()
-    until(page, lambda: say("data.fit.all_title") in page.text)
-    assert table.meter().charges == 1 and say("data.first.instead") in plain(page.text)
-    (other,) = offered(page, "question-instead")
-    other.click()
-    until(page, lambda: len(table.answers(5)) == 2)
-    asked = table.answers(5)[-1]
-    assert asked.query.parameters()["where"] == [["wait_min", "<", 240]]
-    low, high = (float(end) for end in asked.interval)
-    assert low - 4 * (high - low) <= 30.5 <= high + 4 * (high - low)
+def links(page: Page) -> str:
+    return " ".join(one.proto.label for one in page.app.get("page_link"))
+
+
+def test_ask_brings_the_check_along_and_a_code_is_named_with_one_click(home: dp.Workspace) -> None:
+    """1,900 of 10,000 cells are 99; the noise hides that with a chance below 1e-9."""
+    frame = pd.DataFrame({"age": [30, 41, 52] * 2_700 + [99] * 1_900, "sex": ["m", "f"] * 5_000})
+    schema = dp.Schema({"age": dp.Number(0, 120), "sex": dp.Category(["m", "f"])})
+    table = home.add_table("coded", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+    app = open_page("ask", table="coded", q="mean", column="age")
+    assert "will be checked against what you said (in the price" in plain(html_of(app))
+    (go,) = [one for one in app.button if str(one.key).startswith("ask-go")]
+    go.click().run()
+    drawn(app, lambda: "not asked" in plain(html_of(app)))
+    told = plain(html_of(app))
+    assert "are exactly 99" in told and table.meter().charges == 1
+    labels = {one.label: one for one in app.button}
+    assert {say("fit.way.code", column="age", code="99"), say("fit.way.real", code="99"), say("fit.way.fitting")} <= {
+        *labels
+    }
+    labels[say("fit.way.code", column="age", code="99")].click().run()
+    drawn(app, lambda: len(home.table("coded").answers(2)) == 2)
+    answer = home.table("coded").answers(2)[-1]
+    assert answer.query.card.key == "mean" and answer.interval[0] <= 41 <= answer.interval[1]
+    assert home.table("coded").schema.number("age").codes == (99,)
+
+
+def drawn(app: Any, met: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if met():
+            return
+        time.sleep(0.1)
+        app.run()
+    raise AssertionError("not in a minute")
+
+
+def test_of_the_cells_that_fit_the_headline_says_of_which_part_it_is(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"mark": [1, 2, 3, 4, 9, 10] * 1_000})
+    table = home.add_table(
+        "marks",
+        frame,
+        schema=dp.Schema({"mark": dp.Number(0, 5)}),
+        unit=dp.Unit.rows(),
+        budget=dp.Budget("50", "1e-6"),
+    )
+    answer = table.ask(table.query("mean", column="mark", epsilon="2"), checked=True, anyway=True)
+    told = plain(html_of(open_page("ask", table="marks", answer=answer.request_id)))
+    assert re.search(r"Of the 6[5-8] % of cells that fit: about 2\.[45]", told)
+
+
+def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"mark": [1, 2, 3, 4] * 500})
+    table = home.add_table(
+        "rough",
+        frame,
+        schema=dp.Schema({"mark": dp.Number(0, 5)}),
+        unit=dp.Unit.rows(),
+        budget=dp.Budget("50", "1e-6"),
+    )
+    answer = table.ask(table.query("mean", column="mark", epsilon="0.5"))
+    table.ask(table.query("fit_checks", columns=["mark"], epsilon="0.1", noise="gaussian"))
+    fit = table.fit_of("mark")
+    assert fit.found is not None and not fit.found.quiet
+    finer = table.finer_check(["mark"])
+    assert finer is not None
+    shown = html_of(open_page("ask", table="rough", answer=answer.request_id))
+    if fit.rough:
+        share = prices.takes(table, table.preview(finer).share)
+        assert say("fit.finer", share=share) in plain(shown) and f'<p class="headline-note">{fit.note()}' in shown
+    page = open_page("data", table="rough")
+    assert [one for one in page.button if str(one.key).startswith("fit-again-exact-")] or not fit.rough
+    table.ask(finer)
+    assert not [one for one in open_page("data", table="rough").button if "fit-again-exact" in str(one.key)]
 
 
 def test_a_condition_that_says_below_is_drawn_as_it_is(home: dp.Workspace) -> None:

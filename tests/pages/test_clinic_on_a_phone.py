@@ -4,7 +4,6 @@ column, and whose word a number is."""
 from __future__ import annotations
 
 from datetime import date
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,13 @@ from helpers_visits import OF_MONTHS, WOMEN, answered
 from helpers_visits import visits as visits
 
 import dpengine as dp
-from dpengine.asking.column_fit import UNCHECKED, Check, Fits
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import presets
-from ui.data.declare_fit import FINE, USUAL
 from ui.data.preset_lists import LISTS
-from ui.parts import first_look, fitting, preview
+from ui.parts import preview
 from ui.parts.answer import bars_table
 from ui.shell import frame
-from ui.words import prices
 
 
 def asked_line(app: Any) -> str:
@@ -89,67 +85,6 @@ def test_figures_that_say_nothing_do_not_push_the_ranges_out_of_a_phone() -> Non
     assert 'class="plain figures"' in table and '<td class="number words">Too few to tell</td>' in table
     style = (Path(frame.__file__).parent / "style.css").read_text()
     assert "table.figures td.words { white-space: normal; }" in style
-
-
-def test_a_list_that_was_found_by_paying_counts_as_checked(visits: dp.Table) -> None:
-    wards = dp.Category([f"Ward {place}" for place in range(4)])
-    assert visits.fits().of("ward", wards).state == UNCHECKED
-    bought = visits.ask(visits.query("find_declarations", epsilon="1", lists=["ward"], delta="1e-8"))
-    assert len(bought.value) >= 4, bought.value
-    found = visits.fits().of("ward", wards)
-    assert found.checked and not found.note()
-    assert not visits.fits().of("ward", dp.Category(["ward 0", "ward 9"])).checked, "ward 9 was not found"
-    assert not visits.fits().of("sex", wards).checked
-
-
-def test_a_rough_check_is_told_as_roughly_as_it_is_known() -> None:
-    facts = answered("count", 1).query.facts
-    check = dp.catalogue["fit_checks"].build(facts, {"columns": ["ward"], "epsilon": "0.1"})
-    wide, narrow = {"ward": (-800, 1_000)}, {"ward": (-90, 110)}
-    assert "only roughly: within ±900 rows, of about 5,000 people with up to 3 rows each" in check.finding(
-        {"ward": 100}, wide
-    )
-    assert "roughly" not in check.finding({"ward": 10}, narrow)
-    one = Check({}, {"ward": (100, wide["ward"])}, 5_000, 3).of("ward")
-    assert one is not None and one.state == "fits" and "only roughly" in one.words()
-    with speaking("sl"):
-        assert "le približno: na ±900 vrstic, oseb pa je približno 5.000, vsaka z največ 3 vrsticami" in check.finding(
-            {"ward": 100}, wide
-        )
-        assert "le približno" in one.words()
-
-
-@pytest.mark.parametrize(("ends", "least"), [((-100, 140), USUAL), ((50, 340), FINE[-1])])
-def test_after_a_rough_check_a_stronger_one_stands_there_with_its_price(
-    visits: dp.Table, monkeypatch: pytest.MonkeyPatch, ends: tuple[int, int], least: int
-) -> None:
-    """Once where it fits as far as is known, and once where nothing could be told."""
-    bounds = {name: one.as_json() for name, one in visits.schema.columns.items()}
-    rough = Fits((Check(bounds, {"ward": (sum(ends) // 2, ends), "sex": (0, (-10, 10))}, 600, 3),))
-    monkeypatch.setattr(fitting, "of_table", lambda name: rough)
-    app = open_page("data", table=visits.name)
-    (button,) = [one for one in app.button if str(one.key).startswith("fit-again-exact-")]
-    query = visits.least_priced(visits.query("fit_checks", epsilon="1", columns=["ward"]), Fraction(600, least))
-    assert query is not None and prices.takes(visits, visits.preview(query).share) in button.label
-    assert say("data.fit.stronger", alpha=query.promise().amount, columns="ward") in plain(html_of(app))
-    asked = visits.ask(visits.query("fit_checks", epsilon="1", columns=["ward"]))
-    monkeypatch.setattr(first_look, "usual", lambda table: None)  # then a link stands there, as it does further down
-    below = open_page("data", table=visits.name, answer=asked.request_id)
-    assert len([one for one in below.button if str(one.key).startswith("fit-again-exact-")]) == 1
-    assert say("page.trouble") not in plain(html_of(below)) and say("data.fit.all_title") in plain(html_of(below))
-    fine = Fits((Check(bounds, {"ward": (0, (-10, 10)), "sex": (0, (-10, 10))}, 600, 3),))
-    monkeypatch.setattr(fitting, "of_table", lambda name: fine)
-    assert not [one for one in open_page("data", table=visits.name).button if "fit-again-exact" in str(one.key)]
-
-
-def test_a_check_that_tells_nothing_says_so_plainly() -> None:
-    facts = answered("count", 1).query.facts
-    check = dp.catalogue["fit_checks"].build(facts, {"columns": ["ward", "sex"], "epsilon": "0.1"})
-    unsure, fine = (500, 3_500), (-100, 100)
-    assert check.finding({"ward": 0, "sex": 0}, {"ward": unsure, "sex": unsure}) == say("fit.headline.too_rough")
-    with speaking("sl"):
-        told = check.finding({"ward": 0, "sex": 0}, {"ward": unsure, "sex": fine})
-        assert told == "V 1 od 2 stolpcev se večina celic ujema; za druge je to preverjanje pregrobo"
 
 
 @pytest.mark.parametrize(("lang", "told"), [("en", "about 600 people, by your word"), ("sl", "po vaših besedah")])

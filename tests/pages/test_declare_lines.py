@@ -90,7 +90,7 @@ def test_cells_tell_readings_apart() -> None:
         name: [one.like[0] for one in Card.for_name(name).candidates] for name in ("salary", "višina", "visit date")
     }
     assert likes == {
-        "salary": ["2500", "34000", "<=50K"],
+        "salary": ["2500", "34000", ">50K"],
         "višina": ["173", "1.73"],
         "visit date": ["31.12.1999", "1999-12-31", "12/31/1999"],
     }
@@ -136,7 +136,7 @@ def test_another_usual_range_takes_its_own_measure_along() -> None:
 def test_names_that_only_one_census_has_tell_together_how_the_others_are_read() -> None:
     """Each still waits for a yes, given to its cell; without those names the cells of all readings stand side by side,
     and a list that only that census has is not guessed."""
-    for name, cell in (("education", "HS-grad"), ("marital-status", "Married-civ-spouse"), ("salary", "<=50K")):
+    for name, cell in (("education", "HS-grad"), ("marital-status", "Married-civ-spouse"), ("salary", ">50K")):
         draft = described(name, "workclass", "fnlwgt", "capital-gain", "age")
         assert [one.like[0] for one in draft.card(name).candidates] == [cell] and draft.state(name) == "guess"
         assert len(described(name, "age", "Work class").card(name).candidates) > 1
@@ -220,7 +220,9 @@ def test_rows_are_called_rows_and_one_button_is_coloured() -> None:
 
     assert coloured() == [ALL_RIGHT]
     page.press(ALL_RIGHT).click("declare-back-care")
-    assert coloured() == ["Go on"] and "each bar ±150 rows" in page.text and "M, F, Male, moški …" in page.text
+    assert (
+        coloured() == ["Go on"] and re.search(r"each bar ±\d+ rows", page.text) and "M, F, Male, moški …" in page.text
+    )
     page.click("declare-1-open")
     assert coloured() == ["This is right"]
 
@@ -292,6 +294,32 @@ def test_many_columns_are_shown_a_screen_at_a_time() -> None:
     assert len([button for button in page.app.button if str(button.key).endswith("-open")]) == 40
     page.set("declare-screen", 80)
     assert len([button for button in page.app.button if str(button.key).endswith("-open")]) == 10
+
+
+CENSUS = {
+    "age": "39",
+    "workclass": "State-gov",
+    "fnlwgt": "77516",
+    "education": "Bachelors",
+    "education-num": "13",
+    "marital-status": "Never-married",
+    "occupation": "Adm-clerical",
+    "relationship": "Not-in-family",
+    "race": "White",
+    "capital-gain": "2174",
+    "capital-loss": "0",
+    "hours-per-week": "40",
+    "native-country": "United-States",
+    "income": "<=50K",
+}
+
+
+def test_beside_a_guess_from_the_names_stands_another_cell_than_in_the_first_row_of_a_known_table() -> None:
+    """Four examples were the first row of the census of 1994, number by number: nobody believed that they had not been
+    read there."""
+    offered = {name: presets.candidates(name, list(CENSUS)) for name in CENSUS}
+    same = [name for name, cell in CENSUS.items() for one in offered[name] if cell in one.like]
+    assert same == [] and sum(map(bool, offered.values())) >= 8
 
 
 def test_nothing_of_the_cells_is_on_the_page() -> None:

@@ -15,6 +15,7 @@ from helpers_declare import CANARY, Page
 
 import dpengine as dp
 from dpengine.messages import say
+from ui.data import declare
 from ui.data.declare_draft import NUMBERS
 from ui.words.markup import unmarked
 
@@ -46,6 +47,27 @@ def test_only_how_careful_is_preselected_and_each_step_asks(page: Page) -> None:
     page.set("declare-0-kind", "number").press("This is right").press("Go on")
     assert page.draft.step == "care" and page.draft.care == "usual" and not page.refusals
     assert "2 people" not in page.text  # the number of rows is nowhere
+
+
+@pytest.mark.parametrize("again", ["another tab", "from Ask"])
+def test_whoever_comes_back_after_adding_a_table_brings_another(
+    shared: dp.Workspace, again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It once said that the table before is ready."""
+    monkeypatch.setattr(declare, "visitor", lambda: again)
+    name = f"added-{again.split()[0]}"
+    page = Page().upload(f"age,way\n{33 + len(again)},bus\n")
+    page.finish(name)
+    ready = say("data.done.title", table=name)
+    assert ready in page.text
+    if again == "another tab":
+        page = Page()
+    else:
+        page.app.switch_page("../pages/ask.py").run()
+        page.app.query_params.clear()
+        page.app.switch_page("../pages/data.py")
+        page.run()
+    assert ready not in page.text and say("data.file.title") in page.text
 
 
 def test_answers_stay_when_going_back_or_to_another_page(page: Page) -> None:

@@ -42,7 +42,7 @@ def test_a_table_in_a_database_is_described_and_added(home: Workspace, monkeypat
     assert draft.card("member").kind == "yes_no" and draft.state("member") == "settled"
     assert draft.card("feeling").values == ["sad", "fine"] and draft.state("feeling") == "settled"
     assert draft.card("things").separator == "|"
-    draft.many, draft.relation, draft.step = "one", "replace", "care"
+    draft.many, draft.each_own, draft.relation, draft.step = "one", True, "replace", "care"
     draft.choose()
     for name in draft.chosen:
         draft.card(name).agree()

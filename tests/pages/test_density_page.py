@@ -93,9 +93,9 @@ def test_mostly_noise_tells_the_price_that_helps() -> None:
     enough = table.preview(table.query("density", columns=["age"], epsilon=Fraction("0.05") * now.times_needed))
     told = plain(text(ask(table="few", columns=json.dumps(["age"]), epsilon="0.05")))
     assert enough.times_needed < Fraction("1.01") and enough.share > now.share * now.times_needed
-    step = spend.step_for(
-        table, table.query("density", columns=["age"], epsilon="0.05"), 1
-    )  # the least step of the slider that is enough
+    opens = table.opening(table.query("density", columns=["age"], epsilon="0.05"))
+    assert opens is not None
+    step = opens.useful  # of the least step of the slider that is enough
     assert step is not None and step > 0
     assert f"which takes about {percent_taken(Fraction(1), step)}" in told and "times the spend" not in told
     assert "does not pay for" in plain(text(ask(table="fewer", columns=json.dumps(["age"]), epsilon="0.05")))

@@ -111,3 +111,13 @@ def test_what_would_be_enough_is_told_as_a_share(home: dp.Workspace) -> None:
     told = plain(html_of(open_page("ask", table="residents", q="sum", column="salary", epsilon="0.001")))
     assert re.search(r"which takes about [\d.]+ %", told) and "times the spend" not in told
     assert "1,504–2,004" in told and "\\," not in told  # a practice table has no link there, and no marks of one
+
+
+@pytest.mark.parametrize(("page", "kind"), [("ask", "typed"), ("ask", "wish"), ("publish", "typed")])
+def test_what_was_typed_into_a_form_that_a_link_replaced_changes_nothing(page: str, kind: str) -> None:
+    """A link that arrives forgets what the fields held; the browser's change to one of them may come after that."""
+    app = open_page(page, **PAGES[page])
+    late, label = field(app, kind), go_button(app).label
+    del app.session_state[late.key]
+    late.set_value("0.7").run()
+    assert not app.exception and go_button(app).label == label

@@ -155,7 +155,7 @@ def test_from_the_overview_through_the_lessons_and_nothing_is_spent(shared: dp.W
             page.button(key="lesson-next").click().run()
     page.button(key="lesson-all").click().run()
     assert not page.exception and 'class="lesson-say"' not in html(page)
-    assert "Nothing here is taken from an allowance of yours" in html(page)
+    assert "The lessons use made-up people and take nothing from an allowance of yours." in html(page)
     assert shared.ledger.head()[0] == 0
 
 

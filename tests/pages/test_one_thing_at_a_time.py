@@ -4,10 +4,12 @@ check that a note leads to."""
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pandas as pd
 import pytest
 from helpers_page import html_of, open_page
+from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.messages import say
@@ -86,6 +88,51 @@ def test_a_condition_that_came_along_is_said_and_dropped_with_one_tap(language: 
         next(one for one in app.button if one.key == "ask-still-drop").click().run()
         assert told not in html_of(app) and not app.exception
         assert "where" not in app.session_state["ask"]["given"] and app.session_state["ask"]["q"] == "median"
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "Still by district."), ("sl", "Še vedno po skupinah: district.")]
+)
+def test_a_group_that_came_along_is_said_and_dropped_with_one_tap(language: str, told: str) -> None:
+    app = open_page("ask", table="town", q="mean", column="age", by="district", epsilon="0.1", lang=language)
+    assert told not in html_of(app), "it was asked for just now"
+    with speaking(language):
+        kind = next(one for one in app.selectbox if str(one.key).startswith("ask-kind"))
+        kind.set_value("median").run()
+        assert told in html_of(app)
+        next(one for one in app.button if one.key == "ask-still-by-drop").click().run()
+        assert told not in html_of(app) and not app.exception
+        assert "by" not in app.session_state["ask"]["given"] and app.session_state["ask"]["q"] == "median"
+
+
+def test_what_a_form_says_of_a_question_stands_below_its_pickers(home: dp.Workspace) -> None:
+    """Else choosing another question moves the pickers away from the pointer."""
+    table = home.table("town", visitor="local")
+    table.ask(table.query("mean", column="age", epsilon="0.4"))
+    came = [(say("ask.owned"), {}), ("Still only people where", {"where": '[["age", ">=", 61]]'})]
+    for told, address in [*came, ("Still by", {"by": "district"})]:
+        app = open_page("ask", table="town", q="median", column="age", epsilon="0.1", **address)
+        kind = next(one for one in app.selectbox if str(one.key).startswith("ask-kind"))
+        before = _above(app, "sentence")
+        assert told not in html_of(app)
+        kind.set_value("mean").run()
+        assert told in html_of(app) and _above(app, "sentence") == before
+
+
+def _above(app: AppTest, key: str) -> list[str]:
+    """What kinds of elements the page draws before the block of this key, in order."""
+    found: list[str] = []
+
+    def walk(node: Any) -> bool:
+        if key in str(getattr(node.proto, "id", "")) and getattr(node, "children", None):
+            return True
+        if not hasattr(node, "children"):
+            found.append(str(node.type))
+            return False
+        return any(walk(child) for _, child in sorted(node.children.items()))
+
+    assert walk(app.main)
+    return found
 
 
 def test_whoever_comes_back_sees_the_answer_they_own_before_anything_is_offered_for_it(home: dp.Workspace) -> None:

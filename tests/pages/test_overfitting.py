@@ -77,6 +77,23 @@ def test_the_seed_repeats_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert said[0] == said[1] and "percentage points above the truth" in said[0][0]
 
 
+def test_the_printed_run_and_the_tour_say_what_private_answers_are_off_by(capsys: pytest.CaptureFixture[str]) -> None:
+    """The reports stand beside the truth on new people, and how many are as near as they say is counted."""
+    found = demo.run(Settings())
+    told = [abs(told - fresh) for told, fresh in zip(found.private, found.private_fresh, strict=True)]
+    assert found.inside == sum(off <= found.noise.alpha for off in told)
+    assert demo.main([]) == 0
+    said = capsys.readouterr().out
+    assert "on new people (private)" in said and re.search(r"Of the 11 reports \d+ are within the 40.0 points", said)
+    tour = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    assert "but not with private" not in tour and "Private answers are off as well, by noise" in tour
+
+
+def test_the_docs_name_no_lecture_for_what_no_lecture_has() -> None:
+    told = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
+    assert "from lectures" not in told and "McSherry 2012; in none of the lectures" in told
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -141,12 +141,12 @@ def test_a_card_tells_what_is_left_and_what_was_asked_last(home: Workspace) -> N
 def test_a_card_says_what_needs_attention(home: Workspace) -> None:
     table = add(home, "people")
     assert say("tables.unchecked") in plain(html_of(open_page("tables")))
-    table.ask(table.query("fit_check", column="age", epsilon="0.5"))
+    table.ask(table.query("fit_checks", columns=["age"], epsilon="0.5"))
     told = plain(html_of(open_page("tables")))
     assert say("tables.unchecked") not in told and "do not fit" not in told
     table.revise(dp.Schema({"age": dp.Number(90, 100, step=1)}))
-    home.table("people").ask(home.table("people").query("fit_check", column="age", epsilon="0.4"))
-    assert "of the cells of age do not fit the declaration" in plain(html_of(open_page("tables")))
+    home.table("people").ask(home.table("people").query("fit_checks", columns=["age"], epsilon="0.4"))
+    assert "of the cells of age do not fit" in plain(html_of(open_page("tables")))
 
 
 def test_a_card_of_a_closed_table_offers_no_question(home: Workspace) -> None:

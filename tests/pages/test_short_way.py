@@ -14,13 +14,13 @@ from helpers_declare import Page
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
-from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from dpengine.planning.opening import CLEAR, PART, room
 from ui.data import declare_care as care
 from ui.data import declare_change
-from ui.parts import missing, spend
+from ui.parts import missing
 from ui.words import prices
 from ui.words.markup import unmarked
 
@@ -120,7 +120,7 @@ def test_a_question_s_error_is_the_same_on_the_column_s_line_on_the_ready_page_a
     ready = plain(page.text)
     (exact,) = re.findall(r"·\s+within ±(\d+) rows", ready)
     assert float(bars) == float(f"{int(exact):.2g}") or 0 <= int(bars) - int(exact) <= 10  # rounded up
-    best = table.cheapest(spend.fresh(table, table.suggested("mean", column="minutes")))
+    best = table.opening(table.suggested("mean", column="minutes")).asked
     assert f"within ±{line}\N{NO-BREAK SPACE}min" in best.promise().short(best)
     asked = open_page("ask", table=table.name, q="mean", column="minutes")
     assert f"±{line}\N{NO-BREAK SPACE}min" in told(asked)
@@ -134,97 +134,67 @@ def started(table: dp.Table, app: Any, **given: Any) -> dp.Query:
     return table.cheapest(table.query("mean", **given, epsilon=app.session_state["ask-epsilon"]))
 
 
-def test_a_question_by_group_starts_at_a_price_at_which_it_is_useful(clinic: dp.Table) -> None:
+def room_of(table: dp.Table, query: dp.Query) -> Fraction:
+    return room(table.cheapest(query))
+
+
+def test_a_question_by_group_starts_at_its_own_price(clinic: dp.Table) -> None:
     alone = open_page("ask", table=clinic.name, q="mean", column="wait").session_state["ask-epsilon"]
-    plain_one = clinic.query("mean", column="wait", by="sex", epsilon=alone)
-    assert not clinic.preview(clinic.cheapest(plain_one)).useful, "else this test would show nothing"
     app = open_page("ask", table=clinic.name, q="mean", column="wait", epsilon=alone)
     picker = next(box for box in app.selectbox if str(box.key).startswith("ask-by-mean"))
     picker.set_value("sex").run()
-    assert not app.exception and clinic.preview(started(clinic, app, column="wait", by="sex")).useful
-    assert "mostly noise" not in told(app)
+    assert not app.exception
+    opens = clinic.opening(clinic.query("mean", column="wait", by="sex", epsilon="1"))
+    assert opens is not None and started(clinic, app, column="wait", by="sex") == opens.asked
 
 
-def test_a_link_keeps_its_price_and_one_without_a_price_gets_a_useful_one(clinic: dp.Table) -> None:
-    app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex", epsilon="0.03")
-    assert app.session_state["ask-epsilon"] == "0.03"
+def test_a_link_keeps_its_price_and_one_without_a_price_opens_low(clinic: dp.Table) -> None:
+    app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex", epsilon="0.5")
+    assert app.session_state["ask-epsilon"] == "0.5"
     app = open_page("ask", table=clinic.name, q="mean", column="wait", by="sex")
-    assert clinic.preview(started(clinic, app, column="wait", by="sex")).useful
+    assert clinic.preview(started(clinic, app, column="wait", by="sex")).share <= PART
 
 
 @pytest.mark.parametrize("by", ["", "sex"])
 def test_a_question_starts_no_higher_than_it_must(clinic: dp.Table, by: str) -> None:
-    """Clearly useful, and either cheap or one step below no longer so, also with the best noise for that price."""
+    """Clearly useful, or at a twentieth of what is left, with the best noise for that price."""
     given = {"column": "wait"} | ({"by": by} if by else {})
     now = open_page("ask", table=clinic.name, q="mean", **given).session_state["ask-epsilon"]
-    query, below = (
-        clinic.query("mean", **given, epsilon=step) for step in (now, spend.STEPS[spend.STEPS.index(now) - 1])
-    )
-    share = clinic.preview(query).share
-    assert spend.room_of(clinic, query) >= spend.CLEAR
-    assert share <= spend.CHEAP or spend.room_of(clinic, below) < spend.CLEAR
+    query = clinic.query("mean", **given, epsilon=now)
+    share = clinic.preview(query).share + clinic._check_share(lambda _: query)
+    assert share <= PART and (room_of(clinic, query) >= CLEAR or share >= PART * Fraction(97, 100))
 
 
 def test_where_it_is_cheap_a_question_starts_more_exact(clinic: dp.Table) -> None:
     """Five hours of a hundred do not tell men's weeks from women's."""
     town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
     now = open_page("ask", table="town", q="mean", column="age").session_state["ask-epsilon"]
-    assert spend.room_of(town, town.query("mean", column="age", epsilon=now)) >= 8
+    assert room_of(town, town.query("mean", column="age", epsilon=now)) >= 8
 
 
-def test_a_question_takes_the_same_wherever_it_is_offered(clinic: dp.Table) -> None:
-    """On the page that is opened, on a suggestion's card, beside an average, and picked from the menu."""
-    town = clinic._workspace.table("town", visitor="local")  # type: ignore[attr-defined]
-    first = town.suggestions()[0]
-    picked = spend.fresh(town, first)
-    assert picked != first, "else this test would show nothing"
-    app = open_page("ask", table="town")
-    assert app.session_state["ask-epsilon"] == text_of(picked.epsilon)
-    (card,) = [link.proto for link in app.get("page_link") if link.proto.label == unmarked(first.sentence())]
-    assert f"epsilon={text_of(picked.epsilon)}" in card.query_string
-    assert prices.takes(town, town.prices([picked])[0]) in told(app)
-    given = {name: one for name, one in first.parameters().items() if name != "epsilon"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spend.st, "session_state", kept := {"ask-epsilon": "3"})  # of the question before
-        spend.start_anew(town, first.card.key, given)
-    assert kept["ask-epsilon"] == text_of(picked.epsilon)
-
-
-def test_what_is_said_to_be_enough_is_where_a_question_starts(clinic: dp.Table) -> None:
+def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what_would_help(clinic: dp.Table) -> None:
     app = open_page("ask", table=clinic.name, q="mean", column="fee", by="sex")
-    share = clinic.prices([clinic.query("mean", column="fee", by="sex", epsilon=app.session_state["ask-epsilon"])])[0]
-    assert share is not None
-    words = say("spend.dear", share=prices.takes(clinic, share))
-    assert any(unmarked(words) in one.label for one in app.expander)
+    opens = clinic.opening(clinic.query("mean", column="fee", by="sex", epsilon="1"))
+    assert opens is not None and opens.useful is not None and room(opens.asked) < 1 and opens.share <= PART
+    assert f"which takes about {prices.takes(clinic, opens.useful)} " in told(app)
+    assert say("lever.lead") in told(app)
 
 
-def test_where_more_than_half_of_what_is_left_makes_it_useful_it_starts_there(
-    clinic: dp.Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spend, "room_of", lambda table, query: query.epsilon / Fraction(7, 10))
-    app = open_page("ask", table=clinic.name, q="mean", column="wait")
-    assert app.session_state["ask-epsilon"] == "0.7"
-    words = say("spend.dear_most")
-    assert words in told(app) or any(unmarked(words) in one.label for one in app.expander)
-
-
-def test_where_nothing_that_is_left_is_enough_the_page_says_so_and_does_not_start_at_next_to_nothing(
-    clinic: dp.Table,
-) -> None:
+def test_where_nothing_that_is_left_is_enough_the_page_says_so(clinic: dp.Table) -> None:
     given = {"column": "fee", "by": "sex"}
     clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(8, 10)))
     app = open_page("ask", table=clinic.name, q="mean", **given)
     price = clinic.preview(started(clinic, app, **given))
     assert not price.useful and "does not pay for a setting that is exact enough" in told(app)
-    left = clinic.meter().unused
-    assert left / 4 < price.share <= left / 2
+    assert price.share <= clinic.meter().unused * PART
 
 
-def test_an_answer_that_is_dear_where_it_is_useful_says_so_with_what_would_help(clinic: dp.Table) -> None:
-    app = open_page("ask", table=clinic.name, q="mean", column="fee", by="sex")
-    price = clinic.preview(started(clinic, app, column="fee", by="sex"))
-    assert price.useful and price.share > spend.CHEAP
-    (said,) = [one for one in app.expander if "a clearly useful answer takes about" in one.label]
+def test_an_answer_that_is_only_just_useful_says_what_a_clear_one_takes(clinic: dp.Table) -> None:
+    opens = clinic.opening(clinic.query("histogram", column="wait", bins=4, epsilon="1"))
+    assert opens is not None and opens.clear is not None and 1 <= room(opens.asked) < CLEAR, "else this shows nothing"
+    app = open_page("ask", table=clinic.name, q="histogram", column="wait", bins="4")
+    words = say("spend.dear", share=prices.takes(clinic, opens.clear))
+    (said,) = [one for one in app.expander if unmarked(words) in one.label]
     assert say("lever.lead") in plain("".join(part.proto.body for part in said.get("html")))
     cheap = open_page("ask", table="town", q="mean", column="monthly_income")
     assert not [one for one in cheap.expander if "a clearly useful answer" in one.label]

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from demos.thesis_curves import DELTA, EPSILONS, delta_of, figures, levels, people, question
+from dpengine.messages import say
+from dpengine.messages.language import speaking
 from dpengine.noise.coins import SystemCoins
 
 DRAWS = 200
@@ -59,3 +61,10 @@ def test_the_three_figures() -> None:
     for one in drawn:
         assert 0.15 < max(one.truth) < 0.25 and len(one.drawn) == len(one.xs) == 100
         assert one.reach > 3 * one.levels.thesis
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", ("corollary", "notebook")), ("sl", ("posledic", "Zvezek"))])
+def test_the_page_says_which_level_is_drawn_and_which_the_thesis_drew(language: str, words: tuple[str, str]) -> None:
+    with speaking(language):
+        assert words[0] in say("thesis.figures_lead", width="0.6", delta="0.1")
+        assert all(word in say("thesis.levels_proved") for word in words)

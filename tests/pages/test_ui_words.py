@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
 import dpengine as dp
-from dpengine.core.printed import percent, power_of_ten
+from dpengine.core.printed import percent, power_of_ten, three_figures
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.promises import Rank
+from dpengine.messages import plain
+from dpengine.messages.language import speaking
+from dpengine.messages.numbers import to_figures
 from ui.ledger.report import picture
 from ui.parts.answer import bars_alt, bars_table
 from ui.parts.exports import as_csv, safe
 from ui.words.figures import bare, pictured, rounded, rounded_range
 from ui.words.wording import axis, from_zero, headline, in_short, range_words
 
+ROOT = Path(__file__).resolve().parents[2]
 whole = some.integers(-(10**15), 10**15)
 on_a_grid = some.decimals(-(10**9), 10**9, places=4).map(float)
 any_float = some.floats(-1e15, 1e15, allow_subnormal=False)
@@ -252,3 +259,42 @@ def test_the_weights_of_a_model_are_no_people() -> None:
     schema = dp.Schema({"pay": dp.Number(0, 1_000), "age": dp.Number(0, 100)})
     query = dp.catalogue["train_linear"].build(Facts("t", schema, dp.Unit.rows(), "replace", 1_000), given)
     assert axis(query) == "weight" and not from_zero(query)
+
+
+@pytest.mark.parametrize(
+    ("value", "many", "told", "in_slovene"),
+    [
+        (180.4, 2, "180", "180"),
+        (99_999.7, 3, "100,000", "100.000"),
+        (1_234_567.0, 3, "1,230,000", "1.230.000"),
+        (0.000012345, 2, "0.000012", "0,000012"),
+        (0.5, 3, "0.5", "0,5"),
+        (0.0, 3, "0", "0"),
+        (1.23e30, 3, "1.23 · 10³⁰", "1,23 · 10³⁰"),
+        (1e-30, 3, "10⁻³⁰", "10⁻³⁰"),
+        (math.inf, 3, "∞", "∞"),
+    ],
+)
+def test_a_number_for_a_person_is_written_out(value: float, many: int, told: str, in_slovene: str) -> None:
+    assert to_figures(value, many) == told
+    with speaking("sl"):
+        assert to_figures(value, many) == in_slovene
+
+
+@pytest.mark.parametrize("power", range(-20, 25))
+def test_no_figure_is_told_as_a_computer_writes_it(power: int) -> None:
+    """“1.8e+02 times as far off” stood on a page."""
+    for value in (1.8234 * 10.0**power, -(10.0**power)):
+        for told in (plain(value), bare(value), to_figures(value, 2), three_figures(Fraction(value))):
+            assert not re.search(r"\de[+-]?\d", told), told
+
+
+def test_no_sentence_is_given_a_figure_in_a_computers_notation() -> None:
+    """Formats that turn to an exponent are for what is read again, never for words: they stand in no call of `say`, and
+    are not handed to `local` as they are."""
+    shown = [file for place in ("ui", "pages") for file in (ROOT / place).rglob("*.py")]
+    shown += [*(ROOT / "dpengine" / "mechanisms").rglob("*.py"), ROOT / "dpengine" / "core" / "printed.py"]
+    turning = re.compile(r"""(?<!Fraction\()(?<!float\()f["'][^"']*\{[^{}"']*:[,.\d]*g\}""")
+    lines = ((file, line.strip()) for file in shown for line in file.read_text().splitlines())
+    found = [f"{file.name}: {line}" for file, line in lines if turning.search(line) and "SHARES =" not in line]
+    assert found == []

@@ -23,6 +23,7 @@ from demos import truth
 from dpengine.declared.facts import Facts
 from dpengine.workspace import Workspace
 from ui.shell import room, web
+from ui.shell.gate import ORIGIN
 from ui.shell.room import GONE, WAITING, Dot, Room, Snapshot
 from ui.workshop import invite, wall, wall_facts, wall_picture
 
@@ -317,6 +318,17 @@ def test_every_question_at_its_ends_has_a_picture_and_words(here: Any, question:
     assert wall_picture.wall(alike, 5.0, "people", "en").count('<i class="d') == 3
 
 
+def test_a_dot_stands_over_its_own_range() -> None:
+    """Answers far apart with narrow ranges: a dot that is moved to the next of 80 places stands over none."""
+    dots = tuple(Dot(value, value - 0.02, value + 0.02) for value in (0.0, 3.333, 7.777, 7.812, 50.05, 100.0))
+    told = wall_picture.wall(dots, None, "people", "en")
+    above = re.findall(r'<i class="d\d+" style="left:([\d.]+)%', told)
+    below = re.findall(r'<u style="left:([\d.]+)%;width:([\d.]+)%"></u><s style="left:([\d.]+)%"', told)
+    assert len(above) == len(below) == len(dots)
+    for at, (left, width, middle) in zip(above, below, strict=True):
+        assert at == middle and float(left) - 0.01 <= float(at) <= float(left) + float(width) + 0.01
+
+
 # --- one look for everybody -------------------------------------------------------------------------------------------
 
 
@@ -364,3 +376,34 @@ def test_an_address_that_is_not_ours_or_a_port_in_use_is_refused(capsys: pytest.
         port = taken.getsockname()[1]
         assert invite.main(["--address", "127.0.0.1", "--port", str(port)]) == 2
     assert "is in use" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--server.port={}", "--server.port {}", "--port {}"])
+def test_the_port_of_run_args_is_the_one_in_the_invitation(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("0.0.0.0", 0))
+        port = probe.getsockname()[1]
+    started: list[list[str]] = []
+
+    class Server:
+        def __init__(self, command: list[str], env: dict[str, str], **_: Any) -> None:
+            assert env[ORIGIN] == f"http://127.0.0.1:{port}"
+            started.append(command)
+
+        def wait(self) -> int:
+            return 0
+
+    monkeypatch.setattr(invite.subprocess, "Popen", Server)
+    monkeypatch.setattr(invite.signal, "signal", lambda *_: None)
+    asked = f"--address 127.0.0.1 {option.format(port)} --server.runOnSave=false".split()
+    assert invite.main(asked) == 0
+    assert f"http://127.0.0.1:{port}/wall" in capsys.readouterr().out
+    assert f"--server.port={port}" in started[0] and started[0][-1] == "--server.runOnSave=false"
+
+
+def test_make_hands_its_options_on() -> None:
+    told = (ROOT / "Makefile").read_text()
+    recipe = told[told.index("\nworkshop:") :].splitlines()[2]
+    assert "$(WORKSHOP_ARGS)" in recipe and "$(RUN_ARGS)" in recipe

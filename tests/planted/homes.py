@@ -84,7 +84,7 @@ def check_a_step_is_burned_before_its_draw(kind: type[Session]) -> None:
 
 
 class DrawsThenBurns(Session):
-    def _carry(self, ask: Any, step: str) -> Callable[[], Burned]:
+    def _carry(self, ask: Any, step: str, checked: bool) -> Callable[[], Burned]:
         claim = step_claim(self.query.asking(ask))
 
         def carry() -> Burned:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from fractions import Fraction
 from typing import Any
@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
+from dpengine.accountant.costs import Cost
+from dpengine.accountant.filter import Rule, Totals, used
+from dpengine.accountant.loss import Approximate, Gaussian, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger import chain, people_chain
 from dpengine.ledger import people_rules as rules
@@ -19,7 +22,9 @@ from dpengine.ledger.chain import Verdict, hash_of, verify
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.people_acts import Payer
 from dpengine.ledger.people_book import PeopleBook
-from dpengine.ledger.rows import Standing, standing_from
+from dpengine.ledger.people_rows import Grant
+from dpengine.ledger.people_rules import HolderPart
+from dpengine.ledger.rows import BudgetRecord, Sums
 from dpengine.people import face as face_module
 from dpengine.people.home import Standpoint
 from tests.helpers_ledger import ask
@@ -89,20 +94,26 @@ class LooksAtTheGrantFirst(Ledger):
     meet = threading.Barrier(2)
 
     def reserve(self, **told: Any) -> Any:
+        record = self.budget(told["budget"])
         with self.people() as book:
-            self._seen = book.own(told["budget"], told["actor"])
+            self._seen = book.held(record, told["actor"])
         self.meet.wait(timeout=10)
         return super().reserve(**told)
 
     def _payer(self, db: Database, *given: Any) -> Payer | None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(PeopleBook, "own", lambda book, budget, holder: self._seen)
+            patch.setattr(PeopleBook, "held", lambda book, record, holder: self._seen)
             return super()._payer(db, *given)
 
+    def _sums(self, db: Database, *given: Any) -> Sums | None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(PeopleBook, "held", lambda book, record, holder: self._seen)
+            return super()._sums(db, *given)
 
-def check_colleagues_do_not_move_a_grant(own: Callable[..., Standing]) -> None:
+
+def check_colleagues_do_not_move_a_grant(held: Callable[..., HolderPart]) -> None:
     with a_folder() as folder, office(folder) as here, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PeopleBook, "own", own)
+        patch.setattr(PeopleBook, "held", held)
         ledger = here.workspace.ledger
         here.give(MINE, "analyst", Fraction(2, 10))
         ledger.reserve(**_ask(here, "owner", "colleague", "0.25"))
@@ -111,13 +122,35 @@ def check_colleagues_do_not_move_a_grant(own: Callable[..., Standing]) -> None:
         except AllowanceError:
             raise AssertionError("a colleague used up somebody's grant") from None
         meter = here.face("analyst").meter(MINE)[0]
-        assert meter.charges == 1, "a colleague moved somebody's meter"
+        assert meter.used * Fraction(2, 10) < Fraction(11, 100), "a colleague moved somebody's meter"
 
 
-def over_everybody(book: PeopleBook, budget: str, holder: str) -> Standing:
-    rows = book._db.query("SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq", [budget])
-    totals = [json.loads(row["body"]).get("of_table") for row in rows]
-    return Standing.NOTHING if not totals else standing_from(totals[-1])
+def over_everybody(book: PeopleBook, record: BudgetRecord, holder: str) -> HolderPart:
+    whole = book.meter(record.id, MINE)
+    return HolderPart(used(record.rule, whole), whole.delta)
+
+
+def check_a_grant_bounds_the_tables_meter(fits: Callable[..., bool]) -> None:
+    """A Gaussian question after somebody else's Laplace questions, and a question that takes the whole δ reserve."""
+    with a_folder() as folder, office(folder) as here, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "fits", fits)
+        share, ledger, budget = Fraction(1, 100), here.workspace.ledger, here.workspace.record(MINE).budget
+        rule = ledger.budget(budget).rule
+        here.give(MINE, "analyst", share)
+        ledger.reserve(**_ask(here, "owner", "laplace", "0.5"))
+        losses: list[Loss] = [Gaussian(Fraction(1, 5000)), Approximate(Fraction(1, 1000), rule.delta_reserve)]
+        for loss in losses:
+            before = ledger.standing(budget).totals
+            with suppress(AllowanceError):
+                ledger.reserve(**(_ask(here, "analyst", f"{loss}", "1") | {"loss": loss}))
+            after = ledger.standing(budget).totals
+            assert used(rule, after) - used(rule, before) <= share, "a grant of 1 % moved the table's meter by more"
+            assert after.delta - before.delta <= share * rule.delta_reserve, "a grant of 1 % took more of the δ reserve"
+
+
+def as_a_budget_of_its_own(rule: Rule, grant: Grant, held: HolderPart, before: Totals, costs: Sequence[Cost]) -> bool:
+    """Reads the holder's rows as if nobody else had asked."""
+    return held.moved + rules.moves(rule, Totals.NOTHING, costs) <= grant.share
 
 
 def check_a_charge_beyond_a_grant_is_found(verified: Verify) -> None:
@@ -217,8 +250,16 @@ PLANTED = [
         "A colleague's questions use up somebody else's share.",
         check_colleagues_do_not_move_a_grant,
         "a colleague",
-        PeopleBook.own,
+        PeopleBook.held,
         over_everybody,
+    ),
+    Planted(
+        "a grant read as a budget of its own",
+        "A grant counts its holder's questions as if nobody else had asked, and no δ.",
+        check_a_grant_bounds_the_tables_meter,
+        "a grant of 1 %",
+        rules.fits,
+        as_a_budget_of_its_own,
     ),
     Planted(
         "a verify that skips grants",

@@ -110,7 +110,9 @@ class Words:
 
     def claim(self) -> str:
         """How often it holds, of what, and what it does not say."""
-        code = "compare.claim_alone" if self.told.alone else "compare.claim"
+        code = "compare.claim"
+        if self.told.alone:
+            code = "compare.claim_alone" if self.told.answers == 1 else "compare.claim_bought"
         told = say(code, chance=chance(self.told.beta), table=self.table_name)
         twice = self.told.total is not None and len({one.request for one in self.told.picks}) > 1
         return f"{told} {say('compare.twice')}" if twice else told

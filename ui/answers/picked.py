@@ -15,7 +15,7 @@ from ui.answers import compare_words
 from ui.answers.compare_words import Named
 from ui.parts import fitting
 from ui.pictures import many
-from ui.shell.state import workspace
+from ui.shell.state import held, workspace
 from ui.words.figures import printed
 from ui.words.markup import unmarked
 
@@ -62,6 +62,8 @@ def _value(answer: dp.Answer) -> str:
 
 def _chosen(request: str, key: str) -> None:
     """Others stay in the order they were picked."""
+    if not held(key):
+        return
     now = list(st.session_state[key])
     kept = [one for one in _picks() if one[0] != request or one[1] in now]
     st.session_state[_PICKED] = kept + [(request, part) for part in now if (request, part) not in kept]

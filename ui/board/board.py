@@ -16,7 +16,7 @@ from dpengine.messages import plain as plain_number
 from dpengine.messages import say
 from ui.board import board_gains, board_merge, board_result, board_state, board_words
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import addressed, first_look, history, job, owner, spend
+from ui.parts import addressed, history, job, owner, spend
 from ui.shell import frame
 from ui.words import prices
 
@@ -69,7 +69,8 @@ def _form(table: dp.Table) -> None:
         except dp.AllowanceError as complaint:
             plain = None
             job.hint(str(complaint))
-        spend.start_from(table, given.get("epsilon") or _usual(table, plain), PLACE)
+        found = None if plain is None else table.opening(plain)
+        spend.start_from(table, given.get("epsilon") or spend.opens_at(found), PLACE)
         if plain is not None:
             usual = plain
             now["epsilon"] = spend.choose(table, lambda step: usual.at(Fraction(step)), PLACE)
@@ -160,18 +161,13 @@ def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str
     return {"most": most, "three": "1" if three and threes else ""}
 
 
-def _usual(table: dp.Table, query: dp.Query | None) -> str:
-    """The ε that takes the usual share."""
-    if query is None:
-        return spend.STEPS[0]
-    return first_look.spend_of(table, query) or spend.STEPS[0]
-
-
 def _buy(table: dp.Table, query: Overview) -> None:
-    price = table.preview(query)
+    price = table.preview(query, checked=True)
     frame.show_price(table, price, "_board")
     st.html(f"<p><b>{escape(worth(table, query, price))}</b></p>")
     board_words.counted_as(query)
+    if told := spend.least_html(table, table.opening(query)):
+        st.html(told)
     if not price.useful:
         st.html(f'<p class="warn">{escape(spend.noise_words(table, query, price))}</p>')
     spend.exactly(table, query, PLACE)

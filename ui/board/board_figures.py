@@ -5,15 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from fractions import Fraction
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.counts.fit_checks import GATE
+from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.telling import leaders
 from dpengine.messages import say
 from dpengine.messages.language import current
@@ -22,6 +27,7 @@ from dpengine.released import look_groups
 from dpengine.released.figure import Figure
 from dpengine.released.look import Look
 from dpengine.released.look_fit import HeldBack
+from ui.parts import fitting
 from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
 
@@ -130,8 +136,12 @@ class Card:
 
 
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
-    """All of them, what deviates most first."""
-    return _cards(found.receipt["charge"]["hash"], current(), picked, look)
+    """All of them, what deviates most first. Where a check found a code for “unknown”, that stands in place of the
+    average that it is in."""
+    made, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), fitting.fits(found)
+    fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in made}
+    coded = {column for column, fit in fits.items() if fit.codes and ordered(look, column)}
+    return tuple(replace(card, aside=fits[card.column].reason()) if card.column in coded else card for card in made)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
@@ -227,10 +237,26 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
-    """Of a number its average and its median, of days the median, of a list what is most."""
+    """Of a number its average and its median, of days the median, of a list what is most. Where cells do not fit, of
+    which part that is; and where many do not, that alone: an average of the others would be taken for everybody's."""
     declared = look.query.facts.schema[column]
     if not ordered(look, column):
         return aside_of_list(bars)
+    outside = next((bar for bar in look.bars(column) if bar.label == DOES_NOT_FIT), None)
+    rows = max(sum(float(bar.value) for bar in look.bars(column)), 1.0)
+    if outside is not None and float(outside.low or 0) >= float(GATE) * rows:
+        return say("board_page.misfit", share=_percent(float(outside.value) / rows))
+    told = _middles(look, column, declared)
+    if told and outside is not None and float(outside.low or 0) > 0:
+        return say("board_page.of_fitting", share=_percent(1 - float(outside.value) / rows), told=told)
+    return told
+
+
+def _percent(share: float) -> str:
+    return percent(Fraction(round(share * 100), 100))
+
+
+def _middles(look: Look, column: str, declared: Any) -> str:
     middle = look.percentile(column)
     if isinstance(declared, Number):
         mean = look.mean(column)

@@ -13,6 +13,7 @@ from ui.board import board_figures
 from ui.board.board_figures import Bar, Picked
 from ui.parts import answer as answers
 from ui.pictures import camera, charts, many
+from ui.shell.state import held
 from ui.words.figures import bare, rounded
 
 
@@ -59,6 +60,8 @@ def show(found: dp.Answer, look: Look, picked: Picked) -> None:
 
 
 def _chosen(key: str) -> None:
+    if not held(key):
+        return
     if st.session_state[key]:
         st.query_params["of"] = st.session_state[key]
     else:

@@ -17,7 +17,7 @@ from dpengine.released.look import Look
 from dpengine.released.look_fit import HeldBack
 from ui.board import board_state
 from ui.board.board_figures import Picked
-from ui.parts import first_look, preview, spend
+from ui.parts import preview, spend
 from ui.shell import nav
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -59,10 +59,10 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
         return
     asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
     found = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
-    priced = [(table.preview(table.cheapest(one)).share, one) for one in (spend.fresh(table, one) for one in found)]
+    priced = [(table.preview(one).share, one) for one in found]
     for share, query in sorted(priced, key=itemgetter(0)):
         label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
-        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.link(table, query))
+        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
     _pairs(table, look, picked.by)
 
 
@@ -73,8 +73,8 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
     try:
         (share,) = table.prices([query := board_state.query_of(table, now)])
-        if share is None and (less := first_look.spend_of(table, query)):
-            now["epsilon"] = less
+        if share is None and (less := table.opening(query)) is not None:
+            now["epsilon"] = spend.opens_at(less)
             (share,) = table.prices([board_state.query_of(table, now)])
     except dp.AllowanceError:
         return

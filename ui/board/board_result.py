@@ -52,8 +52,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
     if not table.practice:  # what a first look also tells: do the columns fit what was declared?
-        fit = say("board_page.fit", columns=len(look.columns))
-        st.html(fitting.html(found, linked=True) or f'<p class="muted">{escape(fit)}</p>')
+        st.html(f"{fitting.between(found, linked=True)}{fitting.html(found, linked=True)}")
     picked = _controls(table, found, look)
     if st.session_state.pop(_TOP, False):  # the bar may have been far below, and the cards have another order now
         steer.top()

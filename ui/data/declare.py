@@ -37,6 +37,7 @@ _STEP_OF = {
     "unit.": "unit",
     "budget.other_terms": "unit",
     "facts.": "unit",
+    "protect.": "unit",
     "relation.": "unit",
     "schema.": "cards",
     "column.": "cards",
@@ -57,7 +58,8 @@ DOT = "\u00a0· "  # between facts on a line: it never begins one
 def current() -> Draft:
     if _DRAFT not in st.session_state:
         uploads.sweep(workspace().folder / "tmp")
-        _keep(_left.get(visitor()) or Draft())
+        left = _left.get(visitor())
+        _keep(left if left is not None and left.step != "done" else Draft())  # one that was added has its own page
     draft: Draft = st.session_state[_DRAFT]
     if draft.path is not None and draft.task is None and uploads.let_go(draft.path):
         draft.path, draft.complaint = None, AllowanceError("upload.gone")

@@ -19,6 +19,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent_left
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
+from dpengine.planning.opening import STEPS
 from ui.data import declare_change as change
 from ui.data import declare_found as found
 from ui.data.declare_column import Card
@@ -134,15 +135,11 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
 
 
 def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
-    """The least usual spend that is more than noise, else the largest of at most half of what is left (a check of what
-    was declared is worth a tenth of the allowance at most); and all of them."""
+    """The spend that it opens with; and all of them."""
     meter = table.meter()
-    options = [step for step in spend.STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
-    most = meter.unused / 2 if dp.catalogue[key].declares else min(meter.unused / 2, Fraction(1, 10))
-    afford = table.affordable(options, most) or options[:1]
-    asked = {step: table.query(key, epsilon=step, **given) for step in afford}
-    good = (step for step, query in asked.items() if query.promise().amount <= query.coarse())
-    return next(good, afford[-1]), options
+    options = [step for step in STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
+    usual = spend.opens_at(table.opening(table.query(key, epsilon="1", **given)))
+    return usual, sorted({*options, usual}, key=Fraction)
 
 
 def _worth(query: dp.Query) -> str:

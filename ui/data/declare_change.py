@@ -26,6 +26,7 @@ from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
 _TOLD = "declared-anew"
+_OPENED = "change-opened"  # which column an address opened last
 BUYING = "buy-column"  # the column of which something is about to be bought
 # By visitor and table: a reload is a new session, and must not lose what was changed.
 _left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
@@ -50,6 +51,7 @@ def draft_of(table: dp.Table) -> Draft:
             chosen=list(table.schema.columns),
             cards={name: _card(table, name, dialect) for name in table.facts.header},
             many="one" if unit.id_column is None else "more",
+            each_own=True,  # said when it was added
             who=unit.id_column,
             each=unit.at_most,
             epsilon=text_of(table.meter().epsilon),  # prices are told with its own allowance
@@ -137,6 +139,9 @@ def show(below: Callable[[dp.Table], None]) -> None:
     if table.closed:
         raise AllowanceError("table.closed", table=table.name)
     draft = draft_of(table)
+    if (wanted := st.query_params.get("open")) in draft.cards and st.session_state.get(_OPENED) != (table.name, wanted):
+        draft.opened = wanted
+        st.session_state[_OPENED] = table.name, wanted
     if draft.task is not None:
         _settle(draft, table.name)
     heading("data.change", table=table.name)

@@ -14,6 +14,7 @@ from typing import Any
 
 import dpengine as dp
 from dpengine.accountant.budget import usual_delta
+from dpengine.asking.checking import numbering_people
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
@@ -64,6 +65,7 @@ class Draft:
     names: list[str] = field(default_factory=list)
     bad_records: str = "refuse"
     many: str | None = None  # "one" row per person, or "more"
+    each_own: bool = False  # of a column that seems to number people: no number comes twice
     who: str | None = None  # then this column says whose a row is …
     each: int | None = None  # … and so many of a person's rows count: never a default, because it cuts
     relation: str | None = None
@@ -176,6 +178,8 @@ def unit(draft: Draft) -> dp.Unit:
     if draft.many is None:
         raise AllowanceError("unit.missing")
     if draft.many == "one":
+        if not draft.each_own and (found := numbering_people(draft.names)):
+            raise AllowanceError("unit.sure", column=found[0])
         return dp.Unit.rows()
     if draft.who is None:
         raise AllowanceError("unit.column")

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.column_fit import FOUND, ColumnFit, slip
+from dpengine.asking.checking import usual_check
+from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.printed import chance, percent
-from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE
-from dpengine.messages import say
+from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
+from dpengine.messages import plain, say
 from ui.data import declare_change as change
 from ui.parts import answer, fitting, job, spend
 from ui.shell import steer
@@ -55,7 +57,7 @@ def show(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
 def unfit(table: dp.Table) -> bool:
     """Does a paid check doubt some column?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
-    return any(one.checked and one.state not in (FITS, FOUND) for one in fits)
+    return any(one.doubted or one.state == UNSURE for one in fits)
 
 
 def partly(table: dp.Table) -> bool:
@@ -66,13 +68,12 @@ def partly(table: dp.Table) -> bool:
 def sure(table: dp.Table) -> bool:
     """Does a paid check say of every column that it fits, and say it closely?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
-    return all(one.checked and not one.rough and not one.in_part and one.state in (FITS, FOUND) for one in fits)
+    return all(one.checked and one.fits and not one.rough for one in fits)
 
 
-def result(table: dp.Table, checked: dp.Answer, before: str = "") -> None:
-    """What a check found, in a sentence or two, after what somebody has to know `before`: what helps, or what is to be
-    done now, comes next."""
-    told = [f'<p class="warn" role="status">{escape(before)}</p>'] if before else []
+def result(table: dp.Table, checked: dp.Answer) -> None:
+    """What a check found, in a sentence or two: what helps, or what is to be done now, comes next."""
+    told = list[str]()
     if sure(table):
         most = max(0, *(high for _, high in checked.interval.values()))
         passed = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
@@ -86,9 +87,20 @@ def result(table: dp.Table, checked: dp.Answer, before: str = "") -> None:
 def whole(checked: dp.Answer) -> None:
     """Everything that is known of it, a click away."""
     with st.expander(say("data.fit.passed_more")):
-        st.html(f"<p>{escape(range_words(checked))}</p>{fitting.html(checked, linked=True)}")
+        st.html(f"<p>{escape(range_words(checked))}</p>{fitting.html(checked, linked=True)}{_bars(checked)}")
         answer.picture(checked, "answer")
         answer.receipt(checked, "answer")
+
+
+def _bars(checked: dp.Answer) -> str:
+    """Every count of the check, as it was drawn."""
+    query: Any = checked.query
+    cells = zip(query.number_names(), checked.raw or (), strict=False)
+    rows = "".join(
+        f'<tr><td>{escape(column)}</td><td>{escape(kind)}</td><td class="number">{plain(count)}</td></tr>'
+        for (column, kind), count in cells
+    )
+    return f'<div class="scroll" tabindex="0"><table class="plain figures">{rows}</table></div>'
 
 
 def first(table: dp.Table) -> dp.Query | None:
@@ -98,16 +110,7 @@ def first(table: dp.Table) -> dp.Query | None:
     unchecked = [fit.column for fit in fits if not fit.checked]
     if not unchecked or table.practice:
         return None
-    asked = table.query("fit_checks", epsilon="1", columns=unchecked)
-    options = {step: found for step in STEPS if (found := _at(table, asked, step)) is not None}
-    usual = _usual(table, options)
-    return None if usual is None else options[usual]
-
-
-def doubted(table: dp.Table, query: dp.Query) -> list[str]:
-    """The columns of a question of which a paid check does not say that they fit: wholly, or as far as it can tell."""
-    fits = fitting.of_table(table.name).all_of((name, table.schema[name]) for name in sorted(query.about()))
-    return [one.column for one in fits if one.in_part or one.state not in (FITS, FOUND)]
+    return usual_check(table, unchecked[:MOST_COLUMNS], CHEAP, ROUGH)
 
 
 def people(table: dp.Table) -> None:
@@ -142,8 +145,8 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
     """Columns that do not fit, each with the likely mistake and a way to correct it; then those that do, in one
     line."""
     for fit in fits:
-        if fit.checked and (fit.in_part or fit.state not in (FITS, FOUND)):
-            guess = slip(table.schema[fit.column], fit.in_part)
+        if fit.doubted or fit.in_part or fit.state == UNSURE:
+            guess = "" if fit.state == UNSURE else slip(table.schema[fit.column])
             st.html(f'<p class="warn" role="status"><b>{escape(fit.words())}</b> {escape(guess)}</p>')
             st.button(
                 say("data.fit.again", column=fit.column),
@@ -152,12 +155,8 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
                 on_click=change.again,
                 args=(table, fit.column),
             )
-    for code, state, rough in (
-        ("data.fit.good", FITS, False),
-        ("data.fit.good_rough", FITS, True),
-        ("data.fit.found", FOUND, False),
-    ):
-        if good := [fit.column for fit in fits if fit.state == state and fit.rough == rough and not fit.in_part]:
+    for code, rough in (("data.fit.good", False), ("data.fit.good_rough", True)):
+        if good := [fit.column for fit in fits if fit.checked and fit.fits and fit.rough == rough]:
             st.html(f"<p>{escape(say(code, columns=some(good)))}</p>")
 
 
@@ -165,12 +164,8 @@ def stronger(table: dp.Table) -> bool:
     """Where a paid check could tell some columns only roughly, or not at all: a more exact one of those, for one click
     and with its price. Was it offered?"""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
-    names = [fit.column for fit in fits if fit.state == UNSURE or (fit.rough and fit.state == FITS)]
-    if not names or table.practice:
-        return False
-    asked = table.query("fit_checks", epsilon="1", columns=names)
-    least = USUAL if any(fit.state == UNSURE for fit in fits) else ROUGH  # a tenth of the people may tell nothing
-    found = next((one for step in STEPS if step > least and (one := _at(table, asked, step))), None)
+    names = [fit.column for fit in fits if fit.rough or fit.state == UNSURE]
+    found = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
     if found is None:
         return False
     price = table.preview(found)
@@ -192,8 +187,10 @@ def stronger(table: dp.Table) -> bool:
 def _offer(table: dp.Table, unchecked: list[str]) -> None:
     above = st.container()
     with st.expander(say("data.fit.more")):
-        names = st.multiselect(say("data.fit.which"), unchecked, unchecked, key=f"fit-which-{len(unchecked)}")
-        asked = table.query("fit_checks", epsilon="1", columns=names or unchecked)
+        first_ones = unchecked[:MOST_COLUMNS]
+        key = f"fit-which-{len(unchecked)}"
+        names = st.multiselect(say("data.fit.which"), unchecked, first_ones, key=key, max_selections=MOST_COLUMNS)
+        asked = table.query("fit_checks", epsilon="1", columns=names or first_ones)
         options = {step: found for step in STEPS if (found := _at(table, asked, step)) is not None}
         usual = _usual(table, options)
         if options:
@@ -218,7 +215,7 @@ def _offer(table: dp.Table, unchecked: list[str]) -> None:
 
 def _at(table: dp.Table, asked: dp.Query, step: int) -> dp.Query | None:
     """The check that is right within one person in so many, with the noise that takes least; None where none fits."""
-    return table.least_priced(asked, Fraction(table.facts.about, step))
+    return table.least_priced(asked, Fraction(asked.most, step))
 
 
 def _usual(table: dp.Table, options: dict[int, dp.Query]) -> int | None:

@@ -89,12 +89,14 @@ def _again(table: dp.Table, given: dict[str, Any]) -> None:
 def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     asked = table.query("find_declarations", epsilon="1", **given)
     left = table.meter().unused
-    options = {percent(share): found for share in SHARES if share <= left and (found := table.at_share(asked, share))}
-    if not options:
+    opens = table.opening(asked)
+    if opens is None:
         job.hint(say("data.found.nothing_fits"))
         return
-    good = (name for name, found in options.items() if found.promise().amount <= found.coarse())
-    usual = next(good, list(options)[min(len(options) - 1, 2)])
+    bought = {share: found for share in SHARES if share <= left and (found := table.at_share(asked, share))}
+    usual = percent(opens.share)
+    options = {percent(share): found for share, found in sorted({**bought, opens.share: opens.query}.items())}
+    options[usual] = opens.query  # of two that are told alike
     picked = st.select_slider(say("data.found.spend"), list(options), usual, key=f"found-spend-{columns}")
     query: Any = options[picked]
     st.html(f"<p>{escape(query.worth())}</p>")

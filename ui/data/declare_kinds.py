@@ -23,6 +23,7 @@ from ui.data.preset_lists import YES_NO
 from ui.data.presets import RANGES
 from ui.parts import number_field
 from ui.shell.language import day_format
+from ui.shell.state import held
 
 _PARTS = ("lower", "upper", "step")
 _EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
@@ -64,6 +65,9 @@ def number(card: Card, at: str) -> None:
         or ""
     ).strip()
     above = st.container()
+    if finer := str(st.session_state.get(f"{at}-finer") or ""):
+        label = say("data.card.finer", step=local(finer))
+        above.button(label, key=f"{at}-finer-take", type="tertiary", on_click=_take_step, args=(at, finer))
     card.codes = (
         st.text_input(
             say("data.card.codes"),
@@ -92,12 +96,33 @@ def number(card: Card, at: str) -> None:
 
 def _own_range(card: Card, at: str) -> None:
     """The picker says which usual range this is, or that it is none. Who does not say how numbers are rounded sees how
-    they would be."""
-    lower, upper, step = (as_typed(st.session_state[number_field.key_of(f"{at}-{part}")] or "") for part in _PARTS)
-    if not step.strip():
-        step = usual_step(lower, upper)
+    they would be; a range that becomes narrower takes its usual step along, or offers a finer one."""
+    fields = [number_field.key_of(f"{at}-{part}") for part in _PARTS]
+    if not held(*fields):
+        return
+    lower, upper, step = (as_typed(st.session_state[one] or "") for one in fields)
+    before, now = usual_step(card.lower, card.upper), usual_step(lower, upper)
+    finer = _finer(now, step) if before and _finer(now, before) else ""
+    if not step.strip() or (finer and step == card.step == before):
+        step, finer = now, ""
         st.session_state[number_field.key_of(f"{at}-step")] = local(step)
+    elif (lower, upper) == (card.lower, card.upper):  # the step itself was typed
+        finer = ""
+    st.session_state[f"{at}-finer"] = finer
     st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
+
+
+def _finer(one: str, other: str) -> str:
+    """The one step, where it is finer than the other."""
+    try:
+        return one if read_number(one, "") < read_number(other, "") else ""
+    except AllowanceError:
+        return ""
+
+
+def _take_step(at: str, step: str) -> None:
+    st.session_state[number_field.key_of(f"{at}-step")] = local(step)
+    st.session_state[f"{at}-finer"] = ""
 
 
 def usual_step(lower: str, upper: str) -> str:
@@ -118,6 +143,8 @@ def same_range(card: Card) -> str | None:
 
 
 def _take_range(card: Card, at: str) -> None:
+    if not held(f"{at}-range"):
+        return
     card.take_range(st.session_state[f"{at}-range"])
     card.agree()
     for part in _PARTS:
@@ -173,12 +200,16 @@ def _same_days(card: Card) -> str | None:
 
 
 def _own_days(at: str) -> None:
+    if not held(f"{at}-first", f"{at}-last"):
+        return
     ends = [st.session_state[f"{at}-{part}"] for part in ("first", "last")]
     told = [day.isoformat() if day else "" for day in ends]
     st.session_state[f"{at}-days"] = _same_days(Card(first=told[0], last=told[1]))
 
 
 def _take_days(card: Card, at: str) -> None:
+    if not held(f"{at}-days"):
+        return
     card.take_days(st.session_state[f"{at}-days"])
     card.agree()
     for part in ("first", "last"):

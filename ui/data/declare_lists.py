@@ -19,6 +19,7 @@ from ui.data.declare import kept, problem
 from ui.data.declare_column import Card, listed
 from ui.data.preset_lists import LISTS
 from ui.shell.incoming import here
+from ui.shell.state import held
 
 LARGEST = 30 * 2**20
 MOST_PICKED = 1_000  # values offered in a picker; of longer lists one is typed
@@ -160,6 +161,8 @@ def _same(text: str) -> str | None:
 
 def _own(card: Card, at: str) -> None:
     """Of a list that became another one, the usual spellings are no longer those of its values."""
+    if not held(f"{at}-listed"):
+        return
     text = st.session_state[f"{at}-listed"] or ""
     st.session_state[f"{at}-preset"] = _same(text)
     values = listed(text)[0]
@@ -168,6 +171,8 @@ def _own(card: Card, at: str) -> None:
 
 
 def _take(card: Card, at: str) -> None:
+    if not held(f"{at}-preset"):
+        return
     card.take_list(st.session_state[f"{at}-preset"])
     card.agree()
     st.session_state[f"{at}-listed"] = card.listed

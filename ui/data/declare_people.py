@@ -11,11 +11,13 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.budget import usual_delta
+from dpengine.asking.checking import numbering_people
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
 from ui.data import declare_price as price
+from ui.data import declare_protect as protect
 from ui.data import preset_whose
 from ui.data.declare import complain, heading, kept, onwards, reconsider
 from ui.data.declare_draft import CARE, Draft
@@ -40,7 +42,10 @@ def rows(draft: Draft) -> None:
             captions=["", say("data.unit.more_means")],
             label_visibility="collapsed",
         )
-        if draft.many == "one" and (likely := preset_whose.whose(draft.names) or preset_whose.coming(draft.names)):
+        if draft.many == "one" and (numbers := numbering_people(draft.names)):
+            asked = unmarked(say("data.unit.one_each", column=numbers[0]))
+            draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
+        elif draft.many == "one" and (likely := preset_whose.whose(draft.names) or preset_whose.coming(draft.names)):
             code = "data.unit.one_sure" if preset_whose.whose(draft.names) else "data.unit.one_coming"
             st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
         if draft.many == "more":
@@ -74,8 +79,12 @@ def rows(draft: Draft) -> None:
                 st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
     secret(draft)
     reconsider(draft, lambda: _said(draft), "unit.", "data.relation.", "facts.")
-    complain(draft)
-    if onwards(draft, lambda: _said(draft)):
+    offered = protect.offered(draft)
+    if offered:
+        protect.offer(draft, offered)
+    else:
+        complain(draft)
+    if onwards(draft, lambda: _said(draft), first=not offered):
         draft.forth()
         st.rerun()
 
@@ -127,15 +136,16 @@ def _usual_each(draft: Draft) -> None:
 def _worth(draft: Draft, each: int) -> list[str]:
     """How rough answers are if so many rows of a person count, how many good ones there are, and what is not counted.
     How many there are needs a number of people, and what the columns' names suggest."""
-    told = [say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)]
+    told = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
+    dropped = say("data.unit.each_drops" if each > 1 else "data.unit.each_drops_one", each=each)
     relation = st.session_state.get("declare-relation", draft.relation)  # both fields stand below
     people = st.session_state.get("declare-about", draft.about)
     if relation == "add_remove" and people and (columns := drafts.likely(draft)):
         unit = dp.Unit.column(draft.who or draft.names[0], each)
         asked = price.typical(columns, "add_remove", people, unit)
         many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
-        return [say("data.unit.each_many", many=min(many, price.MOST_TOLD))]
-    return told
+        told = say("data.unit.each_many", many=min(many, price.MOST_TOLD))
+    return [told, dropped]
 
 
 def _one_click(field: str, which: str, options: list[Any], now: Any, words: Callable[[Any], str]) -> None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits
+from dpengine.asking.checking import CHEAP
 from dpengine.core.exact import read_number, up
 from dpengine.core.printed import measured, percent, two_figures
 from dpengine.declared.facts import Facts
@@ -19,10 +20,10 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
+from dpengine.planning.opening import opening
 from dpengine.planning.suggestions import first_asked, worth_asking
 from ui.data import declare_codes
 from ui.data.preset_lists import LISTS, YES_NO
-from ui.parts.spend import Unspent
 
 USUAL_SPEND = "0.1"
 MOST_SPEND = Fraction(50)
@@ -42,7 +43,10 @@ def _first(
     """A question at the price at which it will be offered first, with the noise that it will be given; and what it
     promises then."""
     query = _query(question, "column", column, relation, people, unit)
-    query = Unspent(allowance.rule()).started(query)
+    opens = opening(
+        query.at(Fraction(1)), allowance.rule(), Totals.NOTHING, Fraction(1), CHEAP
+    )  # its check included, at the most
+    query = query if opens is None else opens.asked
     return query, query.promise()
 
 
@@ -173,8 +177,8 @@ def _day(column: dp.Date, place: int) -> str:
 
 @dataclass(frozen=True)
 class Typical:
-    """Of what the columns are asked about first, each at the ε that Ask starts with: the question in the middle, by
-    what it takes."""
+    """Of what the columns are asked about first, each at the least ε that is clearly more than noise: the question in
+    the middle, by what it takes."""
 
     query: dp.Query
     spend: Fraction | None  # None: no usual ε makes it more than noise
@@ -193,7 +197,7 @@ def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = 
 
 @lru_cache(maxsize=2_000)
 def _started(name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query | None:
-    """The cheapest of what a column is asked about first, as Ask offers it."""
+    """The cheapest of what a column is asked about first."""
     facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
     asked = first_asked(name, facts.schema)
     offered = (worth_asking(facts, key, given, lambda query: True, 1) for key, given in asked)
@@ -201,8 +205,8 @@ def _started(name: str, column: Column, relation: Relation, people: int, unit: d
 
 
 def good_questions(budget: dp.Budget, asked: Typical) -> int:
-    """About how many a budget holds, each at the price that Ask starts with: better noise is taken for the same price,
-    not for a lower one."""
+    """About how many a budget holds, each at that price: better noise is taken for the same price, not for a lower
+    one."""
     if asked.spend is None:
         return 0
     rule = budget.rule()

@@ -20,16 +20,16 @@ from ui.data import declare_first as first
 from ui.data import declare_fit as fit
 from ui.data import declare_newer as newer
 from ui.data import declare_price as price
+from ui.data import declare_protect as protect
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_like, numbers_of
 from ui.parts import answer, first_look, fitting, job, missing, owner, wish
+from ui.parts import doubted as doubted_card
 from ui.people import grants
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, may, open_table, workspace
-from ui.words import gloss, prices
-
-_NOT_ASKED = "declare-not-asked"
+from ui.words import gloss
 
 
 def done(draft: Draft) -> None:
@@ -50,6 +50,8 @@ def done(draft: Draft) -> None:
         told = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
         st.html(f'<p class="warn" role="status">{escape(told)}</p>')
     if not table.closed:
+        if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
+            st.html(f"<p>{escape(say('data.done.rows_people', rows=table.facts.people))}</p>")
         first.show(table)
         if not draft.added.joined and (told := _enough(table)):
             st.html(f'<p class="muted">{escape(told)}</p>')
@@ -95,18 +97,15 @@ def show() -> None:
     asked = job.look(request) if request else None
     if asked is not None and not asked.over:
         return
-    if request is not None and asked is not None and asked.answer is not None:
-        _go_on(table, request)
+    if asked is not None and isinstance(asked.error, dp.ColumnDoubted):
+        doubted_card.show(table, asked.error, asked.error.query, request or "")
     asks, unfit, offered, doubted = not table.closed and may("ask", table.name), False, False, False
     if asked is not None and asked.answer is not None:
         frame.show_price(table, None)  # drawn again: the charge may have come after the frame
         checked = asked.answer.query.none_hoped and isinstance(asked.answer.value, dict) and not table.practice
         unfit = checked and fit.unfit(table)
         if checked:
-            waited, why = _not_asked(table, asked.answer.request_id)
-            fit.result(table, asked.answer, why)
-            if waited is not None and asks:
-                first.instead(table, waited)
+            fit.result(table, asked.answer)
         else:
             answer.show(asked.answer)
         buy.then(table, asked.answer)
@@ -124,6 +123,7 @@ def show() -> None:
     heading("data.table", table=table.name)
     if table.closed:
         owner.closed(table)
+    protect.told(table)
     if change.told(table) and asks:
         first.show(table)  # what was declared anew is checked before it is asked about
     fit.people(table)
@@ -146,36 +146,17 @@ def show() -> None:
         if not find:
             buy.unknown(table)
     newer.show(table)
+    protect.show(table)
     if may("seal", table.name):
         owner.show(table)
 
 
-def _go_on(table: dp.Table, request: str) -> None:
-    """The question that waits for this check is asked, unless the check doubts a column of it: then that is said."""
-    waiting = job.after(request)
-    if waiting is None:
-        return
-    if columns := fit.doubted(table, waiting):
-        job.leave(request)
-        st.session_state[_NOT_ASKED] = request, columns, waiting
-    else:
-        job.go_on(table, request, "asked")
-
-
-def _not_asked(table: dp.Table, request: str) -> tuple[dp.Query | None, str]:
-    """The question that waited for a check and was not asked, and why; also when the page is drawn again."""
-    before, columns, query = st.session_state.get(_NOT_ASKED, ("", [], None))
-    if before != request:
-        return None, ""
-    share = prices.took(table, workspace().ledger.find(request))
-    return query, say("data.first.not_asked", columns=columns, share=share)
-
-
 def _read_on_ask(table: dp.Table, request: str) -> bool:
-    """A question asked by one click is read, and put again, where questions are; was there no answer?"""
+    """A question asked by one click is read, and put again, where questions are; was there nothing to read?"""
     asked = job.look(request)
-    if asked.over and asked.answer is not None:
-        st.switch_page(nav.page("ask"), query_params=first.link(table, asked.answer.query) | {"answer": request})
+    found = asked.answer or (asked.error if isinstance(asked.error, dp.ColumnDoubted) else None)
+    if asked.over and found is not None:
+        st.switch_page(nav.page("ask"), query_params=first.link(table, found.query) | {"answer": request})
     return asked.over
 
 

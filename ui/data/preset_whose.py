@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dpengine.asking.checking import numbering_people
 from ui.data.presets import PERSON, fold, holds
 
 _NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero kzz emso ssn"
@@ -18,11 +19,11 @@ MOST_WHO = 3
 
 def whose(names: Sequence[str]) -> list[str]:
     """Columns that by their names may say who a row belongs to, the likeliest first."""
-    words = {name: fold(name) for name in names}
+    words, sure = {name: fold(name) for name in names}, numbering_people(names)
     people = [name for name in names if holds(words[name] or [""], PERSON) or _glued(words[name])]
     people.sort(key=lambda name: not _numbers_a_person(words[name]))
     numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
-    return (people or numbered)[:MOST_WHO]
+    return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
 
 
 _COMING = (

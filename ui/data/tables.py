@@ -14,7 +14,6 @@ import dpengine as dp
 from dpengine.asking.statement import sentence_of
 from dpengine.core.printed import percent_left
 from dpengine.declared.schema import Schema
-from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT, SOME_NOT
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import declare
@@ -108,7 +107,7 @@ def _attention(table: dp.Table) -> str:
     if table.practice or table.closed:
         return ""
     fits, people = fitting.of_table(table.name).all_of(table.schema.columns.items()), fitting.far_off(table)
-    told = [fit.words() for fit in fits if fit.state in (MOSTLY_NOT, SOME_NOT)]
+    told = [fit.words() for fit in fits if fit.doubted]
     if fits and not any(fit.checked for fit in fits):
         told = [say("tables.unchecked")]
     lines = [escape(line) for line in told]

@@ -21,7 +21,7 @@ WHOLE: JsonObject = {"type": "integer"}
 SWITCH: JsonObject = {"type": "boolean"}
 THING: JsonObject = {"type": "object"}
 AMOUNT: JsonObject = {"type": ["string", "number"]}
-_FIELDS = {"string": TEXT, "object": THING, "number": {"type": "number"}}
+_FIELDS = {"string": TEXT, "object": THING, "number": {"type": "number"}, "boolean": SWITCH}
 _RECORDED = {"Fraction": EXACT, "int": WHOLE, "bool": SWITCH, "str": TEXT, "Promise": THING}
 _PARAMETERS = {"epsilon": AMOUNT, "delta": AMOUNT, "switch": SWITCH, "flag": SWITCH, "where": {"type": "array"}}
 _REFUSED = ("400", "401", "403", "404", "405", "408", "409", "413", "415", "422", "429", "500")
@@ -110,7 +110,7 @@ def _answers() -> JsonObject:
     }
     named = _object({"name": TEXT, "closed": _or_none(TEXT)})
     return {
-        "Error": _object({"code": TEXT, "sentence": TEXT}),
+        "Error": _object({"code": TEXT, "sentence": TEXT, "ways": _list(THING)}, ["code", "sentence"]),
         "Answer": _object(answer),
         "Job": _object(job),
         "Looked": _object(job | {"look": look}),

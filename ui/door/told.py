@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.asking.answers import Answer, Job, Meter, Preview, promise_as_json
+from dpengine.asking.checking import ColumnDoubted, WayOut
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
@@ -62,7 +63,8 @@ def table(facts: Facts, practice: bool, closed: str | None) -> JsonObject:
 
 
 def preview(query: AnyQuery, seen: Preview) -> JsonObject:
-    told = {one.name: plain(getattr(seen, one.name)) for one in fields(seen) if one.name != "promise"}
+    told = {one.name: plain(getattr(seen, one.name)) for one in fields(seen) if one.name not in ("promise", "check")}
+    told["check"] = None if seen.check is None else seen.check.describe()
     return {"sentence": query.sentence(), "promise": promise_as_json(seen.promise)} | told
 
 
@@ -107,4 +109,13 @@ def _figure(one: Figure) -> JsonObject:
 
 
 def error(complaint: AllowanceError) -> JsonObject:
-    return {"code": complaint.code, "sentence": str(complaint)}
+    ways = complaint.ways if isinstance(complaint, ColumnDoubted) else ()
+    told: JsonObject = {"code": complaint.code, "sentence": str(complaint)}
+    return told | ({"ways": [_way(one) for one in ways]} if ways else {})
+
+
+def _way(one: WayOut) -> JsonObject:
+    """A way out of a refusal; with the question that it asks instead, or the column as it would be declared."""
+    told: JsonObject = {"kind": one.kind, "column": one.column, "words": one.words()}
+    told |= {} if one.query is None else {"question": one.query.describe()}
+    return told | ({} if one.schema is None else {"declared": one.schema[one.column].as_json()})

@@ -26,7 +26,7 @@ Given = JsonObject
 @dataclass(frozen=True)
 class Field:
     name: str
-    kind: str  # string, object or number
+    kind: str  # string, object, number or boolean
     required: bool = True
 
 
@@ -35,6 +35,7 @@ KEY = Field("key", "string")
 PARAMETERS = Field("parameters", "object")
 REQUEST = Field("request", "string")
 WAIT = Field("wait", "number", required=False)
+ANYWAY = Field("anyway", "boolean", required=False)  # only of cells that fit, where a check doubts a column
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def read(verb: Verb, sent: JsonObject) -> Given:
 def _is(kind: str, value: Json) -> bool:
     if kind == "number":
         return isinstance(value, (int, float)) and not isinstance(value, bool)
-    return isinstance(value, str if kind == "string" else dict)
+    return isinstance(value, {"string": str, "boolean": bool}.get(kind, dict))
 
 
 def _catalogue(visit: Visit, given: Given) -> Json:
@@ -99,7 +100,7 @@ def _question(visit: Visit, given: Given, key: str | None = None) -> tuple[Table
 
 def _preview(visit: Visit, given: Given) -> Json:
     table, query = _question(visit, given)
-    return told.preview(query, table.preview(query))
+    return told.preview(query, table.preview(query, checked=True))
 
 
 def _recall(visit: Visit, given: Given) -> Json:
@@ -112,13 +113,14 @@ def _job(visit: Visit, given: Given) -> Json:
 
 
 def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
-    """Hand the question over. It is charged and drawn in the background, once for a request."""
+    """Hand the question over. It is charged and drawn in the background, once for a request; columns that nobody has
+    checked are checked first, as on the pages."""
     request = read_request(given["request"])
     table, query = _question(visit, given, key)
     visit.asked.note(visit.person, request, table.name, query.digest())
     try:
         if not visit.charged(request, table.name, query.digest()):
-            table.submit(query, request)
+            table.submit(query, request, checked=True, anyway=bool(given.get("anyway")))
     except AllowanceError:
         visit.asked.drop(visit.person, request)
         raise
@@ -142,7 +144,7 @@ VERBS = (
     Verb("GET", "job", _job, "Job", in_path="request"),
     Verb("POST", "preview", _preview, "Preview", (TABLE, KEY, PARAMETERS), kind="preview"),
     Verb("POST", "recall", _recall, "Answers", (TABLE, KEY, PARAMETERS), kind="preview"),
-    Verb("POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT), kind="preview", shows=told.job),
+    Verb("POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT, ANYWAY), kind="preview", shows=told.job),
     Verb("POST", "overview", _overview, "Looked", (TABLE, PARAMETERS, REQUEST, WAIT), kind="preview", shows=_looked),
 )
 BY_NAME = {verb.name: verb for verb in VERBS}

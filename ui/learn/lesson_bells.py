@@ -13,7 +13,7 @@ from dpengine.core.arrays import Floats
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import plain
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import local, to_figures
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
@@ -57,7 +57,7 @@ def beside(view: View) -> None:
     figures = (("coin", found.coin), ("laplace", found.laplace), ("bound", found.bound))
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{escape(tell(f"lemma.{name}"))}</th>'
-        f'<td class="number">{local(f"{float(value):.3g}")}</td></tr>'
+        f'<td class="number">{to_figures(float(value), 3)}</td></tr>'
         for name, value in figures
     )
     small = tell("lemma.tail", above=_small_chance(found.above), delta=_small_chance(found.delta))
@@ -76,7 +76,7 @@ def _small_chance(value: float) -> str:
 
 def _three(value: float) -> str:
     """To three figures."""
-    return local(f"{value:,.0f}" if value >= 100 else f"{value:.3g}")
+    return local(f"{value:,.0f}") if value >= 100 else to_figures(value, 3)
 
 
 def _answer(settings: Settings) -> str:

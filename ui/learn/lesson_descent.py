@@ -12,7 +12,7 @@ from demos.lessons import descent as demo
 from demos.lessons.descent import Figures, Path, Place, Settings
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent, power_of_ten
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import to_figures
 from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.shell.language import written
@@ -55,7 +55,7 @@ def _epsilon(settings: Settings, name: str) -> Fraction:
 
 
 def _three(value: float) -> str:
-    return local(f"{value:.3g}")
+    return to_figures(value, 3)
 
 
 def _theorem(settings: Settings, found: Figures, facts: dict[str, object]) -> str:
@@ -156,7 +156,7 @@ def _row(name: str, title: str, path: Path) -> str:
         f'<em dir="ltr">{escape(percent(share))}</em></div>'
         for which, share in zip(("average", "last"), path.down, strict=True)
     )
-    blur = escape(tell("blur", blur=local(f"{path.blur:.2g}")) if path.blur else tell("blur.none"))
+    blur = escape(tell("blur", blur=to_figures(path.blur, 2)) if path.blur else tell("blur.none"))
     key = f'<i class="bar-{name}"></i>'
     return f'<div class="ended"{written()}><p>{key}<b>{escape(title)}</b> <small>{blur}</small></p>{bars}</div>'
 

@@ -10,7 +10,7 @@ from demos.lessons.dice import FACES, PEOPLE, Figures
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent
 from dpengine.messages import say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import to_figures
 from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
@@ -23,7 +23,7 @@ tell = words(NUMBER)
 def view(given: Given) -> View:
     settings = demo.Settings(Fraction(given["epsilon"]), int(given["rolls"]))
     found = demo.figures(settings)
-    people, most = sum(PEOPLE), local(f"{found.most:.3g}")
+    people, most = sum(PEOPLE), to_figures(found.most, 3)
     facts = {
         "middle": FACES[found.best],
         "chance": _chance(found.chances[found.best]),
@@ -36,7 +36,7 @@ def view(given: Given) -> View:
         "theorem",
         **told,
         within=percent(found.within),
-        worst=local(f"{found.worst:.3g}"),
+        worst=to_figures(found.worst, 3),
         epsilon=settings.epsilon,
         capped=demo.moves(PEOPLE, demo.capped),
         plain=demo.moves(PEOPLE, demo.plain),

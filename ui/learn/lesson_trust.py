@@ -9,6 +9,7 @@ from math import sqrt
 from demos.lessons import trust as demo
 from dpengine.core.printed import power_of_ten, three_figures
 from dpengine.messages import plain
+from dpengine.messages.numbers import to_figures
 from dpengine.noise import binomial
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
@@ -38,7 +39,7 @@ def view(given: Given) -> View:
 def _theorem(people: int, p: Fraction) -> str:
     lecture = binomial.lecture_chance(people, demo.EPSILON, demo.DELTA)
     facts = {"p": _short(p), "lecture": _short(lecture), "small": demo.CHANCE, "delta": power_of_ten(demo.DELTA)}
-    return tell("theorem", epsilon=demo.EPSILON, deviation=f"{sqrt(people * p * (1 - p)):.3g}", **facts)
+    return tell("theorem", epsilon=demo.EPSILON, deviation=to_figures(sqrt(people * p * (1 - p)), 3), **facts)
 
 
 def _short(p: Fraction) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.strict_json import read_strict
 from dpengine.messages import say
 from ui.parts import job
 from ui.shell import frame
@@ -57,7 +58,7 @@ def remember(table: dp.Table, place: str, now: dict[str, Any], again: bool = Fal
 def read(text: str | None) -> Any:
     """What an address says as JSON; None where it is none."""
     try:
-        return json.loads(text or "")
+        return read_strict(text or "")
     except ValueError:
         return None
 

@@ -46,7 +46,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
     st.html(
         f'<p class="question arrived" tabindex="-1">'
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
-        f"{counted.finding(answer, lead)}{_told_anew(answer)}"
+        f"{counted.finding(answer, lead, linked=True)}{_told_anew(answer)}"
     )
     steer.arrived(answer.request_id)
     if answer.query.answer_kind in READ_ON:

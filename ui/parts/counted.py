@@ -6,10 +6,8 @@ from fractions import Fraction
 from html import escape
 
 import dpengine as dp
-from dpengine.asking.column_fit import MADE
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
-from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.mechanisms.edges import near_end
 from dpengine.messages import say
 from ui.parts import fitting
@@ -29,7 +27,7 @@ def words(query: dp.Query) -> str:
     return " ".join(filter(None, [cuts.sentence(query.cuts()), without, within]))
 
 
-def finding(answer: dp.Answer, lead: str = "") -> str:
+def finding(answer: dp.Answer, lead: str = "", linked: bool = False) -> str:
     """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
     of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,
     which way the truth may lie; and once, smaller, how the declaration changes what counts."""
@@ -37,9 +35,19 @@ def finding(answer: dp.Answer, lead: str = "") -> str:
     edge = "".join(f'<p class="warn">{escape(told)}</p>' for told in warned if told)
     counts = words(answer.query)
     small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
-    said = headline(answer)
+    said = _of_fitting(answer, headline(answer))
     kind = "headline long" if len(said) > LONG else "headline"
-    return f'<p class="{kind}">{escape(said)}</p>{lead}{edge}{small}'
+    return f'<p class="{kind}">{escape(said)}</p>{fitting.between(answer, linked)}{lead}{edge}{small}'
+
+
+def _of_fitting(answer: dp.Answer, said: str) -> str:
+    """Where only cells that fit count: of which share of the cells the finding is."""
+    known = fitting.fits(answer)
+    fits = [fit for fit in known.about(answer.query) if fit.column in answer.query.where.fitting() and fit.found]
+    if not fits:
+        return said
+    least = min(fits, key=lambda fit: 1 - fit.found.misfit.value if fit.found is not None else 1)
+    return say("fit.of_fitting", share=least.fitting_share(), finding=said[:1].lower() + said[1:])
 
 
 def _near_end(answer: dp.Answer) -> str:
@@ -49,7 +57,7 @@ def _near_end(answer: dp.Answer) -> str:
     if not told or column is None:
         return ""
     known = fitting.fits(answer).of(answer.query.answer_column, column)
-    return "" if known.state in (FITS, MADE) and not known.rough else told
+    return "" if known.checked and known.fits and not known.rough else told
 
 
 def _hardly(answer: dp.Answer) -> str:

@@ -14,6 +14,7 @@ from dpengine.core.printed import two_figures
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
 from dpengine.messages import plain, say
+from dpengine.messages.numbers import to_figures
 from dpengine.released import density_samples
 from ui.parts import exports, number_field
 from ui.pictures import charts, curve_charts
@@ -99,7 +100,7 @@ def draw(
     facts = {
         "columns": " × ".join(query.columns),
         "at": top(query, heights),
-        "height": f"{shown.max():.3g}",
+        "height": to_figures(float(shown.max()), 3),
         "unit": told,
         "alpha": two_figures(reach(query)[0]),
     }
@@ -109,7 +110,7 @@ def draw(
         _map(grids, shown, query.columns, alt, key)
         return
     outer, inner = _bands(query, interval, shown, factor)
-    ends = {"low": f"{shown[0]:.3g}", "high": f"{shown[-1]:.3g}"}
+    ends = {"low": to_figures(float(shown[0]), 3), "high": to_figures(float(shown[-1]), 3)}
     alt = say("density.curve_alt", **facts, **ends)
     titles = (query.columns[0], told)
     curve_charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner)

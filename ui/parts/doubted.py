@@ -1,20 +1,26 @@
-"""A column that a paid check doubts, told before a question about it is paid for and beside its answer: with what was
-found, and where numbers such as 999 may stand for “unknown”, the same question without them, one click away."""
+"""A question that was not asked, because a paid check doubts what it is about: why, and the ways out as buttons.
+
+Also the line before a question is paid for that says which check is in its price."""
 
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.exact import text_of
-from dpengine.core.printed import measured
-from dpengine.declared.schema import Number
-from dpengine.messages import plain, say
-from ui.parts import fitting, preview
-from ui.shell import nav
+from dpengine.asking.checking import WayOut
+from dpengine.asking.release import new_request
+from dpengine.messages import say
+from ui.parts import fitting, job
+from ui.shell import frame, nav, steer
+from ui.shell.state import may, workspace
+from ui.words import prices
 from ui.words.markup import unmarked
+
+_DECLARED = ("widen", "name_code", "written", "list")  # ways that lead to the column's card
+_MEANS = {"code": "left_out", "words": "left_out", "fitting": "fitting", "rows": "as_it_is", "real": "as_it_is"}
 
 
 def any_of(table: dp.Table, query: dp.Query) -> bool:
@@ -22,47 +28,103 @@ def any_of(table: dp.Table, query: dp.Query) -> bool:
     return not table.practice and bool(fitting.of_table(table.name).in_short(query))
 
 
-def before(table: dp.Table, query: dp.Query) -> None:
-    """Above the button that pays."""
-    if table.practice or not (found := fitting.of_table(table.name).doubts(query)):
+def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
+    """Above the button that pays: what a check found against the question, or which check it brings along."""
+    if table.practice:
         return
-    way = f'<a class="way" href="{nav.address("data", table.name, check="1")}" target="_self">'
-    told = f"{escape(' '.join(found))} {way}{escape(say('fit.others.link'))}</a>"
-    st.html(f'<p class="warn" role="status">{told}</p>')
-    without(table, query, "doubted")
+    if price.check is not None:
+        given, share = price.check.parameters(), prices.takes(table, price.check_share)
+        names = given["columns"] or given["ids"]
+        st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=share))}</p>')
+    elif table.doubts(query) is None and (found := fitting.of_table(table.name).doubts(query)):
+        st.html(f'<p class="warn" role="status">{escape(" ".join(found))}</p>')
 
 
-def without(table: dp.Table, query: dp.Query, key: str) -> None:
-    """A link to the same question without numbers that may stand for “unknown”."""
-    other = None if table.practice or table.closed else spared(table, query)
-    if other is None:
-        return
-    label = say("fit.without", below=", ".join(below(table, query)))
-    link = {name: one for name, one in preview.link(table, other).items() if name != "epsilon"}
-    with st.container(key=f"{key}-without"):
-        st.page_link(nav.page("ask"), label=unmarked(label), query_params=link)
-
-
-def spared(table: dp.Table, query: dp.Query) -> dp.Query | None:
-    """The same question about what lies below the end of the range, where a check found cells beyond it; None where
-    there is none, or where it takes no condition."""
-    where = [[name, "<", text_of(column.upper)] for name, column in _coded(table, query)]
-    if not where:
+def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
+    """In place of the answer that somebody waits for: why it was not asked; None where it was."""
+    if asked is None or not isinstance(asked.error, dp.ColumnDoubted):
         return None
+    frame.show_price(table, None)  # drawn again: the check was charged after the frame
+    show(table, asked.error, asked.error.query, asked.request_id)
+    return asked.error
+
+
+def instead(table: dp.Table, query: dp.Query, quiet: bool) -> bool:
+    """In place of the button: that it would not be asked; `quiet` where that, or its answer, stands above. Is it so?"""
+    against = table.doubts(query)
+    if against is not None and not quiet:
+        show(table, against, query)
+    return against is not None
+
+
+def show(table: dp.Table, refused: dp.ColumnDoubted, query: dp.Query | None, request: str = "") -> None:
+    """In place of an answer, or of the button that would ask."""
+    with st.container(key="card-doubted"):
+        mark = ' arrived" tabindex="-1' if request else ""
+        asked = "" if query is None else f'<p class="question">{escape(query.sentence())}</p>'
+        st.html(
+            f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
+            f"<p>{escape(_paid(table, refused))}</p>"
+        )
+        for place, way in enumerate([*refused.ways, *_real(refused, query)]):
+            _way(table, way, query, place)
+        _others(table, refused)
+    steer.arrived(request or None)
+
+
+def _paid(table: dp.Table, refused: dp.ColumnDoubted) -> str:
+    if refused.check is None:
+        return say("fit.not_asked")
+    entry = workspace().ledger.find(refused.check.request_id)
+    return say("fit.not_asked_paid", share=prices.took(table, entry))
+
+
+def _real(refused: dp.ColumnDoubted, query: dp.Query | None) -> list[WayOut]:
+    """Of a code: that it is a real value here."""
+    return [WayOut("real", way.column, query=query, code=way.code) for way in refused.ways if way.kind == "code"][:1]
+
+
+def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int) -> None:
+    label, key = unmarked(way.words()), f"way-{way.kind}-{place}"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{place}"):
+        if way.kind in _DECLARED or way.kind == "people":
+            if may("revise", table.name):
+                where = {"change": "1", "open": way.column} if way.kind in _DECLARED else {"protect": way.column}
+                st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
+            return
+        if (asked := way.query or query) is None:
+            return
+        if way.schema is not None and not may("revise", table.name):
+            return
+        best = table.cheapest(asked)
+        seen = table.preview(best, checked=way.kind == "fitting")
+        kind: job.Kind = job.PRIMARY if place == 0 else job.SECONDARY
+        if way.schema is not None:
+            given = (table, way.schema, asked, new_request())
+            st.button(label, key=f"{key}-{asked.digest()[:8]}", type=kind, on_click=_mend, args=given)
+        else:
+            fitting_only = way.kind == "fitting"
+            job.ask_button(
+                label, table, best, key, not seen.admissible, kind, checked=fitting_only, anyway=fitting_only
+            )
+        told = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
+        st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str) -> None:
+    """Declare the column anew, then ask the same question: the price beside the button is what it takes."""
     try:
-        return table.query(query.card.key, **query.parameters() | {"where": [*query.where.as_json(), *where]})
-    except dp.AllowanceError:
-        return None
+        anew = table.revise(schema)
+        job.submit(anew, anew.query(query.card.key, **query.parameters()), request, "answer")
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
 
 
-def below(table: dp.Table, query: dp.Query) -> list[str]:
-    """What it is then asked about, in words."""
-    return [
-        say("fit.below", column=name, upper=measured(plain(column.upper), column.measure))
-        for name, column in _coded(table, query)
-    ]
-
-
-def _coded(table: dp.Table, query: dp.Query) -> list[tuple[str, Number]]:
-    names = fitting.of_table(table.name).coded(query)
-    return [(name, one) for name in names if isinstance(one := table.schema[name], Number)]
+def _others(table: dp.Table, refused: dp.ColumnDoubted) -> None:
+    """What is known of the other columns."""
+    fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
+    good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
+    told: list[Any] = [say("fit.others_fit", columns=len(good))] if good else []
+    told += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
+    if told:
+        st.html(f'<p class="muted">{escape(" ".join(told))}</p>')

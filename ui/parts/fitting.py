@@ -5,21 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.claimed import query_of
-from dpengine.asking.column_fit import FOUND, WELL_MADE, Fits
+from dpengine.asking.column_fit import WELL_MADE, Fits, declared_since
 from dpengine.asking.people_told import PeopleTold, told_by
 from dpengine.core.errors import AllowanceError
-from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
 from ui.shell.state import workspace
+from ui.words import prices
 
 _KEPT = 10_000
+MOST_BETWEEN = 3  # columns below a headline
 _asked: dict[str, dp.Query | None] = {}  # by the row of a charge: every one would be read again at every click
 
 
@@ -57,9 +59,11 @@ def notes(answer: dp.Answer, part: str = "") -> list[str]:
 
 
 def in_short(entry: dp.Entry) -> str:
-    """What paid checks say against an answer, on a line that leads to it."""
+    """On a line that leads to an answer: what was declared anew since, or what paid checks say against it."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
+    if since := since_then(entry.charge.claim, entry.charge.table):
+        return since
     key = entry.charge.hash
     if key not in _asked:
         if len(_asked) >= _KEPT:
@@ -69,23 +73,63 @@ def in_short(entry: dp.Entry) -> str:
     return "" if query is None else of_answers(entry.charge.table).in_short(query)
 
 
+def since_then(claim: dict[str, Any], table: str) -> str:
+    """Which columns of an answer were declared anew after it was given: it means what was declared then."""
+    if table in SAMPLES:
+        return ""
+    try:
+        schema = workspace().table(table).schema
+    except AllowanceError:  # it is gone
+        return ""
+    told = declared_since(claim.get("bounds", {}), schema)
+    return say("since.answer", parts="; ".join(told)) if told else ""
+
+
 def in_short_html(entry: dp.Entry) -> str:
     return f'<em class="doubt">{escape(told)}</em>' if (told := in_short(entry)) else ""
 
 
-def others(table: dp.Table, answer: dp.Answer, checked: bool) -> None:
-    """Below an answer: columns that it is not about and that a paid check doubts, with the way to what helps; and right
-    after a check, that there are none."""
+def between(answer: dp.Answer, linked: bool = False) -> str:
+    """Below a headline, in its size: what a check found too little of to refuse the question, or would not have seen;
+    and what a finer one takes."""
+    known = fits(answer).between(answer.query)
+    if not known or answer.query.own_scales:
+        return ""
+    told = " ".join(fit.note() for fit in known[:MOST_BETWEEN])
+    finer = _finer(answer, [fit.column for fit in known if fit.rough]) if linked else ""
+    ways = "".join(_mend(answer, fit.column) for fit in known if fit.in_part) if linked else ""
+    return f'<p class="headline-note">{escape(told)}</p>{ways}{finer}'
+
+
+def _mend(answer: dp.Answer, column: str) -> str:
+    """The way to the card of a column, where what was found can be said."""
+    link = nav.address("data", str(answer.receipt["table"]), change="1", open=column)
+    return f'<p><a class="way" href="{link}" target="_self">{escape(say("data.fit.again", column=column))}</a></p>'
+
+
+def _finer(answer: dp.Answer, columns: list[str]) -> str:
+    """The way to a finer check, with its price."""
+    try:
+        table = workspace().table(str(answer.receipt["table"]))
+    except AllowanceError:  # it is gone
+        return ""
+    check = table.finer_check(columns) if columns and not table.closed else None
+    if check is None:
+        return ""
+    share = prices.takes(table, table.preview(check).share)
+    link = nav.address("data", table.name, check="1")
+    return f'<p><a class="way" href="{link}" target="_self">{escape(say("fit.finer", share=share))}</a></p>'
+
+
+def others(table: dp.Table, answer: dp.Answer) -> None:
+    """Below an answer: columns that it is not about and that a paid check doubts, with the way to what helps."""
     if table.practice or table.closed:
         return
     fits, own = of_table(table.name).all_of(table.schema.columns.items()), answer.query.about()
-    doubted = [one.column for one in fits if one.checked and (one.in_part or one.state not in (FITS, FOUND))]
-    if named := [name for name in doubted if name not in own]:
+    if named := [one.column for one in fits if one.column not in own and (one.doubted or one.in_part)]:
         way = f'<a class="way" href="{nav.address("data", table.name, check="1")}" target="_self">'
         told = f"{escape(say('fit.others', columns=named))} {way}{escape(say('fit.others.link'))}</a>"
         st.html(f'<p class="warn" role="status">{told}</p>')
-    elif checked and not doubted and not any(one.rough or not one.checked for one in fits):
-        st.html(f'<p class="muted">{escape(say("data.first.checked", columns=len(fits)))}</p>')
 
 
 def planned(table: dp.Table, query: dp.Query) -> str:
@@ -141,7 +185,11 @@ def people_way(table: str) -> str:
 def html(answer: dp.Answer, linked: bool = False) -> str:
     """The notes; on a page `linked` to where columns are checked and declared anew, in a file not. Where each figure is
     of a column of its own they stand beside the figures."""
-    found, people = fits(answer).notes(answer.query), told_by(answer)
+    known, people = fits(answer), told_by(answer)
+    large = {fit.note() for fit in known.between(answer.query)}  # which stand below the headline, in its size
+    found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in large]
+    if since := since_then({"bounds": answer.receipt["claim"].get("bounds", {})}, str(answer.receipt["table"])):
+        found.insert(0, since)
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
     if people is not None and people.far:
         way = people_way(str(answer.receipt["table"])) if linked else ""

@@ -69,15 +69,18 @@ def just_answered(
     return as_exact and not composing(answer, form)
 
 
-def bar(answered: bool) -> str:
-    """The key of the row that holds the button: always in view, unless it would hide what was just answered."""
-    return "just-answered" if answered else "in-view"
+def bar(answered: bool, useful: bool) -> str:
+    """The key of the row that holds the button: always in view, unless it would hide what was just answered, or that an
+    answer would be mostly noise."""
+    return "just-answered" if answered else "in-view" if useful else "at-its-place"
 
 
 def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
-    """What the button beside it asks; with a word of caution where a paid check doubts a column of it, as the whole of
-    that may be out of sight."""
+    """What the button beside it asks, and how exact that will be; with a word of caution where a paid check doubts a
+    column of it, as the whole of that may be out of sight."""
     told = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
+    if not answered:
+        told = f"<b>{escape(query.promise().short(query))}</b> · {told}"
     careful = f' <em class="doubt">{escape(say("fit.careful"))}</em>' if doubted.any_of(table, query) else ""
     st.html(f'<p class="asked">{told}{careful}</p>')
 
@@ -116,8 +119,7 @@ def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
 
 def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
     answers.show(answer)
-    doubted.without(table, answer.query, "answered")
-    fitting.others(table, answer, job.came_after(answer.request_id))
+    fitting.others(table, answer)
     typical.tell(table, answer)
     beside(answer)
     looks.show(table, answer)

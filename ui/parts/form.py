@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -12,6 +13,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.statement import sentence_of
 from dpengine.core.exact import Unread, read_number, text_of
+from dpengine.core.strict_json import read_strict
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
@@ -93,7 +95,7 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
             continue
         if name in _JSON:
             try:
-                given[name] = json.loads(text)
+                given[name] = read_strict(text)
             except ValueError:
                 continue
         else:
@@ -153,7 +155,6 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     """“The [median] of [income] for [everyone]”, and below it whatever else the card asks for."""
     kept = state(table)
     given = kept["given"]
-    above = st.container()
     keys = [key for key in ORDER if offered(table, key)]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
@@ -193,6 +194,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     if instead not in columns and instead in (*table.schema.columns, *grouping.options(table.schema)):
         told = say("form.other_column", before=grouping.words(instead), now=grouping.words(column))
         st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    below = st.container()  # what is said stands below: the sentence never moves away from the pointer
     if column:
         chosen["column"] = grouping.chosen(table.schema, column, given.get("column"), f"ask-column-figures-{key}")
     if by:
@@ -208,8 +210,10 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         chosen["where"] = conditions.conditions(table, given.get("where") or [], "where")
         if known and not given.get("where"):
             st.session_state[_MADE_UP] = chosen["where"]
-        with above:
-            carried.tell(table, chosen["where"], [key, chosen.get("column")], bool(rows), _everyone)
+    with below:
+        asked = [key, chosen.get("column")]
+        carried.tell_where(table, chosen.get("where") or [], asked, bool(rows), partial(_without, "where"))
+        carried.tell_by(_by_words(by), chosen.get("by"), asked, partial(_without, "by"))
     if any(parameter.kind == "columns.curve" for parameter in parameters.values()):
         chosen |= density.pickers(table, given, pickers.turn())
     if any(parameter.kind == "columns.number" for parameter in parameters.values()):
@@ -226,9 +230,9 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     return key, chosen
 
 
-def _everyone() -> None:
-    """Ask about everyone again."""
-    st.session_state[STATE]["given"].pop("where", None)
+def _without(part: str) -> None:
+    """Ask about everyone again, or without groups."""
+    st.session_state[STATE]["given"].pop(part, None)
     pickers.forget_pickers()
 
 
@@ -296,7 +300,8 @@ def _edge(edge: Any) -> str:
 def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:
     shares = given.get("share", parameter.default)
     try:
-        listed = shares if isinstance(shares, list) else json.loads(shares) if str(shares).startswith("[") else [shares]
+        told = read_strict(shares) if isinstance(shares, str) and shares.startswith("[") else shares
+        listed = told if isinstance(told, list) else [told]
         return [text_of(read_number(share, "") * 100) for share in listed]
     except (TypeError, ValueError, dp.AllowanceError):
         return ["90"]

@@ -11,6 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import floor, read_number, text_of
+from dpengine.core.strict_json import read_strict
 from dpengine.declared.grouped import OF_DAYS
 from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Number, Schema
@@ -56,7 +57,7 @@ def read(text: str) -> Any:
     if not text.startswith("{"):
         return text
     try:
-        found = json.loads(text)
+        found = read_strict(text)
     except ValueError:
         return text
     return found if isinstance(found, dict) and isinstance(found.get("column"), str) else text

@@ -22,7 +22,7 @@ from ui.words.markup import html_lines
 Kind = Literal["primary", "secondary"]
 PRIMARY: Kind = "primary"
 SECONDARY: Kind = "secondary"
-_NEXT, _SEEN, _CLICKED, _THEN, _CHECKED = "_next_request", "_seen", "_clicked", "_then", "_checked"
+_NEXT, _SEEN, _CLICKED = "_next_request", "_seen", "_clicked"
 _FIELDS = "ask-", "where-"  # how the keys of a form's fields begin
 _OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
@@ -37,21 +37,23 @@ def ask_button(
     kind: Kind = PRIMARY,
     place: str = "answer",
     again: bool | str = False,
-    then: dp.Query | None = None,
+    checked: bool = True,
+    anyway: bool = False,
 ) -> None:
     """A button that asks once however often it is clicked: the id it will use is chosen before the click.
 
     The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
     a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it. With `again`,
     where this very question was paid for before, paying takes a second step, in another place than the first click;
-    where it is a sentence, that says why. `then` is a question that waits for this one's answer: see `after`.
+    where it is a sentence, that says why. The engine checks columns that nobody has checked first; not `checked`: that
+    is known. `anyway`: only of cells that fit, where a check doubts a column.
     """
     if wish.waits(table, query):
         wish.approval(table, query, key)
         return
     waiting = st.session_state.setdefault(_NEXT, {})
     request = waiting.setdefault((key, table.name, query.digest()), new_request())
-    given = (table, query, request, place, seen(), _fields(key), then)
+    given = (table, query, request, place, seen(), _fields(key), checked, anyway)
     with st.container(key=key, width="content"):
         if not again or disabled:
             st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=_ask, args=given)
@@ -85,7 +87,8 @@ def _ask(
     place: str,
     known: int | None,
     drawn: dict[str, str],
-    then: dp.Query | None,
+    checked: bool,
+    anyway: bool,
 ) -> None:
     """A field that is left by this very click comes with it: the button was drawn for what stood there before, and
     nobody has seen the question that stands there now."""
@@ -95,48 +98,23 @@ def _ask(
         return
     try:
         # First: at any st.* call the next click may abort this script.
-        table.submit(query, request_id=request, seen=known)
+        table.submit(query, request_id=request, seen=known, checked=checked, anyway=anyway)
     except dp.AllowanceError as refusal:
         _refuse(str(refusal))
         return
+    expect(table, request, place)
+
+
+def submit(table: dp.Table, query: dp.Query, request: str, place: str) -> None:
+    """Ask a question that the person has just seen with its price."""
+    table.submit(query, request_id=request, seen=seen(), checked=True)
+    expect(table, request, place)
+
+
+def expect(table: dp.Table, request: str, place: str) -> None:
     steer.expect(request)
-    if then is not None:  # only in the session of the person who clicked: no address asks anything
-        st.session_state.setdefault(_THEN, {}).setdefault(request, (then, new_request(), known))
     st.query_params["table"] = table.name
     st.query_params[place] = request
-
-
-def after(request: str) -> dp.Query | None:
-    """The question that the same click asked to be put after this one, and that was neither asked nor left yet."""
-    waiting = st.session_state.get(_THEN, {}).get(request)
-    return None if waiting is None else waiting[0]
-
-
-def go_on(table: dp.Table, request: str, place: str) -> None:
-    """Ask it now. Its id was chosen at the click, so that a page drawn twice asks once."""
-    query, its_own, known = st.session_state[_THEN][request]
-    try:
-        table.submit(query, request_id=its_own, seen=known)
-    except dp.AllowanceError as refusal:
-        leave(request)
-        _refuse(str(refusal))
-        return
-    steer.expect(its_own)
-    st.session_state[_CHECKED] = its_own
-    leave(request)
-    st.query_params.pop("answer", None)
-    st.query_params[place] = its_own
-    st.rerun()
-
-
-def came_after(request: str) -> bool:
-    """Was this asked by a click that had another question answered first?"""
-    return bool(st.session_state.get(_CHECKED) == request)
-
-
-def leave(request: str) -> None:
-    """It is not to be asked."""
-    st.session_state[_THEN].pop(request, None)
 
 
 def _refuse(sentence: str) -> None:
@@ -180,7 +158,7 @@ def look(request: str) -> dp.Job:
         wait(request)
         return job
     renew(request)
-    if job.answer is None:
+    if job.answer is None and not isinstance(job.error, dp.ColumnDoubted):  # which the page shows with its ways out
         refused(say("job.unknown") if job.state == "unknown" else str(job.error), request)
     return job
 

@@ -90,7 +90,7 @@ def _each(table: dp.Table, reading: Reading) -> str:
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
     """Another look is offered where it narrows what is known, and a more exact answer where there is one."""
     told = []
-    price, narrower = table.preview(answer.query), _narrower(answer, reading)
+    price, narrower = table.preview(answer.query, checked=True), _narrower(answer, reading)
     if price.admissible and narrower:
         label = say("looks.again", share=prices.takes(table, price.share))
         job.ask_button(label, table, answer.query, "look-again", kind="secondary", again=True)
@@ -106,7 +106,7 @@ def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
     if 2 * answer.query.epsilon > MOST_EPSILON:
         return ""
     asked = answer.query.at(2 * answer.query.epsilon)
-    twice, now = table.preview(asked), answer.interval
+    twice, now = table.preview(asked, checked=True), answer.interval
     half = _half(now)
     if not twice.admissible or twice.share > table.meter().unused / 2:
         return ""

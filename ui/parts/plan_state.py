@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -13,6 +12,7 @@ import dpengine as dp
 from dpengine.asking.plan import MOST_ROWS, Wish, wish_as_json
 from dpengine.core.canonical import canonical
 from dpengine.core.exact import read_number
+from dpengine.core.strict_json import read_strict
 from dpengine.messages import say
 from ui.shell.language import address
 
@@ -124,8 +124,8 @@ def _number() -> int:
 def _read(table: dp.Table, text: str, keep: str) -> Plan:
     plan = Plan(url=text, keep=int(keep) if keep in map(str, KEEPS) else 0)
     try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
+        told = read_strict(text)
+    except ValueError:
         told = None
     if not isinstance(told, list) or len(told) > MOST_ROWS:
         plan.unread = True
@@ -135,7 +135,7 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
             key, given, amount, locked = one
             read = read_number(amount, say("spend.wish.name"))
             query = table.query(str(key), **{str(name): value for name, value in given.items()})
-            plan.rows.append(Row(Wish(query.with_noise(""), max(read, Fraction(0)), bool(locked)), _number()))
+            plan.rows.append(Row(Wish(query, max(read, Fraction(0)), bool(locked)), _number()))
         except (dp.AllowanceError, ValueError, TypeError, AttributeError):
             plan.unread = True
     return plan

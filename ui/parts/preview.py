@@ -50,6 +50,12 @@ def show(query: dp.Query) -> None:
     st.html(f"{picture}{rest}{lead}")
 
 
+def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """The same at the price that it opens with, as the form holds it."""
+    found = table.opening(query)
+    return link(table, query if found is None else found.query)
+
+
 def link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """A question as URL parameters of the Ask page."""
     told = {"table": table.name, "q": query.card.key}

@@ -3,52 +3,28 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from html import escape
-from typing import Any, ClassVar
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import LEAST_EPSILON, cut, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
 from dpengine.messages import say
-from dpengine.messages.numbers import local
-from dpengine.planning.best_noise import cheapest, price_now
+from dpengine.messages.numbers import local, to_figures
+from dpengine.planning.opening import AT_MOST, CLEAR, STEPS, Opening
 from ui.parts import counted, doubted, fitting, levers, number_field
+from ui.shell.state import held
 from ui.words import gloss, prices
 from ui.words.markup import unmarked
 
-STEPS = (
-    "0.005",
-    "0.01",
-    "0.02",
-    "0.03",
-    "0.05",
-    "0.07",
-    "0.1",
-    "0.15",
-    "0.2",
-    "0.3",
-    "0.5",
-    "0.7",
-    "1",
-    "1.5",
-    "2",
-    "3",
-)
-CLEAR = 2  # times more exact than mostly noise: where a question starts
-EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # so many times, where it takes little
 DEAR = Fraction(1, 5)  # of the allowance: more than that is asked for twice
-LEAST = Fraction("0.02")  # ε that a question starts with
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
-TINY = Fraction(1, 10**12)
 _REFUSED = "spend-refused"
 _SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
 ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
@@ -57,9 +33,6 @@ ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
 def _epsilon(place: str) -> str:
     """Under which the ε that counts is kept, as text."""
     return f"{place}-epsilon"
-
-
-_FRESH = "ask-fresh"  # by question: what is public of its table, what was left of the allowance, and the spend found
 
 
 def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
@@ -82,89 +55,28 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
         query = table.query(key, **asked | {"epsilon": usual(table)})
     except dp.AllowanceError:  # it is not put together yet: what was set stays
         return
-    st.session_state[_epsilon(ASK)] = _useful(table, query) or usual(table)
+    found = table.opening(query)
+    st.session_state[_epsilon(ASK)] = usual(table) if found is None else text_of(found.query.epsilon)
 
 
-def fresh(table: dp.Table, query: dp.Query) -> dp.Query:
-    """The same question at the spend that the form starts it with, so that it takes the same wherever it is offered."""
-    asked = {name: one for name, one in query.parameters().items() if name != "epsilon"}
-    shape = json.dumps([table.name, query.card.key, asked], default=str)
-    kept, share = st.session_state.setdefault(_FRESH, {}), int(table.meter().unused * 100)
-    if shape not in kept or kept[shape][:2] != (query.facts, share):  # it takes fifteen prices, and moves little
-        kept[shape] = query.facts, share, _useful(table, query)
-    found = kept[shape][2]
-    return query if found is None else query.at(Fraction(found))
+def opens_at(found: Opening | None) -> str:
+    """The ε of an opening price, as a form keeps it; the least step where nothing that is left pays."""
+    return STEPS[0] if found is None else text_of(found.query.epsilon)
 
 
-@dataclass(frozen=True)
-class Unspent:
-    """A table that is still being declared, as far as prices go: nothing of its allowance is used."""
-
-    rule: Rule
-    unused: ClassVar[Fraction] = Fraction(1)
-
-    @property
-    def budget(self) -> Unspent:
-        return self
-
-    def meter(self) -> Unspent:
-        return self
-
-    def prices(self, queries: Sequence[dp.Query]) -> list[Fraction | None]:
-        return [price_now(query, self.rule, Totals.NOTHING) for query in queries]
-
-    def cheapest(self, query: dp.Query) -> dp.Query:
-        return cheapest(query, self.rule, Totals.NOTHING)
-
-    def started(self, query: dp.Query) -> dp.Query:
-        """The question as it will be offered once the table is there."""
-        found = _useful(self, query)
-        return self.cheapest(query if found is None else query.at(Fraction(found)))
+def least_html(table: dp.Table, found: Opening | None) -> str:
+    """That nothing cheap can be asked here now."""
+    if found is None or not found.dear:
+        return ""
+    return f'<p class="warn" role="status">{escape(say("spend.least", share=prices.takes(table, found.share)))}</p>'
 
 
-def _useful(table: dp.Table | Unspent, query: dp.Query) -> str | None:
-    """The least step at which the answer is clearly more than noise, for at most half of what is left; else useful at
-    all, if what is left pays for it; more exact where that is cheap. Where nothing that is left is enough, which the
-    page says, the largest step for at most half of it: what would help stands there too."""
-    unused = table.meter().unused
-    half = unused / 2
-    exact = [(times, min(share, half)) for times, share in EXACT]
-    try:
-        paid = _paid(table, query)
-        found = _first(table, paid, [*exact, (CLEAR, half), (1, unused)])
-    except dp.AllowanceError:
-        return None
-    if found is None:
-        found = next((one for one in reversed(paid) if one[1] <= half), paid[0] if paid else None)
-    return None if found is None else text_of(found[0].epsilon)
-
-
-def _paid(table: dp.Table | Unspent, query: dp.Query) -> list[tuple[dp.Query, Fraction]]:
-    """The question at each step that what is left pays for, and what it takes."""
-    steps = [step for step in STEPS if LEAST <= Fraction(step) <= table.budget.rule.epsilon]
-    asked = [query.at(Fraction(step)) for step in steps]
-    return [(one, share) for one, share in zip(asked, table.prices(asked), strict=True) if share is not None]
-
-
-def _first(
-    table: dp.Table | Unspent, paid: Sequence[tuple[dp.Query, Fraction]], levels: Sequence[tuple[int, Fraction]]
-) -> tuple[dp.Query, Fraction] | None:
-    """Of these levels, so many times more exact than noise for at most so much, the first that some step reaches: the
-    least such step, with the noise that it would be given, and what it takes."""
-    known: dict[Fraction, Fraction] = {}
-
-    def room(one: tuple[dp.Query, Fraction]) -> Fraction:
-        epsilon = one[0].epsilon
-        if epsilon not in known:
-            known[epsilon] = room_of(table, one[0])
-        return known[epsilon]
-
-    for times, most in levels:
-        fits = [one for one in paid if one[1] <= most]
-        place = bisect_left(fits, Fraction(times), key=room)
-        if place < len(fits):
-            return fits[place]
-    return None
+def least_share_html(now: str, usual: Callable[[], str]) -> str:
+    """The same where a share of what is left is chosen, which is `now` this one and opens with the `usual` one."""
+    least = usual() if int(now) > int(AT_MOST) else AT_MOST
+    if int(least) <= int(AT_MOST):
+        return ""
+    return f'<p class="warn" role="status">{escape(say("spend.least_part", share=least))}</p>'
 
 
 def dear(price: dp.Preview) -> str:
@@ -172,25 +84,9 @@ def dear(price: dp.Preview) -> str:
     return say("ask.dear_sure") if price.share > DEAR else ""
 
 
-def step_for(table: dp.Table, query: dp.Query, times: int) -> Fraction | None:
-    """What the least step that is so many `times` more exact than noise takes, where the question would start; None
-    where what is left does not pay for one."""
-    try:
-        found = _first(table, _paid(table, query.with_noise("")), [(times, Fraction(1))])
-    except dp.AllowanceError:
-        return None
-    return None if found is None else found[1]
-
-
-def room_of(table: dp.Table | Unspent, query: dp.Query) -> Fraction:
-    """How many times more exact than mostly noise it is, with the noise that it would be given."""
-    best = table.cheapest(query)
-    return best.coarse() / max(Fraction(best.promise().amount), TINY)
-
-
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
-    """Each question starts at a price at which it is useful: also the same one by group, or about another column. One
-    that came with a link keeps its price, unless it came without one."""
+    """Each question starts at its own opening price: also the same one by group, or about another column. One that came
+    with a link keeps its price, unless it came without one."""
     shape = json.dumps([table.name, key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
     before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
     if unpriced or before not in (None, shape):
@@ -200,7 +96,8 @@ def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> 
 def usual(table: dp.Table) -> str:
     """The ε of the first suggested question."""
     suggested = next(iter(table.suggestions()), None)
-    return "0.1" if suggested is None else text_of(suggested.epsilon)
+    found = None if suggested is None else table.opening(suggested)
+    return "0.1" if found is None else text_of(found.query.epsilon)
 
 
 def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -> str:
@@ -247,26 +144,43 @@ def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]
 
 
 def _from_slider(place: str) -> None:
+    if not held(f"{place}-slider"):
+        return
     st.session_state[_epsilon(place)] = st.session_state[f"{place}-slider"]
 
 
-def describe(table: dp.Table, query: dp.Query, price: dp.Preview, steps: bool = False) -> None:
+def describe(
+    table: dp.Table,
+    query: dp.Query,
+    price: dp.Preview,
+    steps: bool = False,
+    opening: Opening | None = None,
+    answered: dp.Answer | None = None,
+) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise. With `steps` what would be enough is
-    one of them, as where the question starts."""
+    one of them, as where the question starts. Below the answer to it, that decides whether it is mostly noise."""
+    found = table.opening(query) if steps else None
 
     def least(times: int) -> Fraction | None:
-        return step_for(table, query, times) if steps else enough(table, query, price, times)
+        if found is not None:
+            return found.useful if times == 1 else found.clear
+        return None if steps else enough(table, query, price, times)
 
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
     if not steps:  # there the button says it
-        told = say("spend.cost", share=prices.takes(table, price.share))
-        lines.append(f'<p class="muted">{gloss.text(told)}</p>')
+        lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
     st.html("".join(lines))
-    doubted.before(table, query)
+    if told := least_html(table, found or opening):
+        st.html(told)
+    doubted.before(table, query, price)
     if not fitting.offer(table, query) and (whose := fitting.supposed(table, query)):
         st.html(whose)
-    if not price.useful:
+    if answered is not None:
+        if answered.query.mostly_noise(answered.value, answered.interval):
+            st.html(f'<p class="warn">{escape(say("spend.noise_answered"))}</p>')
+            levers.show(table, query)
+    elif not price.useful:
         st.html(f'<p class="warn">{gloss.text(_noise(price, table, least(1)))}</p>')
         levers.show(table, query)
     elif price.times_needed * CLEAR <= 1 and price.share <= CHEAP:
@@ -327,11 +241,13 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable
             key = number_field.key_of(f"{place}-wish-{query.digest()[:12]}{_turn()}")
             st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query, place))
         if isinstance(loss := query.loss(), Gaussian):
-            st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=f"{float(loss.rho):.3g}"))}</p>')
+            st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=to_figures(float(loss.rho), 3)))}</p>')
 
 
 def _typed(key: str, now: str, place: str) -> None:
     """An ε that cannot be used changes nothing, and the field shows the present one again."""
+    if not held(key):
+        return
     try:
         wanted = read_epsilon(as_typed(cut(st.session_state[key])))
     except dp.AllowanceError as refusal:
@@ -367,6 +283,8 @@ def read_wish(query: dp.Query, typed: str) -> Fraction:
 
 def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
     """An error that cannot be promised changes nothing, and the field shows the present one again."""
+    if not held(key):
+        return
     try:
         least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
         if least is None:

@@ -11,7 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.released.look_groups import of_everyone
-from ui.parts import preview, spend
+from ui.parts import preview
 from ui.shell import nav
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -31,10 +31,9 @@ def tell(table: dp.Table, answer: dp.Answer) -> None:
     given = answer.query.parameters()
     query = table.suggested(kind, **{name: given[name] for name in _SAME if given.get(name)})
     if query is not None:
-        query = spend.fresh(table, query)
-        share = table.preview(table.cheapest(query)).share
+        share = table.preview(query, checked=True).share
         label = say("typical.ask", question=query.card.noun, share=prices.takes(table, share))
-        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.link(table, query))
+        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
 
 
 def _looked(table: dp.Table, query: dp.Query) -> str:

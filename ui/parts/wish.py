@@ -52,8 +52,10 @@ def own_short(table: dp.Table, price: dp.Preview) -> str | None:
     sentence, in parts of that share, as the meter tells it."""
     if not price.covered:
         return say("people.question_not_granted")
-    if price.admissible or price.own_share is None or price.own_left is None or price.own_share <= price.own_left:
+    if price.admissible or price.own_share is None or price.own_left is None:
         return None
+    if price.own_share <= price.own_left:
+        return None if price.own_delta else say("wish.short_delta")
     if not price.own_whole:
         return say("people.no_grant")
     left, takes = percent_left(price.own_left / price.own_whole), percent(price.own_share / price.own_whole)

@@ -168,17 +168,25 @@ def _locked(plan: Plan, place: int, key: str) -> None:
 
 
 def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> None:
-    left = max(1 - priced.share - priced.used, Fraction(0))
-    shares = {"share": prices.takes(table, priced.share), "left": percent_left(left)}
-    if priced.fits:
+    checks = table.checks_for(priced.queries) if priced.fits else []
+    whole = planner.price_of([*checks, *priced.queries]) if checks else priced
+    left = max(1 - whole.share - whole.used, Fraction(0))
+    shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
+    if checks:
+        names = [name for check in checks for name in _checked(check)]
+        takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
+        st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=takes))}</p>')
+    if not whole.fits and priced.fits:
+        st.html(f'<p class="warn" role="status">{escape(say("fit.both"))}</p>')
+    elif priced.fits:
         words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
         st.html(f'<p class="lead">{gloss.text(words)}</p>')
     elif priced.reachable:
         over = percent(priced.over)
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
-    if priced.fits:
-        plan_run.button(table, plan, priced, prices.takes(table, priced.share))
+    if whole.fits:
+        plan_run.button(table, plan, priced, prices.takes(table, whole.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -192,6 +200,11 @@ def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> Non
             st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
         st.html(f'<p class="muted">{gloss.text(_fixed(table, planner, plan, priced))}</p>')
+
+
+def _checked(check: dp.Query) -> list[str]:
+    given = check.parameters()
+    return [*given["columns"], *given.get("ids", [])]
 
 
 def _fit(plan: Plan, planner: Planner) -> None:

@@ -17,6 +17,7 @@ from ui.shell import frame
 from ui.shell.language import address
 
 _NEXT = "_next_run"
+_ASKED = "plan-asked"  # by run: what was to be asked, of which some may not have been
 
 
 def button(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
@@ -37,10 +38,11 @@ def run_button(
 
 def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, known: int | None) -> None:
     try:
-        table.submit_plan(queries, run, keep, known)
+        table.submit_plan(queries, run, keep, known, checked=True)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
         return
+    st.session_state.setdefault(_ASKED, {})[run] = queries
     address({"table": table.name, "run": run})
 
 
@@ -86,4 +88,8 @@ def _results(table: dp.Table, found: PlanRun) -> None:
         st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
     with st.container(key="card-plan-results"):
         st.html(history.rows_html(table, [entry for entry, _ in found.rows], newest_first=False))
+    for query in st.session_state.get(_ASKED, {}).get(found.id, []):
+        if (against := table.doubts(query)) is not None:  # a check doubts a column of it: it took nothing
+            told = f"<b>{escape(query.sentence())}</b> {escape(str(against))}"
+            st.html(f'<p class="warn" role="status">{told}</p>')
     st.button(say("plan.another"), key="plan-another", on_click=plan_state.forget, args=(table,))

@@ -8,12 +8,14 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.exact import text_of
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, OfRows
 from dpengine.mechanisms.publish.ways import Chosen, best
 from dpengine.messages import say
 from dpengine.noise.set_noise import MOST_ITEMS
+from dpengine.planning.opening import PART, Opening
 from ui.parts import addressed, history, job, number_field, owner, spend
 from ui.publish import publish_preview, publish_result
 from ui.shell import frame, nav
@@ -82,7 +84,8 @@ def _form(table: dp.Table) -> None:
             key=_widget("columns"),
             placeholder=say("publish_page.columns_none"),
         )
-        spend.start_from(table, given.get("epsilon") or _usual(table, columns), PLACE)
+        usual = given.get("epsilon") or spend.opens_at(_opening(table, {**given, "columns": columns}))
+        spend.start_from(table, usual, PLACE)
         more = {"columns": columns, **_more(given)}
         given = {
             "epsilon": spend.choose(table, lambda step: made(table, {"epsilon": step, **more}).query, PLACE),
@@ -94,7 +97,7 @@ def _form(table: dp.Table) -> None:
         except dp.AllowanceError as complaint:
             job.hint(say("publish_page.choose") if not columns else str(complaint))
         if chosen is not None:
-            _buy(table, chosen.query)
+            _buy(table, chosen.query, given)
         refusal = st.session_state.pop("refusal", None)
         if refusal:
             job.refused(refusal)
@@ -115,14 +118,9 @@ def made(table: dp.Table, given: dict[str, Any]) -> Chosen:
     return best(build, table.schema, {name: value for name, value in given.items() if value != ""})
 
 
-def _usual(table: dp.Table, columns: list[str]) -> str:
-    """The smallest ε at which averages over all rows say something, within half of what is left; else the largest."""
-    fitting = table.affordable(spend.STEPS, table.meter().unused / 2) or [spend.STEPS[0]]
-    for step in fitting if columns else ():
-        query = made(table, {"columns": columns, "epsilon": step}).query
-        if 2 * query.promise().amount <= query.coarse():
-            return step
-    return fitting[-1]
+def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:
+    """The price at which averages over all rows say something, as far as it is a small one."""
+    return table.opening(lambda epsilon: made(table, {**given, "epsilon": text_of(epsilon)}).query)
 
 
 def _more(given: dict[str, Any]) -> dict[str, str]:
@@ -136,10 +134,11 @@ def _more(given: dict[str, Any]) -> dict[str, str]:
     return {"grid": grid, "delta": delta}
 
 
-def _buy(table: dp.Table, query: OfRows) -> None:
-    price = table.preview(query)
+def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
+    price = table.preview(query, checked=True)
     frame.show_price(table, price, "_publish")
-    spend.describe(table, query, price)
+    opening = _opening(table, given) if price.share - price.check_share > PART * table.meter().unused else None
+    spend.describe(table, query, price, opening=opening)
     spend.exactly(table, query, PLACE)
     if query.delta * query.facts.about >= 1:
         rows = int(query.delta * query.facts.about)

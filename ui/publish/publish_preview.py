@@ -20,7 +20,7 @@ from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.ways import Chosen
 from dpengine.messages import plain, say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import local, to_figures
 from dpengine.noise.floors import farthest, nearest
 from dpengine.noise.row_noise import Blur, Marginal, expected_error, thesis_scale
 from dpengine.noise.set_noise import MOST_AT_ONCE, AsOne, ItemByItem, OfItems
@@ -118,7 +118,7 @@ def _of_line(query: OfRows, name: str, column: Number | Date) -> tuple[str, str,
 
 def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:
     """The lower bound, and how many times that the error is."""
-    times = local(f"{float(error / floor):.2g}") if floor else "∞"
+    times = to_figures(float(error / floor), 2) if floor else "∞"
     return {"floor": two_figures(floor, ROUND_FLOOR), "times": times}
 
 
@@ -127,7 +127,7 @@ def _asked(query: OfRows, name: str) -> str:
     instead = asked_instead(query, name)
     if instead is None:
         return ""
-    times = local(f"{float(instead.times):.2g}")
+    times = to_figures(float(instead.times), 2)
     column = query.facts.schema[name]
     if isinstance(column, Number):
         return say("publish_page.asked_mean", reach=two_figures(instead.asked * column.diameter), times=times)
@@ -136,7 +136,7 @@ def _asked(query: OfRows, name: str) -> str:
 
 def _three(size: Fraction) -> str:
     """To three figures: two ways may differ in the third alone."""
-    return local(f"{float(size):.3g}")
+    return to_figures(float(size), 3)
 
 
 def _share(share: Fraction) -> str:
@@ -228,7 +228,7 @@ def _floors(query: OfRows, name: str) -> str:
 
 
 def _exact(share: Fraction) -> str:
-    return local(f"{float(share):.5g}")
+    return to_figures(float(share), 5)
 
 
 _STYLE = """<style>

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
 
 from demos.thesis_curves import DELTA, WIDTH, Figure, figures
+from dpengine.core.printed import power_of_ten
 from dpengine.messages import say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import local, to_figures
 from ui.pictures import curve_charts
 
 _DRAWN = "thesis-figures"
@@ -20,7 +22,7 @@ def show() -> None:
     drawn: tuple[Figure, ...] = st.session_state[_DRAWN]
     st.html(
         f"<h2>{escape(say('thesis.figures'))}</h2>"
-        f"<p>{escape(say('thesis.figures_lead', width=local(WIDTH), delta=local(f'{DELTA:g}')))}</p>"
+        f"<p>{escape(say('thesis.figures_lead', width=local(WIDTH), delta=power_of_ten(Fraction(str(DELTA)))))}</p>"
     )
     for one in drawn:
         with st.container(key=f"card-figure-{one.number}"):
@@ -34,7 +36,7 @@ def again() -> None:
 
 
 def _figure(one: Figure) -> None:
-    told = {"number": one.number, "epsilon": local(f"{one.epsilon:g}")}
+    told = {"number": one.number, "epsilon": to_figures(one.epsilon, 6)}
     st.html(f"<p><b>{escape(say('thesis.figure', **told))}</b></p>")
     band = [y - one.reach for y in one.drawn], [y + one.reach for y in one.drawn]
     alt = say("thesis.figure_alt", reach=_short(one.reach), most=_short(max(one.drawn)), **told)
@@ -48,8 +50,14 @@ def _levels(drawn: tuple[Figure, ...]) -> str:
     body = ""
     for one in drawn:
         told = one.levels
-        cells = [f"{one.epsilon:g}", _short(told.thesis), _short(told.printed), _short(told.least), _short(told.kept)]
-        body += "<tr>" + "".join(f"<td>{escape(local(cell))}</td>" for cell in cells) + "</tr>"
+        cells = [
+            to_figures(one.epsilon, 6),
+            _short(told.thesis),
+            _short(told.printed),
+            _short(told.least),
+            _short(told.kept),
+        ]
+        body += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
     return (
         f"<h3>{escape(say('thesis.levels'))}</h3><p class='muted'>{escape(say('thesis.levels_lead'))}</p>"
         f'<div class="scroll" tabindex="0"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
@@ -58,4 +66,4 @@ def _levels(drawn: tuple[Figure, ...]) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.2g}"
+    return to_figures(value, 2)

@@ -14,18 +14,18 @@ from dpengine.asking.sessions import BEST, bears
 from dpengine.core.printed import points
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
-from dpengine.messages.numbers import local
-from ui.parts import counted, job, owner
+from dpengine.messages.numbers import local, to_figures
+from dpengine.planning.opening import CLEAR, SHARES, opening_share, room
+from ui.parts import counted, job, owner, spend
 from ui.session import session_outward, session_run
 from ui.shell import frame
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words import gloss, prices
 
-SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
-_USUAL = {"k": "20", "share": "50", "how": BEST}
+_USUAL = {"k": "20", "share": "", "how": BEST}  # the share that it opens with depends on the allowance
 _HOW = (BEST, *CALIBRATIONS)
 
 
@@ -44,14 +44,14 @@ def show(table: dp.Table) -> None:
         return
     given = _given(table)
     with st.container(key="card-session-start"):
-        questions, share = _size(given)
-        spend = meter.unused * int(share) / 100
-        offers = _offers(table, questions, spend)
+        questions, share = _size(table, given)
+        part = meter.unused * int(share) / 100
+        offers = _offers(table, questions, part)
         how = _calibration(given, offers)
         _remember(table, {"k": str(questions), "share": share, "how": how})
         found = offers[how]
         if isinstance(found, AdaptiveSession):
-            _worth(table, found, spend)
+            _worth(table, found, part, spend.least_share_html(share, lambda: _opens(table, questions)))
         else:
             job.hint(str(found))
     refusal = st.session_state.pop("refusal", None)
@@ -77,10 +77,10 @@ def _running(table: dp.Table, request: str) -> bool:
 
 def _given(table: dp.Table) -> dict[str, str]:
     """From the URL on arrival, else as it was left."""
-    kept: dict[str, str] = st.session_state.get(_STATE, {}) | {
-        name: st.query_params[name] for name in _USUAL if name in st.query_params
-    }
-    given = _USUAL | kept
+    kept: dict[str, str] = st.session_state.get(_STATE, {})
+    if kept.get("table") != table.name:  # another allowance
+        kept = {name: one for name, one in kept.items() if name != "share"}
+    given = _USUAL | kept | {name: st.query_params[name] for name in _USUAL if name in st.query_params}
     if not given["k"].isdecimal() or not 1 <= int(given["k"][:9]) <= MOST_QUESTIONS:
         given["k"] = _USUAL["k"]
     given["share"] = given["share"] if given["share"] in SHARES else _USUAL["share"]
@@ -89,13 +89,12 @@ def _given(table: dp.Table) -> dict[str, str]:
 
 
 def _remember(table: dp.Table, given: dict[str, str]) -> None:
-    st.session_state[_STATE] = given
-    wanted = {"table": table.name} | given
+    wanted = st.session_state[_STATE] = {"table": table.name} | given
     if "session" not in st.query_params:
         address(wanted)
 
 
-def _size(given: dict[str, str]) -> tuple[int, str]:
+def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
     questions = st.number_input(
         say("param.questions.label"),
         1,
@@ -109,11 +108,22 @@ def _size(given: dict[str, str]) -> tuple[int, str]:
     share = st.select_slider(
         say("session.share"),
         SHARES,
-        given["share"],
+        given["share"] or _opens(table, int(questions)),
         key="session-share",
         format_func=lambda one: say("session.share_of", share=one),
     )
     return int(questions), str(share)
+
+
+def _opens(table: dp.Table, questions: int) -> str:
+    """The least share of what is left with which every answer is clearly more than noise, as far as it is a small
+    one."""
+    left = table.meter().unused
+    return opening_share(
+        lambda share: table.session_for(questions, left * int(share) / 100),
+        lambda one: room(one) >= CLEAR,
+        table.check_part,
+    )
 
 
 def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, AdaptiveSession | dp.AllowanceError]:
@@ -156,19 +166,22 @@ def compared(one: AdaptiveSession, best: AdaptiveSession) -> str:
     return say("session.wider", times=local(f"{times:.1f}")) if times > 1.05 else say("session.same")
 
 
-def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
+def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) -> None:
     """How accurate every answer will be, how many questions this many people are enough for, the price, the button."""
-    price = table.preview(query)
+    price = table.preview(query, checked=True)
+    past, reserve = table.released(), table.budget.rule.delta_reserve
     frame.show_price(table, price, "_session")
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
         f"<p><b>{escape(say('session.sample', promise=query.promise().words()))}</b> "
         f"{escape(say('session.adaptive'))}</p>{counted.html(query)}"
-        f"<p class='muted'>{gloss.text(_bears_words(table, query, spend))}</p>"
-        f"<h2>{escape(say('session.outward.title'))}</h2><p>{escape(session_outward.words(query))}</p>"
-        f"<p class='muted'>{escape(session_outward.splitting(query))}</p>"
+        f"<p class='muted'>{gloss.text(_bears_words(table, query, part))}</p>"
+        f"{least}{_noise(table, query, price)}"
+        f"<h2>{escape(say('session.outward.title'))}</h2>"
+        f"<p>{escape(session_outward.words(query, past, reserve))}</p>"
+        f"<p class='muted'>{escape(session_outward.splitting(query, past))}</p>"
     )
-    session_outward.explain(query)
+    session_outward.explain(query, past, reserve)
     with st.expander(say("session.more")):
         told = [
             _each(query),
@@ -181,19 +194,26 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 
 
+def _noise(table: dp.Table, query: AdaptiveSession, price: dp.Preview) -> str:
+    """That answers would be mostly noise, and what would help."""
+    if price.useful:
+        return ""
+    return f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
+
+
 def _each(query: AdaptiveSession) -> str:
     """What one answer loses, by the name that its noise has."""
     loss = query.loss()
     if isinstance(loss, Gaussian):
-        return say("session.more.rho", rho=f"{float(loss.rho / query.questions):.3g}", questions=query.questions)
-    return say("session.more.each", each=f"{float(query.each):.3g}", questions=query.questions)
+        return say("session.more.rho", rho=to_figures(float(loss.rho / query.questions), 3), questions=query.questions)
+    return say("session.more.each", each=to_figures(float(query.each), 3), questions=query.questions)
 
 
-def _bears_words(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> str:
+def _bears_words(table: dp.Table, query: AdaptiveSession, part: Fraction) -> str:
     """How many questions this many people are enough for, at this ε and three sizes of error."""
 
     def make(questions: int) -> AdaptiveSession:
-        return table.session_for(questions, spend, query.calibration)
+        return table.session_for(questions, part, query.calibration)
 
     each = [say("session.bears_one", alpha=points(alpha), questions=bears(make, alpha)) for alpha in BEARS]
     return say("session.bears", people=query.people, each="; ".join(each))

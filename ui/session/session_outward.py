@@ -7,48 +7,56 @@ from html import escape
 
 import streamlit as st
 
+from dpengine.accountant.history import Past
 from dpengine.asking.answers import round_up_two
+from dpengine.asking.sessions import Taken
 from dpengine.core.printed import chance, points
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.session.asks import Average, Share
+from dpengine.mechanisms.session.asks import Share
 from dpengine.messages import say
 from dpengine.population import people_needed
-from dpengine.population.session_validity import outward
+from dpengine.population.session_validity import ROUNDED, USELESS, claimable, claimed, outward
 from dpengine.population.validity import Width
 from ui.words.figures import rounded_range
 
-EMPTY = Fraction(1, 2)  # saying “half” is always within this
 WISHED = Fraction(1, 10)
 
 
-def best(
-    query: AdaptiveSession, choice: bool = False, others: bool = False, question: int | None = None
-) -> Width | None:
-    """The narrowest bound that is claimed; None where it says nothing."""
-    bound = outward(query, choice, others, question)[0]
-    return bound if bound.claimed and bound.width < EMPTY else None
+def best(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
+    """The bound that is claimed of a session that nothing else comes between; None where it says nothing of use."""
+    return claimed(query, past, reserve, question or query.questions)
 
 
-def words(query: AdaptiveSession, choice: bool = False, others: bool = False) -> str:
-    """`others`: something else was released from these rows."""
-    bound = best(query, choice, others)
+def words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
+    """`past`: what was released from these people before the session; `others`: something else was since."""
+    if not claimable(query):
+        return say("session.outward.unfit")
+    bound = best(query, past, reserve)
+    first = best(query, past, reserve, 1)
     if bound is None:
-        told = f"{say('session.outward.none', questions=query.questions, people=query.people)} {_enough(query)}".strip()
-    else:
-        code = "session.outward.within_nominal" if query.nominal else "session.outward.within"
-        told = say(code, width=points(bound.width), chance=chance(query.beta), people=query.people)
-    if query.rounded is None:
+        if first is not None:
+            told = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
+        elif past == Past.NOTHING:
+            none = say("session.outward.none", questions=query.questions, people=query.people)
+            told = f"{none} {_enough(query)}".strip()
+        else:
+            told = say("session.outward.too_much")
         return told
+    told = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
+    if past != Past.NOTHING:
+        told = f"{told} {say('session.outward.counted_in')}"
     if others:
         return f"{told} {say('session.outward.spoiled')}"
-    first = best(query, choice, others, 1)
-    if bound is None or first is None:
+    if bound.theorem not in ROUNDED or first is None:
         return told
     return f"{told} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
 
 
-def splitting(query: AdaptiveSession) -> str:
-    """The honest line: with few questions, giving each its own people is narrower."""
+def splitting(query: AdaptiveSession, past: Past) -> str:
+    """With few questions, giving each its own people is narrower. After other releases that is no comparison: what is
+    asked of a part may follow from what was told of it."""
+    if past != Past.NOTHING or not claimable(query):
+        return ""
     first, *_, parts = outward(query)
     if parts.width >= first.width:
         return say("session.outward.split_loses", width=points(parts.width))
@@ -58,20 +66,27 @@ def splitting(query: AdaptiveSession) -> str:
     return say("session.outward.split_wins", width=points(parts.width), crossing=crossing)
 
 
-def explain(query: AdaptiveSession) -> None:
+def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
     """Every bound side by side, what splitting would give, and how many people would do."""
+    if not claimable(query):
+        return
     with st.expander(say("session.outward.more")):
-        head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
-        rows = "".join(_row(one) for one in outward(query))
-        told = [people_needed.comparison(query.people, query.questions, query.beta)] if query.rounded is None else []
-        told += [_enough(query), say("session.outward.assumed"), say("session.outward.choice")]
-        if query.nominal:
-            told.append(say("session.more.add_remove", people=query.people))
-        st.html(
-            f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>"
-            + "".join(f'<p class="muted">{escape(one)}</p>' for one in told if one)
-        )
+        told = []
+        if past == Past.NOTHING:
+            told += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
+            told.append(_enough(query))
+        told += [say("session.outward.assumed"), say("session.outward.choice")]
+        st.html(_table(query, past, reserve) + "".join(f'<p class="muted">{escape(one)}</p>' for one in told if one))
+
+
+def _table(query: AdaptiveSession, past: Past, reserve: Fraction) -> str:
+    head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
+    shown = [one for one in outward(query, past, reserve) if past == Past.NOTHING or one.claimed]
+    rows = "".join(_row(one) for one in shown)
+    return (
+        f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
 
 
 def _enough(query: AdaptiveSession) -> str:
@@ -85,20 +100,16 @@ def _enough(query: AdaptiveSession) -> str:
 
 def _row(one: Width) -> str:
     name = say(f"session.outward.{one.theorem}") + ("" if one.claimed else " " + say("session.outward.unclaimed"))
-    width = say("session.outward.empty") if one.width >= EMPTY else f"±{points(one.width)}"
+    width = say("session.outward.empty") if one.width >= USELESS else f"±{points(one.width)}"
     return f"<tr><td>{escape(name)}</td><td>{escape(width)}</td></tr>"
 
 
-def range_words(query: AdaptiveSession, value: float, choice: bool, others: bool, question: int) -> str:
-    """One answer's range for the population, in its own unit. `others`: something else was released before it."""
-    found = best(query, choice, others, question)
-    if found is None or not isinstance(query.ask, Share | Average):
+def range_words(one: Taken) -> str:
+    """An answer's range for the population, in its own unit; nothing where nothing is claimed."""
+    if one.population is None:
         return ""
-    low, wide = float(query.ask.low), float(query.ask.width)
-    reach = float(found.width) * wide
-    ends = rounded_range(max(value - reach, low), min(value + reach, low + wide))
-    low_words, high_words = (with_unit(query, end) for end in ends)
-    return say("session.outward.between", low=low_words, high=high_words)
+    low, high = (with_unit(one.query, end) for end in rounded_range(*one.population))
+    return say("session.outward.between", low=low, high=high)
 
 
 def with_unit(query: AdaptiveSession, figure: str) -> str:

@@ -32,12 +32,11 @@ def show(table: dp.Table, session: Session) -> None:
     step = st.query_params.get("step")
     waits = step and not session.job(step).over  # before the steps are read: one that is over by now is among them
     state, ended, steps = session.look(NEWEST)
-    choice = session.chose
     over = ended or not state.left
     title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
     st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
-    others = session.others_from
-    _meters(session, state, ended, choice, others is not None)
+    withdrawn = session.withdrawn
+    _meters(session, state, ended, withdrawn)
     if step and waits:
         _waiting(session, step)
         return
@@ -48,26 +47,30 @@ def show(table: dp.Table, session: Session) -> None:
     if refusal:
         job.refused(refusal)
     if over:
-        st.html(f'<p class="lead">{escape(say("session.stopped_lead" if ended else "session.finished_lead"))}</p>')
+        lead = "session.protected" if withdrawn else "session.stopped_lead" if ended else "session.finished_lead"
+        st.html(f'<p class="lead">{escape(say(lead))}</p>')
     elif table.closed:
         owner.closed(table)
     else:
         _builder(table, session)
-    _answers(steps, choice, others, state, over)
+    _answers(steps, state, over)
     _ways_on(table, session, state, over, steps)
 
 
-def _meters(session: Session, state: State, ended: bool, choice: bool, others: bool) -> None:
+def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> None:
     used = Fraction(state.asked, state.questions)
     label = say("session.used", asked=state.asked, questions=state.questions)
     left = say("session.unused" if ended else "session.left", left=state.left)
+    others = session.others_from is not None
+    told = session_outward.words(session.query, session.past, session.reserve, others)
+    outward = say("session.outward.withdrawn") if withdrawn else told
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
     st.html(
         f'{_STYLE}<div class="gauge"><div class="words"><span>{escape(label)}</span>'
         f'<span class="aside">{escape(left)}</span></div>'
         f'<div class="bar" role="img" aria-label="{escape(label)}">{bar}</div></div>'
         f'<p class="muted">{escape(say("session.sample", promise=session.query.promise().words()))}<br>'
-        f"{escape(session_outward.words(session.query, choice, others))}</p>"
+        f"{escape(outward)}</p>"
     )
 
 
@@ -143,7 +146,7 @@ def _sentence(table: dp.Table) -> dict[str, Any]:
 
 def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
     try:
-        session.submit(ask, step)  # first: at any st.* call the next click may abort this script
+        session.submit(ask, step, checked=True)  # first: at any st.* call the next click may abort this script
     except dp.AllowanceError as refusal:
         st.session_state[_REFUSED] = str(refusal)
         return
@@ -160,18 +163,17 @@ def _renew(step: str) -> None:
 # What was answered
 
 
-def _answers(steps: list[Taken], choice: bool, others: int | None, state: State, over: bool) -> None:
-    """`others`: the ledger's row from which on something else was released from these rows."""
+def _answers(steps: list[Taken], state: State, over: bool) -> None:
     if not steps:
         return
-    told = "".join(_answer(one, choice, others is not None and others < one.seq) for one in reversed(steps))
+    told = "".join(_answer(one) for one in reversed(steps))
     title = say("session.answers_all" if over else "session.answers")
     st.html(f"<h2>{escape(title)}</h2>{told}")
     if state.asked > len(steps):
         st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
 
 
-def _answer(one: Taken, choice: bool, others: bool) -> str:
+def _answer(one: Taken) -> str:
     head = f'<p class="question">{one.index}. {escape(one.sentence)}</p>'
     if one.state != "done":
         words = say("history.on_its_way" if one.state == "running" else "session.step_lost")
@@ -179,14 +181,16 @@ def _answer(one: Taken, choice: bool, others: bool) -> str:
     told = session_said.value(one.query, one.value, one.interval)
     ranges = session_said.ranges(one.query, one.value, one.interval)
     if one.interval is not None:
-        ranges = f"{ranges} {session_outward.range_words(one.query, one.value, choice, others, one.index)}"
+        ranges = f"{ranges} {session_outward.range_words(one)}"
     said = f'<p><b class="said">{escape(told)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
     return f'<div class="taken">{head}{said}{counted.html(one.query)}</div>'
 
 
 def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps: list[Taken]) -> None:
     if steps:
-        all_at_once = say("session.all_at_once", questions=state.questions, chance=chance(session.query.beta))
+        outward = any(one.population is not None for one in steps)
+        code = "session.all_at_once" if outward else "session.all_at_once_table"
+        all_at_once = say(code, questions=state.questions, chance=chance(session.query.beta))
         st.html(f'<p class="muted">{escape(all_at_once)}</p>')
         st.download_button(
             say("session.download"),

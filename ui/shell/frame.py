@@ -3,6 +3,7 @@ meter."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -126,6 +127,8 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
     if not mine.share:  # an auditor, or somebody whose grant has ended
         return None
     own_take = getattr(preview, "own_share", None) if getattr(preview, "covered", True) else None
+    if isinstance(preview, dp.Preview) and preview.own_whole and preview.own_left is not None:  # the grant that pays
+        mine = replace(mine, used=1 - preview.own_left / preview.own_whole, share=preview.own_whole)
     left, room = 1 - mine.used, 1 - whole.used
     own = say("meter.own.left", left=percent_left(left))
     parts, theirs = _part("gone", min(mine.used, Fraction(1))), _part("gone", min(whole.used, Fraction(1)))

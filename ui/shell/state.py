@@ -66,6 +66,12 @@ def visitor() -> str:
     return browser() if here is None else here.name(browser())
 
 
+def held(*widgets: str) -> bool:
+    """Is what stands in these widgets still known? A page forgets them when a link arrives, and a change that was on
+    its way then comes too late: it changes nothing."""
+    return all(key in st.session_state for key in widgets)
+
+
 def open_table(name: str) -> dp.Table:
     return workspace().table(name, visitor=visitor())
 

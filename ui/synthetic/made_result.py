@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.core.printed import chance
 from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.messages import plain, say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import to_figures
 from dpengine.released.figure import Figure
 from dpengine.released.kept import KeptTogether
 from dpengine.released.look_fit import MOST_FITTED
@@ -168,7 +168,7 @@ def _tried(made: MadeTable) -> str:
     tried = made.tried
     if tried is None:
         return say("synthetic_page.tried_not")
-    off, noise, alone = (local(f"{100 * one:.2g}") for one in (tried.off, tried.noise, tried.alone))
+    off, noise, alone = (to_figures(100 * one, 2) for one in (tried.off, tried.noise, tried.alone))
     told = say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
     return f"{told} {say('synthetic_page.tried_chosen')}" if made.query.plan == CHOSEN else told
 

@@ -16,8 +16,9 @@ from dpengine.declared.public_rules import rules_on
 from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
 from dpengine.messages import say
+from dpengine.planning.opening import PART
 from ui.board import board_words
-from ui.parts import addressed, conditions, first_look, history, job, owner, pickers, spend
+from ui.parts import addressed, conditions, history, job, owner, pickers, spend
 from ui.shell import frame
 from ui.synthetic import made_result, synthetic_preview, synthetic_result
 from ui.words import prices
@@ -87,7 +88,8 @@ def _form(table: dp.Table) -> None:
             plain = _built(table, now | {"epsilon": "1"})
         except dp.AllowanceError as complaint:
             plain, refusal = None, str(complaint)
-        spend.start_from(table, given.get("epsilon") or _usual(table, plain), PLACE)
+        usual = given.get("epsilon") or spend.opens_at(None if plain is None else table.opening(plain, _worth))
+        spend.start_from(table, usual, PLACE)
         if plain is not None:
             now["epsilon"] = spend.choose(table, lambda step: _built(table, now | {"epsilon": step}), PLACE)
             query = _built(table, now)
@@ -176,26 +178,19 @@ def _count(counter: str, step: int) -> None:
     st.session_state[counter] += step
 
 
-def _usual(table: dp.Table, query: SyntheticTable | None) -> str:
-    """The ε that takes the usual share of a whole look at the table; where that would be mostly noise, the least that
-    is not, for at most half of what is left."""
-    if query is None:
-        return spend.STEPS[0]
-    usual = first_look.spend_of(table, query) or spend.STEPS[0]
-    if query.asked_at(Fraction(usual)).off_by_noise() > synthetic_preview.MUCH:
-        for step in (one for one in spend.STEPS if Fraction(usual) < Fraction(one) <= table.budget.rule.epsilon):
-            share = table.prices([more := query.asked_at(Fraction(step))])[0]
-            if share is None or share > table.meter().unused / 2:
-                break
-            if more.off_by_noise() <= synthetic_preview.MUCH:
-                return step
-    return usual
+def _worth(query: dp.Query) -> Fraction:
+    """How many times fewer rows noise moves than where that is said to be much."""
+    assert isinstance(query, SyntheticTable)
+    return Fraction(synthetic_preview.MUCH / max(query.off_by_noise(), 1e-9))
 
 
 def _buy(table: dp.Table, query: SyntheticTable) -> None:
-    price = table.preview(query)
+    price = table.preview(query, checked=True)
     frame.show_price(table, price, "_synthetic")
     synthetic_preview.show(query)
+    dear = price.share - price.check_share > PART * table.meter().unused
+    if dear and (least := spend.least_html(table, table.opening(query, _worth))):
+        st.html(least)
     board_words.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))

@@ -13,7 +13,7 @@ from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED
 from dpengine.mechanisms.synthetic.rules import evened
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import to_figures
 from dpengine.released.kept import KeptTogether
 
 MUCH = 0.15  # of the rows in other cells: then it is said
@@ -21,7 +21,7 @@ MUCH = 0.15  # of the rows in other cells: then it is said
 
 def show(query: SyntheticTable) -> None:
     off = query.off_by_noise()
-    told = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=local(f"{100 * off:.2g}"))
+    told = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=to_figures(100 * off, 2))
     told += f" {say('synthetic_page.off_rows')}" if query.counts_rows else ""
     warn = f'<p class="warn">{escape(told)}</p>' if off > MUCH else ""
     st.html(

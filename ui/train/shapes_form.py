@@ -13,6 +13,7 @@ from dpengine.core.printed import chance, percent_left, two_figures
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import plain, say
 from dpengine.planning import look_for_model
+from dpengine.planning.opening import AT_MOST, opening_share
 from dpengine.released.shapes import predictable, sources
 from ui.board import board_figures, board_words
 from ui.parts import history, job
@@ -44,26 +45,34 @@ def possible(table: dp.Table, target: str) -> bool:
 
 
 def usual(table: dp.Table, given: dict[str, Any]) -> str:
-    """The least share of what is left with which noise hardly moves what a value of a tenth of all people adds."""
-    *some, most = train_state.SHARES[:-1]
-    for share in some:
+    """The least share of what is left with which noise hardly moves what a value of a tenth of all people adds, as far
+    as it is a small one."""
+
+    def offer(share: str) -> Overview:
         found = offered(table, given, table.meter().unused * int(share) / 100)
-        if isinstance(found, Overview) and _moved(found, given["target"], found.most // 10) <= CLEAR:
-            return str(share)
-    return str(most)
+        if isinstance(found, dp.AllowanceError):
+            raise found
+        return found
+
+    def clear(found: dp.Query) -> bool:
+        return isinstance(found, Overview) and _moved(found, given["target"], found.most // 10) <= CLEAR
+
+    return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
 
 
 def _moved(query: Overview, target: str, rows: int) -> float:
     return look_for_model.reach_of_effect(query, target, rows)
 
 
-def buy(table: dp.Table, query: Overview, target: str, worth: Any) -> None:
-    price = table.preview(query)
+def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = "") -> None:
+    price = table.preview(query, checked=True)
     frame.show_price(table, price, "_train")
     takes = say("shapes_page.takes", share=prices.takes(table, price.share), columns=len(query.names))
     with worth:
         board_words.counted_as(query)
         st.html(f'<p class="muted">{escape(takes)}</p>')
+        if least:
+            st.html(least)
         moved = _moved(query, target, query.most // 10)
         if moved >= NOISE:
             told = say("shapes_page.noise", points=_points(min(moved, 1.0)))

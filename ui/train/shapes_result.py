@@ -56,7 +56,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         score_file.show(table, found, model)
         if (whole := model.checkable()) is not None:
             with st.container(key="card-train-check"):
-                train_check.show(table, found, whole)
+                train_check.show(table, whole)
         with st.container(key="card-train-take"):
             _take(table, found, model)
     where = {"table": table.name, "look": found.request_id}

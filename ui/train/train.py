@@ -16,6 +16,7 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import called, say
+from dpengine.planning.opening import AT_MOST, SHARES, opening_share
 from dpengine.statistics.features import MOST_WIDE
 from ui.parts import addressed, counted, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
@@ -97,7 +98,8 @@ def _form(table: dp.Table) -> None:
             offers = offered(table, given)
             query = best(offers, given["calibration"])
         if isinstance(query, OfGradients):
-            _buy(table, query, worth)
+            least = spend.least_share_html(given["share"], lambda: _usual(table, given))
+            _buy(table, query, worth, least)
         else:
             worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
         _refused_before()
@@ -120,7 +122,8 @@ def _counted(table: dp.Table, given: dict[str, Any]) -> None:
         if given["features"]:
             query = shapes_form.offered(table, given, table.meter().unused * int(given["share"]) / 100)
         if isinstance(query, Overview):
-            shapes_form.buy(table, query, given["target"], worth)
+            least = spend.least_share_html(given["share"], lambda: shapes_form.usual(table, given))
+            shapes_form.buy(table, query, given["target"], worth, least)
         else:
             worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
         _refused_before()
@@ -229,7 +232,7 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
 def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, dict[str, Any]], str]) -> str:
     share = st.select_slider(
         say("train_page.share"),
-        train_state.SHARES,
+        SHARES,
         given["share"] or usual(table, given),
         key=train_state.widget("share"),
         format_func=lambda one: say("session.share_of", share=one),
@@ -239,22 +242,18 @@ def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, di
 
 
 def _usual(table: dp.Table, given: dict[str, Any]) -> str:
-    """The least share of what is left that promises something, and at least half of what three quarters of it do: on a
-    fresh allowance the noise that promises most has a first price of its own."""
-    *some, most = train_state.SHARES[:-1]
-    if not given["features"]:
-        return most
-    found = {share: best(offered(table, given | {"share": share, "epsilon": ""}), "") for share in (*some, most)}
-    risks = {share: one.promise().risk for share, one in found.items() if isinstance(one, OfGradients)}
-    for share in some:
-        one = found[share]
-        if (
-            isinstance(one, OfGradients)
-            and one.clearly * risks[share] <= one.coarse()
-            and risks[share] <= 2 * risks[most]
-        ):
-            return share
-    return most
+    """The least share of what is left that promises something, as far as it is a small one."""
+
+    def offer(share: str) -> OfGradients:
+        found = best(offered(table, given | {"share": share, "epsilon": ""}), "")
+        if isinstance(found, dp.AllowanceError):
+            raise found
+        return found
+
+    def clear(one: dp.Query) -> bool:
+        return isinstance(one, OfGradients) and one.clearly * one.promise().risk <= one.coarse()
+
+    return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
 
 
 def _more(given: dict[str, Any], key: str) -> dict[str, str]:
@@ -291,8 +290,8 @@ def _choice(name: str, options: tuple[str, ...], now: str, usual: str = "") -> s
     return str(picked or "")
 
 
-def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
-    price = table.preview(query)
+def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
+    price = table.preview(query, checked=True)
     frame.show_price(table, price, "_train")
     takes = say("train_page.takes", share=prices.takes(table, price.share), steps=query.steps)
     told = f'{counted.html(query)}<p class="muted">{escape(takes)}</p>'
@@ -300,6 +299,7 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
         share = spend.enough(table, query, price)
         short = "train_page.mostly_noise_short" if share is None else "train_page.mostly_noise"
         told += f'<p class="warn">{gloss.text(say(short, share=percent(share or 0)))}</p>'
+    told += least
     if query.diverges:
         told += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
     worth.html(told)

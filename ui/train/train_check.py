@@ -12,6 +12,7 @@ from dpengine.core.printed import chance, percent_left, two_figures
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import say
+from dpengine.population.session_validity import USELESS
 from dpengine.population.validity import flattery
 from dpengine.statistics.features import Model
 from ui.parts import answer as answers
@@ -25,7 +26,7 @@ from ui.words.figures import bare, printed, printed_range, rounded
 PLACE = "train-check"
 
 
-def show(table: dp.Table, trained: dp.Answer, model: Model) -> None:
+def show(table: dp.Table, model: Model) -> None:
     st.html(f"<h2>{escape(say('train_page.check'))}</h2>")
     request = st.query_params.get("checked")
     asked = workspace().job(request) if request else None
@@ -42,7 +43,7 @@ def show(table: dp.Table, trained: dp.Answer, model: Model) -> None:
     if now is None:
         st.html(f'<p class="muted">{escape(say("train_page.check_lead"))}</p>')
     else:
-        _told(now, trained)
+        _told(table, now)
     if table.closed:
         return
     with st.expander(say("train_page.check_again")) if now else st.container():
@@ -62,18 +63,19 @@ def _links(table: dp.Table, before: list[dp.Answer]) -> str:
 
 def _form(table: dp.Table, model: Model) -> None:
     try:
-        spend.start_from(table, _usual(table, model), PLACE)
 
         def at(epsilon: str) -> dp.Query:
             return table.query("check_model", model=model.as_json(), epsilon=epsilon)
 
+        found = table.opening(at("1"))
+        spend.start_from(table, spend.opens_at(found), PLACE)
         query = at(spend.choose(table, at, PLACE))
     except dp.AllowanceError as complaint:  # a table declared anew since then
         job.hint(str(complaint))
         return
-    price = table.preview(query)
+    price = table.preview(query, checked=True)
     told = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
-    told += counted.html(query)
+    told += counted.html(query) + spend.least_html(table, found)
     if not price.useful:
         told += f'<p class="warn">{gloss.text(spend.noise_words(table, query, price))}</p>'
     st.html(told)
@@ -84,17 +86,7 @@ def _form(table: dp.Table, model: Model) -> None:
         job.refused(say("ask.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
 
 
-def _usual(table: dp.Table, model: Model) -> str:
-    """The least spend that tells something, within half of what is left."""
-    fitting = table.affordable(spend.STEPS, table.meter().unused / 2) or [spend.STEPS[0]]
-    for step in fitting:
-        query = table.query("check_model", model=model.as_json(), epsilon=step)
-        if 4 * query.promise().amount <= query.coarse():
-            return step
-    return fitting[-1]
-
-
-def _told(found: dp.Answer, trained: dp.Answer) -> None:
+def _told(table: dp.Table, found: dp.Answer) -> None:
     """How good it is, in a sentence; then the calibration curve: predicted against true."""
     query = found.query
     assert isinstance(query, OfModel)
@@ -104,14 +96,26 @@ def _told(found: dp.Answer, trained: dp.Answer) -> None:
     facts |= dict(zip(("low", "high"), printed_range(query, low, high, first), strict=True))
     facts |= {} if listed else {"target": query.model.layout.target}
     told = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
-    flattered = flattery(trained.query.loss(), query.facts.relation) if listed else Fraction(1)
-    words = say("check_model.flattery", points=two_figures(flattered * 100)) if flattered < 1 else ""
+    words = flattery_words(table, found)
     beside = "" if found.raw is None else f"{query.beside(found.raw)} {query.finds(found.raw)}".strip()
     lead = f'<p class="lead"><b>{escape(told)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
     st.html(f'{lead}<p class="muted">{escape(words)}</p>{counted.html(query)}')
     _curve(found, query)
     with st.expander(say("answer.figures")):
         st.html(answers.bars_table(found))
+
+
+def flattery_words(table: dp.Table, found: dp.Answer) -> str:
+    """By how much the model may look too good. What was released before the check may have led to the model: all of it
+    counts, the training too."""
+    query = found.query
+    assert isinstance(query, OfModel)
+    flattered = Fraction(1)
+    if query.model.layout.listed and query.everybody:
+        flattered = flattery(table.released(found.receipt["charge"]["seq"]), query.facts.relation)
+    if flattered >= USELESS:
+        return say("check_model.flattery_none")
+    return say("check_model.flattery", points=two_figures(flattered * 100))
 
 
 def _curve(found: dp.Answer, query: OfModel) -> None:

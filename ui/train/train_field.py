@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.strict_json import read_strict
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
 from dpengine.messages import called
@@ -18,7 +18,7 @@ from ui.words.markup import unmarked
 
 def typed(text: str | None) -> dict[str, Any]:
     try:
-        told = json.loads(text or "")
+        told = read_strict(text or "")
     except ValueError:
         return {}
     return told if isinstance(told, dict) else {}

@@ -16,7 +16,7 @@ from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, TrainingSetting
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import to_figures
 from ui.pictures import charts
 from ui.train import train_steps
 from ui.words import gloss
@@ -96,7 +96,7 @@ def _figures_html(query: OfGradients) -> str:
     """For those who want the parameters."""
     promise = query.promise()
     told = [
-        *(say(f"train_page.means.{name}", times=local(f"{_times(query.setting):.2g}")) for name in CALIBRATIONS),
+        *(say(f"train_page.means.{name}", times=to_figures(_times(query.setting), 2)) for name in CALIBRATIONS),
         say(
             "train_page.parameters",
             steps=query.steps,

@@ -49,7 +49,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         _try(table, found, model)
     score_file.show(table, found, model)
     with st.container(key="card-train-check"):
-        train_check.show(table, found, model)
+        train_check.show(table, model)
     with st.container(key="card-train-path"):
         _path(found, query)
     with st.container(key="card-train-take"):

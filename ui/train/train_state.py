@@ -10,6 +10,7 @@ import dpengine as dp
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
+from dpengine.planning.opening import SHARES
 from dpengine.planning.training_for_spend import trainings
 from dpengine.statistics.features import MOST_WIDE
 from ui.parts import addressed
@@ -18,7 +19,6 @@ PLACE = "train"
 LONGEST = 60
 MORE = ("calibration", "region", "iterate", "steps", "rate", "epsilon")
 NAMES = ("target", "positive", "kind", "features", "share", *MORE)
-SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 
 
 def targets(table: dp.Table) -> list[str]:

@@ -228,7 +228,7 @@ def _refused(table: dp.Table, given: dict[str, Any], way: Way) -> str:
 
 def _ask(table: dp.Table, way: Way) -> None:
     assert way.query is not None
-    paid, price = table.recall(way.query), table.preview(way.query)
+    paid, price = table.recall(way.query), table.preview(way.query, checked=True)
     if paid:
         address = answer_address(table.name, paid[-1].request_id)
         told = f"<b>{escape(in_short(paid[-1]))}</b> <a href='{address}' target='_self'>{escape(say('trust.open'))}</a>"

@@ -14,7 +14,7 @@ from demos.lessons.trust import HOLDS, NAMES, Stages
 from dpengine.core.printed import power_of_ten
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import trust_models
 from dpengine.planning.trust_models import Way
 from ui.pictures import charts
@@ -62,7 +62,7 @@ def coin(p: Fraction) -> str:
     """To four figures; a small one as a power of ten. Never told as 1 where it is not."""
     if p < Fraction(1, 1000):
         return power_of_ten(p)
-    return local(f"{float(p):.6f}".rstrip("0") if Fraction(99, 100) < p < 1 else f"{float(p):.4g}")
+    return local(f"{float(p):.6f}".rstrip("0")) if Fraction(99, 100) < p < 1 else to_figures(float(p), 4)
 
 
 def scrolled(rows: str, name: str) -> str:
@@ -81,7 +81,7 @@ def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
         delta = getattr(loss, "delta", Fraction(0))
         cells = (
             coin(noise.chance) if noise else "—",
-            local(f"{noise.deviation:.3g}") if noise else "—",
+            to_figures(noise.deviation, 3) if noise else "—",
             local(given["e"]),
             power_of_ten(delta),
         )

@@ -11,10 +11,12 @@ import streamlit as st
 import dpengine as dp
 from demos.lessons import channel
 from dpengine.core.exact import text_of
+from dpengine.core.strict_json import read_strict
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS
 from dpengine.planning import honest_people, trust_models
-from ui.parts import spend
+from dpengine.planning.opening import PART
+from dpengine.planning.opening import STEPS as SPENDS
 from ui.shell.language import address
 
 STATE = "trust"
@@ -56,7 +58,7 @@ def usual(table: dp.Table) -> dict[str, Any]:
         "step": "1",
         "honest": HONEST[-1],
         "channel": channel.CHANNELS[0],
-        "e": _within(trust_models.usual_epsilon(table.facts, rule), table),
+        "e": min(trust_models.usual_epsilon(table.facts, rule), _opens(table, first), key=Fraction),
         "d": _small(trust_models.usual_delta(rule)),
     }
 
@@ -66,14 +68,23 @@ def _small(delta: Fraction) -> str:
     return f"1e-{len(str(delta.denominator)) - 1}" if delta.numerator == 1 else text_of(delta)
 
 
-def _within(epsilon: str, table: dp.Table) -> str:
-    return min(epsilon, spend_steps(table)[-1], key=Fraction)
+def _opens(table: dp.Table, where: list[Any]) -> str:
+    """The largest step at which asking in one trust model takes no more than a form opens with; else the least. To ask
+    in all of them has a button of its own, with its price."""
+    steps, most = spend_steps(table), PART * table.meter().unused
+    try:
+        asked = table.query("count", where=where, epsilon=steps[0])
+    except dp.AllowanceError:  # there is no list to set a condition on
+        return steps[0]
+    shares = table.prices([asked.at(Fraction(step)) for step in steps])
+    fits = [step for step, share in zip(steps, shares, strict=True) if share is not None and share <= most]
+    return fits[-1] if fits else steps[0]
 
 
 def spend_steps(table: dp.Table) -> list[str]:
     """The same steps as on Ask, up to the allowance."""
     most = table.budget.rule.epsilon
-    return [step for step in spend.STEPS if Fraction(step) <= most] or [text_of(most)]
+    return [step for step in SPENDS if Fraction(step) <= most] or [text_of(most)]
 
 
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
@@ -95,8 +106,8 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 
 def _rows(text: str, instead: list[Any]) -> list[Any]:
     try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError):
+        rows = read_strict(text)
+    except ValueError:
         return instead
     return rows if isinstance(rows, list) else instead
 

@@ -10,6 +10,7 @@ import dpengine as dp
 from dpengine.core.amounts import BETA
 from dpengine.core.printed import percent, power_of_ten, three_figures
 from dpengine.messages import language, plain, say
+from dpengine.messages.numbers import to_figures
 from dpengine.planning import whatif, whatif_curves
 from dpengine.planning import whatif_asked as asked
 from dpengine.planning.whatif_theorems import theorems
@@ -237,7 +238,7 @@ def _difference(found: whatif.Solved, first: whatif.Solved) -> str:
     ratio = float(other.amount / one.amount)
     if abs(ratio - 1) < 0.005:
         return say("whatif.compare_same")
-    return say("whatif.compare_ratio", times=f"{max(ratio, 1 / ratio):.3g}", which="A" if ratio > 1 else "B")
+    return say("whatif.compare_ratio", times=to_figures(max(ratio, 1 / ratio), 3), which="A" if ratio > 1 else "B")
 
 
 _STYLE = """<style>

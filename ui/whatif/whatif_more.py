@@ -14,7 +14,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.printed import chance
 from dpengine.mechanisms.choices.median import Median
 from dpengine.messages import plain, say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import to_figures
 from dpengine.planning import choosing, whatif, whatif_curves
 from dpengine.planning.whatif_asked import made_up, number
 from ui.parts import odds
@@ -166,7 +166,7 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str
     truth, noisy, chosen = _simulated(told, query, shape, SIMULATED)
     ends = (float(column.lower), float(column.upper))
     pad = (ends[1] - ends[0]) * 0.03
-    facts = {"people": people, "epsilon": local(f"{float(query.epsilon):.3g}"), "times": SIMULATED, "truth": truth}
+    facts = {"people": people, "epsilon": to_figures(float(query.epsilon), 3), "times": SIMULATED, "truth": truth}
     st.html(f'<p class="muted">{gloss.text(say("whatif.median_note", **facts))}</p>')
     drawn: dict[str, Points] = {}
     for name, values in (("laplace", noisy), ("exponential", chosen)):

@@ -8,6 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import text_of
+from dpengine.core.strict_json import read_strict
 from dpengine.planning.whatif import FIND
 from dpengine.planning.whatif_asked import offered
 from ui.shell.language import address
@@ -87,7 +88,7 @@ def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
 def _pinned(text: str | None, table: dp.Table) -> dict[str, str] | None:
     """Setting A, as JSON in the address."""
     try:
-        told = json.loads(text or "null")
+        told = read_strict(text or "null")
     except ValueError:
         return None
     if not isinstance(told, dict):

@@ -19,7 +19,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.core.exact import decimal_of
 from dpengine.messages import plain, say
-from dpengine.messages.numbers import day, local, ungrouped
+from dpengine.messages.numbers import day, local, to_figures, ungrouped
 
 Range = tuple[Any, Any]
 MOST_DECIMALS = 12
@@ -42,7 +42,7 @@ def bare(value: float) -> str:
     """A figure without a known error: to three digits, whole from a hundred on."""
     if abs(value) >= 100:
         return local(f"{value:,.0f}").replace("-", "−")
-    return local(f"{float(f'{value:.3g}'):,}".removesuffix(".0")).replace("-", "−")
+    return to_figures(value, 3).replace("-", "−")
 
 
 def limits(query: dp.Query) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import segno
@@ -48,9 +49,10 @@ def free(host: str, port: int) -> bool:
     return True
 
 
-def command(host: str, port: int) -> list[str]:
-    """Streamlit on all of this machine's addresses. To which it answers, ui/shell/gate.py knows: the one in ORIGIN, and
-    those where a connection really comes in; no other site can point its own name at it."""
+def command(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
+    """Streamlit, with `more` options of its own, on all of this machine's addresses. To which it answers,
+    ui/shell/gate.py knows: the one in ORIGIN, and those where a connection really comes in; no other site can point its
+    own name at it."""
     return [
         sys.executable,
         "-m",
@@ -63,6 +65,7 @@ def command(host: str, port: int) -> list[str]:
         "--server.headless=true",
         "--server.maxUploadSize=1",
         "--logger.hideWelcomeMessage=true",
+        *more,
     ]
 
 
@@ -87,26 +90,29 @@ def _drawn(picture: segno.QRCode) -> str:
 
 
 def main(given: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="make workshop")
-    parser.add_argument("--address", default=None, help="the address others reach this machine at")
-    parser.add_argument("--port", type=int, default=_PORT)
-    asked = parser.parse_args(given)
-    host = asked.address or own_address()
+    """Options that it does not know are Streamlit's; those that say where it is served are told in its words too, so
+    that what is printed is where it is."""
+    parser = argparse.ArgumentParser(prog="make workshop", allow_abbrev=False)
+    addresses = ("--address", "--server.address", "--browser.serverAddress")
+    parser.add_argument(*addresses, dest="address", help="the address others reach this machine at")
+    parser.add_argument("--port", "--server.port", dest="port", type=int, default=_PORT)
+    asked, more = parser.parse_known_args(given)
+    host = own_address() if asked.address in (None, "0.0.0.0") else asked.address
     if not free(host, 0):
         print(say("workshop.bad_address", address=host), file=sys.stderr)
         return 2
     if not free("0.0.0.0", asked.port):
         print(say("workshop.port", port=str(asked.port), other=str(asked.port + 1)), file=sys.stderr)
         return 2
-    return serve(host, asked.port)
+    return serve(host, asked.port, more)
 
 
-def serve(host: str, port: int) -> int:
+def serve(host: str, port: int, more: Sequence[str] = ()) -> int:
     address, code = f"http://{host}:{port}", new_code()
     with tempfile.TemporaryDirectory(prefix="allowance-workshop-") as home:
         told = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
         print(invitation(address, code), flush=True)
-        server = subprocess.Popen(command(host, port), cwd=ROOT, env=os.environ | told, stdin=subprocess.DEVNULL)
+        server = subprocess.Popen(command(host, port, more), cwd=ROOT, env=os.environ | told, stdin=subprocess.DEVNULL)
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         try:
             return server.wait()

@@ -17,7 +17,7 @@ from ui.pictures.svg import Axis
 from ui.shell.room import Dot
 from ui.words.figures import rounded
 
-_CELLS = 80  # places along the axis; dots that fall on one are stacked
+_CELLS = 80  # parts of the axis; dots that fall into one are stacked
 _TALL = 130  # pixels for the dots
 _ROWS = 60  # ranges drawn; the sentence below counts all of them
 _BARS = 40
@@ -59,7 +59,8 @@ def _dots(axis: Axis, dots: Sequence[Dot], truth: float | None) -> str:
     drawn = ""
     for number, (dot, at) in enumerate(zip(dots, placed, strict=True)):
         missed = " missed" if truth is not None and not dot.holds(truth) else ""
-        where = f"left:{100 * at / _CELLS:.2f}%;bottom:{3 + stacked[at] * lift:.1f}px"
+        across = axis.place(min(max(dot.value, axis.low), axis.high))  # exactly over its range below
+        where = f"left:{across:.2f}%;bottom:{3 + stacked[at] * lift:.1f}px"
         drawn += f'<i class="d{number}{missed}" style="{where}"></i>'
         stacked[at] += 1
     return drawn

@@ -93,6 +93,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         ),
     )
     declares: ClassVar[str] = "several"
+    gated: ClassVar[bool] = False
     trial: ClassVar[Trial] = Trial(
         cases={
             "of a number": {"numbers": ["raw number"]},

@@ -18,7 +18,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.conditions import Row
+from dpengine.declared.cell_kinds import FITS
+from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
@@ -53,6 +54,8 @@ class FitCheck(OfCounts):
         twins=("half", "floating", "small"),
     )
 
+    gated: ClassVar[bool] = False
+
     column: str | None = None
 
     @classmethod
@@ -69,6 +72,9 @@ class FitCheck(OfCounts):
     def used(self) -> set[str]:
         """All columns: what counts as a misfit depends on the whole declaration."""
         return set(self.facts.schema.columns) if self.column is None else {self.column}
+
+    def about(self, part: str = "") -> set[str]:
+        return set()  # it tells whether they fit
 
     def valued(self) -> set[str]:
         """None: a misfit is recognised from the cell as the file has it."""
@@ -89,7 +95,7 @@ class FitCheck(OfCounts):
         return bool(interval[0] <= 0 <= interval[1])
 
     def truth(self, rows: Sequence[Row]) -> int:
-        return sum(row["fault" if self.column is None else f"fault {self.column}"] for row in rows)
+        return sum(row["fault"] if self.column is None else row[kind_name(self.column)] < FITS for row in rows)
 
     def need(self) -> MisfitCount:
         return MisfitCount(self.column)

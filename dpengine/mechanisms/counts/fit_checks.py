@@ -1,50 +1,121 @@
-"""In each of several declared columns, how many rows hold a cell that does not fit the declaration; all in one draw.
+"""The check of declared columns: how many cells fit, are empty, lie outside the range or the list, cannot be read, or
+are exactly a usual code for “unknown”. All columns in one draw.
 
 Guarantee   ε-DP, or ρ-zCDP with Gaussian noise, under replace-one and under add/remove.
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
             Kamath, Steinke 2020, Thm 14.
-Statistic   k counts, c_j = #{rows flagged in column j}. A flag looks at its own row and at the declaration; an empty
-            cell is no misfit, except in a complete list. One person holds at most m rows, so |c_j − c_j′| ≤ m for every
-            j, under both relations: k sides of m each, at most km in L1 and km² in squared L2.
-            Under add/remove the rows that fit are counted too, f_j = n − c_j, for nothing: a row added or removed moves
-            either c_j or f_j by one, and not both, so the side (c_j, f_j) still has an L1 norm of at most m and hence
-            a squared L2 norm of at most m². Under replace-one a row may move from one to the other, twice as much;
-            there the number of people is public, and misfits alone are counted.
-Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k, so for many
-            columns it is far cheaper.
-Rows        c_j + f_j = n for every j, so the mean over the columns is n with the noise of 2k draws over k.
-Accuracy    all k counts of misfits at once within t, by a union bound: each except with probability β/k. Where rows are
-            counted too, each except with 19β/(20k), and n except with β/20: all of it at once but for β.
-Verdict     from a column's range and the declared number of people alone. It fits where surely at most a fifth of the
-            people have a misfit, or where none may have one and surely at most half do; it mostly does not fit where
-            surely half of all rows that can count hold one.
+Statistic   one histogram per column over disjoint bars (`declared/cell_kinds.py`): a cell is in exactly one, by a rule
+            that looks at this cell and the declaration. A row added or removed changes one bar of each column by one; a
+            row replaced changes two. A person has at most m rows. So k columns have k sides of L1 norm m under
+            add/remove and 2k under replace-one, however many bars there are.
+            Where one row is one person, the number of *different* values of some columns of the file may be counted
+            too (`ids`): a row added, removed or replaced changes each of them by at most one.
+Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k. The numbers of
+            different values get noise `WIDE` times as wide: they are held against the number of rows, and roughly. With
+            a sides of m, i of them and w = WIDE: Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of
+            parameter σ² loses ρ = (am² + i/w²)/(2σ²).
+Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, and its codes. All of them
+            hold at once but for β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
+            upper end with β/(4F), because a lower end decides whether a question is asked. Where the number of rows is
+            not public, a twentieth of β goes to it: the bars of a column add up to it, in each of the k columns.
+Verdict     `ColumnFound.state`, a public rule on what was released: see there.
 Cost        one scan of k small columns, written when the table was coded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, sqrt
 from typing import ClassVar
 
+from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.core.json_types import Ends, Figures, Json, JsonObject
-from dpengine.declared.conditions import Row
+from dpengine.core.printed import percent
+from dpengine.declared.cell_kinds import EMPTY, FITS, Bar, bars
+from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
-from dpengine.mechanisms.query import Bounds, Fields, Released
-from dpengine.mechanisms.telling import FAR, FEW
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
+from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
-from dpengine.statistics.counts import MisfitCounts
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace, Normal
+from dpengine.noise.tails import gaussian_reach, gaussian_sum_reach, laplace_reach
+from dpengine.statistics.counts import KindCounts
+from dpengine.statistics.raw_needs import Beside, Different
 
-FITS, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
+GOOD, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
+GATE = Fraction(1, 10)  # of the cells: if surely so many do not fit, or are a code, a question is not asked
+QUIET = Fraction(1, 50)  # if surely fewer, nothing is said
+VAGUE = Fraction(1, 2)  # if so many may not fit, the check says nothing
+SPIKE = Fraction(5, 2)  # a code is this many times as common as the numbers beside it
+MOST_COLUMNS = 60  # of up to 25 bars: engines take some 1,600 figures at once
 _NAMED = 3  # columns in a sentence
 _TOLD = 6  # that do not fit
-_FOR_MISFITS = Fraction(19, 20)  # of β, where rows are counted too
+_LOWER, _UPPER = Fraction(3, 4), Fraction(1, 4)  # of β
+_FOR_ROWS = Fraction(1, 20)  # of β, where the number of rows is not public
+WIDE = 3  # times as wide is the noise of a number of different values
+_SEEN = Fraction(1, 20)  # a share that shows is missed with this chance
+
+
+@dataclass(frozen=True)
+class CellShare:
+    """A number of cells with its range, as shares of all cells of the column."""
+
+    value: Fraction
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True)
+class ColumnFound:
+    """What a check found of one column."""
+
+    column: str
+    misfit: CellShare
+    parts: dict[str, CellShare]  # the bars of cells that do not fit, by name
+    codes: dict[Fraction, CellShare]  # usual codes that stand out of the numbers beside them
+    empty: Fraction  # about this share
+    sees: Fraction  # from this share on cells of one kind are noticed 95 times in 100
+
+    @property
+    def state(self) -> str:
+        """MOSTLY_NOT or SOME_NOT where surely half of the cells, or a tenth, do not fit; UNSURE where half may not;
+        else GOOD."""
+        if self.misfit.low >= VAGUE:
+            return MOSTLY_NOT
+        if self.misfit.low >= self._gate:
+            return SOME_NOT
+        return UNSURE if self.misfit.high >= VAGUE else GOOD
+
+    @property
+    def _gate(self) -> Fraction:
+        """A tenth; half, where the check is so rough that it notices no less. Then noise refuses a column that fits
+        less than once in a hundred checks, however rough: a tenth is at least 0.86 standard deviations of the noise
+        beyond the end of a range that fails with chance 3β/(4F)."""
+        return GATE if self.sees <= VAGUE else VAGUE
+
+    @property
+    def doubted_codes(self) -> tuple[Fraction, ...]:
+        """Codes that surely a tenth of the cells hold."""
+        return tuple(code for code, share in self.codes.items() if share.low >= self._gate)
+
+    @property
+    def doubted(self) -> bool:
+        return self.misfit.low >= self._gate or bool(self.doubted_codes)
+
+    @property
+    def quiet(self) -> bool:
+        """Is there surely next to nothing to say?"""
+        return self.misfit.high < QUIET and all(share.high < QUIET for share in self.codes.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +124,13 @@ class FitChecks(OfCounts):
         key="fit_checks",
         asked_on=("data",),
         order=165,
-        version=2,
+        version=3,
         answer="count",
         states=(FEW,),
-        caveats=("empty", "below"),
+        caveats=("empty", "codes"),
         parameters=(
             Parameter("columns", "columns"),
+            Parameter("ids", "columns.file"),
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
@@ -66,37 +138,51 @@ class FitChecks(OfCounts):
         cases={
             "of two columns": {"columns": ["x", "c"]},
             "of two columns, Gaussian": {"columns": ["x", "c"], "noise": "gaussian"},
+            "with a code": {"columns": ["z"]},
+            "with an id": {"columns": ["x"], "ids": ["raw text"]},
+            "of an id alone": {"ids": ["raw text"]},
+            "with an id, Gaussian": {"columns": ["x"], "ids": ["raw text"], "noise": "gaussian"},
         },
         example=Example({"columns": ["visits"]}),
         twins=("half",),
     )
 
-    reads: ClassVar[tuple[int, ...]] = (1,)  # misfits alone, under both relations
+    gated: ClassVar[bool] = False
 
     columns: tuple[str, ...]
+    ids: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given.get("columns")
+        names, ids = given.get("columns"), given.get("ids") or []
+        one_row = facts.unit == Unit.rows()  # else a person's rows are known by their id already
         if names in (None, "", []):
-            names = list(facts.schema.columns)
-        if not isinstance(names, (list, tuple)) or len(set(map(str, names))) != len(names):
-            raise AllowanceError("fit_checks.columns")
+            names = [] if ids and one_row else list(facts.schema.columns)[:MOST_COLUMNS]
+        for listed in (names, ids):
+            if not isinstance(listed, (list, tuple)) or len(set(map(str, listed))) != len(listed):
+                raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
+        if len(names) > MOST_COLUMNS:
+            raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
         for name in names:
             facts.schema[str(name)]  # refuses one that is not declared
-        return {"columns": tuple(str(name) for name in names)}
+        own = tuple(facts.in_file(name) for name in ids) if one_row else ()
+        if not names and not own:
+            raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
+        return {"columns": tuple(str(name) for name in names), "ids": own}
 
     def own_json(self) -> JsonObject:
-        return {"columns": list(self.columns)}
+        return {"columns": list(self.columns)} | ({"ids": list(self.ids)} if self.ids else {})
 
     def used(self) -> set[str]:
         return set(self.columns)
 
     def valued(self) -> set[str]:
-        """A misfit is told from the cell as it stands in the file."""
+        """The kind of a cell is told from the cell as it stands in the file."""
         return set()
 
     def sentence(self) -> str:
+        if not self.columns:
+            return say("sentence.fit_checks_ids", columns=say("who.and").join(self.ids))
         if len(self.columns) > _NAMED:
             return say("sentence.fit_checks_many", columns=len(self.columns))
         return say("sentence.fit_checks", columns=say("who.and").join(self.columns))
@@ -115,73 +201,235 @@ class FitChecks(OfCounts):
     def about(self, part: str = "") -> set[str]:
         return set()  # it is the check
 
-    def verdict_of(self, interval: Ends) -> str:
-        return verdict(interval, self.facts.about, self.most)
+    # The statistic and its noise
 
-    def counted_in(self, raw: Figures | None) -> tuple[int, int]:
-        """How many rows there are at least and at most: as declared, or as what was drawn tells where that shows that
-        the declared number is far off. A share of a wrong number would say little of the cells."""
-        low, high = (None if raw is None else self.rows_told(raw)) or (0, None)
-        if high is not None and (low > (1 + FAR) * self.most or high < (1 - FAR) * self.facts.about):
-            return max(low, 1), max(high, 1)
-        return self.facts.about, self.most
+    def bars_of(self, column: str) -> tuple[Bar, ...]:
+        return bars(column, self.facts.schema[column])
 
-    def finding(self, value: Json, interval: Json) -> str:
-        return self.finding_of(value, interval, None)
+    def number_names(self) -> list[tuple[str, str]]:
+        """What each of the drawn numbers counts: the column and the kind of its cells."""
+        names = [
+            (name, say(f"fit.bar.{bar.name}", number="" if bar.number is None else text_of(bar.number)))
+            for name in self.columns
+            for bar in self.bars_of(name)
+        ]
+        return names + [(name, say("fit.bar.different", column=name)) for name in self.ids]
 
-    def finding_of(self, value: Json, interval: Json, raw: Figures | None) -> str:
-        least, most = self.counted_in(raw)
-        told = {name: verdict(interval[name], least, most) for name in value}
-        wrong = [name for name, one in told.items() if one == MOSTLY_NOT]
-        if wrong:
-            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(told), names=_some(wrong))
-        some = [name for name, one in told.items() if one == SOME_NOT]
-        if some:
-            return say("fit.headline.some_not", names=_some(some))
-        unsure = sum(one == UNSURE for one in told.values())
-        if not unsure and any(rough(interval[name], self.facts.about) for name in value):
-            reach = max(-(-(high - low) // 2) for low, high in interval.values())
-            each = self.facts.unit.at_most
-            return say("fit.headline.fits_rough", reach=reach, about=self.facts.about, each=each)
-        if unsure == len(told):
-            return say("fit.headline.too_rough")
-        if not unsure and (part := [name for name in value if in_part(value[name], interval[name], least)]):
-            return say("fit.headline.fits_part", names=_some(part))
-        return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(told), fit=len(told) - unsure)
+    def need(self) -> KindCounts | Beside:
+        kinds = tuple((name, tuple(bar.kind for bar in self.bars_of(name))) for name in self.columns)
+        counts = KindCounts(kinds)
+        return Beside(counts, tuple(Different(name) for name in self.ids)) if self.ids else counts
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
-        return {name: sum(row[f"fault {name}"] for row in rows) for name in self.columns}
-
-    def need(self) -> MisfitCounts:
-        return MisfitCounts(self.columns, fitting=self.counts_fitting)
-
-    @property
-    def counts_fitting(self) -> bool:
-        """Are the rows that fit counted too, and so how many there are?"""
-        return self.facts.relation == "add_remove" and not self.older
-
-    def reach(self, looks: int = 1) -> int | Fraction:
-        part = self.beta * _FOR_MISFITS if self.counts_fitting else self.beta
-        return self.mean_of(looks, part / len(self.columns))
-
-    def around(self, raw: Figures, looks: int) -> Released:
-        return super().around(raw[: len(self.columns)], looks)
-
-    def rows_told(self, raw: Figures) -> Bounds | None:
-        columns = len(self.columns)
-        if not self.counts_fitting or len(raw) != 2 * columns:
-            return None
-        off = 2 * self.mean_of(2 * columns, self.beta * (1 - _FOR_MISFITS))
-        middle = Fraction(sum(raw), columns)
-        return max(ceil(middle - off), 0), max(floor(middle + off), 0)
+        return {name: sum(row[kind_name(name)] < FITS for row in rows) for name in self.columns}
 
     @property
     def moves(self) -> tuple[int, int]:
-        return len(self.columns), self.facts.unit.at_most
+        sides = 2 if self.facts.relation == "replace" else 1
+        return sides * len(self.columns), self.facts.unit.at_most
+
+    def sensitivity(self) -> Sensitivity:
+        """Not attained with an id: in the small world it hangs together with the other cells of its row."""
+        a, b = self.moves
+        return Sensitivity("l1", a * b + len(self.ids), attained=not self.ids)
+
+    @property
+    def rho(self) -> Fraction:
+        return self.epsilon**2 / (2 * max(self.moves[0], 1))
+
+    @property
+    def scale(self) -> Fraction:
+        a, b = self.moves
+        return (a * b + Fraction(len(self.ids), WIDE)) / self.epsilon
+
+    @property
+    def variance(self) -> Fraction:
+        a, b = self.moves
+        return (a * b * b + Fraction(len(self.ids), WIDE**2)) / (2 * self.rho)
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon) if self.ids and not self.noise else super().loss()
+
+    def _split(self, counts: Sequence[int]) -> tuple[list[int], list[int]]:
+        """The bars, and the numbers of different values."""
+        bars_in_all = self.numbers - len(self.ids)
+        return list(counts[:bars_in_all]), list(counts[bars_in_all:])
+
+    def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        plain, wide = self._split(self.measured(value))
+        if self.noise:
+            drawn = coins.gaussian(plain, self.variance)
+            return (*drawn, *(coins.gaussian(wide, self.variance * WIDE**2) if wide else ()))
+        return (*coins.laplace(plain, self.scale), *(coins.laplace(wide, self.scale * WIDE) if wide else ()))
+
+    def law(self, value: int | tuple[int, ...]) -> Independent:
+        plain, wide = self._split(self.measured(value))
+        if self.noise:
+            of_bars = [Normal(count, self.variance) for count in plain]
+            return Independent((*of_bars, *(Normal(count, self.variance * WIDE**2) for count in wide)))
+        laws = [Laplace(count, self.scale) for count in plain]
+        return Independent((*laws, *(Laplace(count, self.scale * WIDE) for count in wide)))
 
     @property
     def numbers(self) -> int:
-        return len(self.columns)
+        return sum(len(self.bars_of(name)) for name in self.columns) + len(self.ids)
+
+    # What was drawn
+
+    def _parts(self, raw: Figures) -> Iterator[tuple[str, dict[Bar, int | Fraction]]]:
+        """The noisy count of each bar, column by column."""
+        at = 0
+        for name in self.columns:
+            own = self.bars_of(name)
+            yield name, dict(zip(own, raw[at : at + len(own)], strict=True))
+            at += len(own)
+
+    def _figures(self, column: str) -> int:
+        """How many figures of a column have a range."""
+        own = self.bars_of(column)
+        return sum(bar.misfit for bar in own) + sum(bar.name == "code" for bar in own) + 1
+
+    @property
+    def _beta(self) -> Fraction:
+        return self.beta * (1 - _FOR_ROWS if self._public_rows is None else 1)
+
+    @property
+    def _public_rows(self) -> int | None:
+        return self.facts.people if self.facts.unit == Unit.rows() else None
+
+    def _sum_of(self, counts: int, draws: int, chance: Fraction) -> Fraction:
+        """How far a sum of so many noisy counts, each the mean of so many draws, may lie on one side."""
+        if counts == 1:
+            return Fraction(self.mean_of(draws, 2 * chance))
+        if self.noise:
+            reach = gaussian_sum_reach(self.variance, sqrt(counts / draws), counts, 2 * chance)
+            return Fraction(ceil(reach * draws), draws)
+        return Fraction(counts * self.mean_of(counts * draws, 2 * chance))
+
+    def _reaches(self, column: str, counts: int = 1, draws: int = 1) -> tuple[Fraction, Fraction]:
+        """How far below and above a figure of a column the truth may lie."""
+        figures = self._figures(column)
+        lower, upper = (self._sum_of(counts, draws, self._beta * part / figures) for part in (_LOWER, _UPPER))
+        return lower, upper
+
+    def reach(self, looks: int = 1) -> int | Fraction:
+        """Of one bar, to the side that is wider; without any, of a number of different values."""
+        if not self.columns:
+            return self._different_off()
+        return max(max(self._reaches(name, 1, looks)) for name in self.columns)
+
+    def promise(self) -> Within:
+        return Within(Fraction(self.reach()), 1, self.beta, Fraction(0))
+
+    def _range(self, counted: dict[Bar, int | Fraction], column: str, draws: int) -> tuple[int | Fraction, Ends]:
+        """The number of cells of a column that do not fit. The range of a sum of bars, and the sum of their ranges,
+        hold at once: none of them is below 0."""
+        parts = [count for bar, count in counted.items() if bar.misfit]
+        lower, upper = self._reaches(column, 1, draws)
+        if len(parts) == 1:
+            return parts[0], (parts[0] - lower, parts[0] + upper)
+        whole, (below, above) = sum(parts), self._reaches(column, len(parts), draws)
+        zero = Fraction(0)
+        least = sum((max(count - lower, zero) for count in parts), zero)
+        most = sum((max(count + upper, zero) for count in parts), zero)
+        return whole, (max(whole - below, least) if least > 0 else whole - below, min(whole + above, most))
+
+    def around(self, raw: Figures, looks: int) -> Released:
+        found = {name: self._range(counted, name, looks) for name, counted in self._parts(raw)}
+        ends = {name: (floor(low), ceil(high)) for name, (_, (low, high)) in found.items()}
+        return Released({name: value for name, (value, _) in found.items()}, ends)
+
+    def rows_told(self, raw: Figures) -> Bounds | None:
+        if self._public_rows is not None or not self.columns:
+            return None
+        bars_in_all, columns = self.numbers - len(self.ids), len(self.columns)
+        off = self._sum_of(bars_in_all, 1, self.beta * _FOR_ROWS / 2) / columns
+        middle = Fraction(sum(raw[:bars_in_all]), columns)
+        return max(ceil(middle - off), 0), max(floor(middle + off), 0)
+
+    def rows(self, raw: Figures) -> tuple[int, int]:
+        """The number of rows at least and at most: public, or as the bars add up to. Of people whose number is public,
+        everybody has one row and no more than count."""
+        public = self._public_rows
+        low, high = (public, public) if public is not None else self.rows_told(raw) or (0, None)
+        if self.facts.people is not None:
+            low, high = max(low, self.facts.people), min(high or self.most, self.most)
+        return max(low, 1), max(high or 1, low, 1)
+
+    def found(self, raw: Figures) -> dict[str, ColumnFound]:
+        """What it found of each column, as shares of the cells."""
+        least, most = self.rows(raw)
+        return {name: self._found(name, counted, least, most) for name, counted in self._parts(raw)}
+
+    def _found(self, name: str, counted: dict[Bar, int | Fraction], least: int, most: int) -> ColumnFound:
+        middle = (least + most) // 2
+        lower, upper = self._reaches(name)
+
+        def share(count: int | Fraction, low: int | Fraction, high: int | Fraction) -> CellShare:
+            return CellShare(_part(count, middle), _part(low, most), _part(high, least))
+
+        whole, (low, high) = self._range(counted, name, 1)
+        by_number = {bar.number: count for bar, count in counted.items()}
+        standing = {
+            bar.number: share(count, count - lower, count + upper)
+            for bar, count in counted.items()
+            if bar.name == "code"
+            and bar.number is not None
+            and count >= SPIKE * max([0, *(by_number[number] for number in bar.beside)])
+        }
+        parts = {bar.name: share(count, count - lower, count + upper) for bar, count in counted.items() if bar.misfit}
+        seen = lower + self._sum_of(1, 1, _SEEN)
+        empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
+        return ColumnFound(name, share(whole, low, high), parts, standing, _part(empty, middle), _part(seen, middle))
+
+    def _different_off(self) -> int:
+        if self.noise:
+            return gaussian_reach(self.variance * WIDE**2, self.beta)
+        return laplace_reach(self.scale * WIDE, self.beta)
+
+    def different(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
+        """Of each id: about how many different values there are, at least and at most. Each holds but for β."""
+        off = self._different_off()
+        counts = zip(self.ids, raw[self.numbers - len(self.ids) :], strict=True)
+        return {
+            name: (max(int(count), 0), max(int(count) - off, 0), max(int(count) + off, 0)) for name, count in counts
+        }
+
+    def repeated(self, raw: Figures) -> dict[str, tuple[int, int]]:
+        """Ids of which surely a tenth of the rows repeat one: about how many different ones, in how many rows."""
+        least, most = self.rows(raw)
+        found = self.different(raw).items()
+        return {name: (about, (least + most) // 2) for name, (about, _, high) in found if high <= (1 - GATE) * least}
+
+    # What it says
+
+    def finding_of(self, value: Json, interval: Json, raw: Figures | None) -> str:
+        if raw is None:
+            return ""
+        found = self.found(tuple(raw))
+        if repeated := self.repeated(tuple(raw)):
+            name, (different, rows) = next(iter(repeated.items()))
+            return say("fit.headline.repeated", column=name, different=different, rows=rows)
+        if not found:
+            return say("fit.headline.no_repeats", columns=list(self.ids))
+        wrong = [name for name, one in found.items() if one.state == MOSTLY_NOT]
+        if wrong:
+            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(found), names=_some(wrong))
+        if some := [name for name, one in found.items() if one.state == SOME_NOT]:
+            return say("fit.headline.some_not", names=_some(some))
+        if coded := [name for name, one in found.items() if one.doubted_codes]:
+            return say("fit.headline.codes", names=_some(coded))
+        unsure = sum(one.state == UNSURE for one in found.values())
+        if unsure == len(found):
+            return say("fit.headline.too_rough")
+        if part := [name for name, one in found.items() if one.misfit.low > 0]:
+            return say("fit.headline.fits_part", names=_some(part))
+        if not unsure and not all(one.quiet for one in found.values()):
+            most = max(one.misfit.high for one in found.values())
+            return say("fit.headline.fits_rough", share=_percent(most))
+        return say(
+            "fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(found), fit=len(found) - unsure
+        )
 
     def holds_none(self, interval: Json) -> bool:
         return bool(interval[0] <= 0 <= interval[1])
@@ -190,34 +438,15 @@ class FitChecks(OfCounts):
         """A quarter of the people: then a column that fits and one that does not are still told apart."""
         return Fraction(self.facts.about, 4)
 
-    def told(self, each: list[Ends]) -> Released:
-        found = dict(zip(self.columns, each, strict=True))
-        return Released({name: one[0] for name, one in found.items()}, {name: one[1] for name, one in found.items()})
-
 
 def _some(names: list[str]) -> list[str]:
     """All of them, or of many the first, and that there are more."""
     return names if len(names) <= _TOLD else [*names[:_TOLD], "…"]
 
 
-def rough(interval: Ends, about: int) -> bool:
-    """Is it known only within more than a tenth of the people? Then what fits is told as roughly as it is known."""
-    low, high = interval
-    return bool(5 * (high - low) > about)
+def _part(count: int | Fraction, rows: int) -> Fraction:
+    return min(max(Fraction(count) / max(rows, 1), Fraction(0)), Fraction(1))
 
 
-def in_part(value: Json, interval: Ends, about: int) -> bool:
-    """Do some cells of a column that fits surely not fit, and about one in twenty or more? Each counts as something
-    else than it is, so answers move."""
-    return bool(interval[0] > 0 and 20 * value >= about)
-
-
-def verdict(interval: Ends, about: int, most: int) -> str:
-    """Of one column: so many people, and so many rows that can count at most. Everybody has one row for certain. A
-    column fits where most of its cells surely do; a twentieth that surely does not is told."""
-    low, high = interval
-    if 2 * low >= most:
-        return MOSTLY_NOT
-    if 20 * low >= most:
-        return SOME_NOT
-    return FITS if 5 * high <= about or (low <= 0 and 2 * high <= about) else UNSURE
+def _percent(share: Fraction) -> str:
+    return percent(Fraction(ceil(share * 100), 100))

@@ -80,6 +80,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
+    gated: ClassVar[bool] = False  # each card says what a check found of its column
     trial: ClassVar[Trial] = Trial(
         cases={
             "of two lists": {"columns": ["c", "d"]},

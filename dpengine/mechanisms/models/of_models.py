@@ -6,21 +6,21 @@ weights on the lattice of `features.py`. It must fit this table's present schema
 of that row's codes, so counts and clipped sums over rows have the usual sensitivity.
 
 A model checked on the rows it was trained on looks better than it is. The ranges are about the table;
-`validity.flattery` bounds how much worse it may be for the population.
+`validity.flattery` bounds how much worse it may be for the population, with all that was released before counted in.
 """
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.json_types import Ends, Figures, Json, JsonObject
+from dpengine.core.strict_json import read_strict
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
@@ -91,6 +91,11 @@ class OfModel(Averaged[tuple[int, ...]]):
         if isinstance(goal, Category) and len(sides) < goal.size:
             return None
         return self.facts.countable(self.where, *self.model.layout.needed)
+
+    @property
+    def everybody(self) -> bool:
+        """Does every person count, with one row? Then the first figure of yes and no is a mean over all people."""
+        return replace(self, facts=replace(self.facts, relation="replace")).known is not None
 
     def valued(self) -> set[str]:
         """Of a model of cells, numbers and days outside their range are in cells of their own."""
@@ -164,8 +169,8 @@ def read_model(given: Json, facts: Facts) -> Model:
         raise AllowanceError("query.missing", name=say("param.model.label"))
     if isinstance(given, str):
         try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
+            given = read_strict(given)
+        except ValueError:
             raise AllowanceError("check_model.model") from None
     weights = given.get("weights") if isinstance(given, Mapping) else None
     if not isinstance(weights, (list, tuple)):

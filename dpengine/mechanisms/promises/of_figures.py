@@ -13,7 +13,7 @@ from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
 from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import plain, say
-from dpengine.messages.numbers import local
+from dpengine.messages.numbers import to_figures
 
 _NAMED = 4  # columns whose own error is told
 
@@ -246,7 +246,7 @@ class Rank(OfShare):
         return {"low": low, "high": high, "per": per, "chance": chance(self.beta)}
 
     def floor_words(self, people: int) -> str:
-        return say("floor.rank", share=local(f"{float(self.floor / people) * 100:.2g} %")) if self.floor else ""
+        return say("floor.rank", share=f"{to_figures(float(self.floor / people) * 100, 2)} %") if self.floor else ""
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False)
@@ -321,7 +321,7 @@ class NearAverage(OfShare):
         return told.removesuffix(".") + self.guess(asked) + "."
 
     def floor_words(self, people: int) -> str:
-        return say("floor.near_average", share=local(f"{float(self.floor) * 100:.2g} %")) if self.floor else ""
+        return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""
 
 
 def counted_words(asked: Asked | None) -> str:

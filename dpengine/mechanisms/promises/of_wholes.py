@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent_up, two_figures
 from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
 from dpengine.mechanisms.telling import NEARLY
@@ -144,7 +145,7 @@ class Excess(Promise):
 
     def written(self, amount: Fraction, asked: Asked | None = None) -> str:
         goal = None if asked is None else asked.goal
-        return local(f"{float(amount) if goal is None else goal.error(float(amount)):.3g}")
+        return local(text_of(Fraction(f"{float(amount) if goal is None else goal.error(float(amount)):.3g}")))
 
     def field(self, asked: Asked) -> tuple[str, str]:
         unit = "" if asked.goal is None else asked.goal.axis()

@@ -148,7 +148,7 @@ class Promise(ABC):
 
     def written(self, amount: Fraction, asked: Asked | None = None) -> str:
         """An amount as it would be typed."""
-        return local(f"{float(amount) * 100:.3g}" if self.in_percent else text_of(amount))
+        return local(text_of(Fraction(f"{float(amount) * 100:.3g}") if self.in_percent else amount))
 
     def field(self, asked: Asked) -> tuple[str, str]:
         """The label of a field for the accepted error, and what is promised now."""

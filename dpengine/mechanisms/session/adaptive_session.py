@@ -177,6 +177,10 @@ class AdaptiveSession(Query[Any, Any]):
             return self.card.answer
         return "label" if isinstance(self.ask, Largest) else "share" if isinstance(self.ask, Share) else "place"
 
+    def to_check(self) -> set[str]:
+        """Before it is opened all columns: its questions are not known yet."""
+        return set(self.facts.schema.columns) if self.ask is None else self.about()
+
     def valued(self) -> set[str]:
         return {self.ask.column} if isinstance(self.ask, Average) else set()
 

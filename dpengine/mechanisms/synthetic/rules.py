@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.conditions import AnyOf, InGroup, Predicate, Range, Simple
+from dpengine.declared.cell_kinds import FITS
+from dpengine.declared.conditions import AnyOf, InGroup, Predicate, Range, Simple, kind_name
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, base
@@ -69,7 +70,7 @@ class OnColumn:
         self.pieces: list[dict[int, list[Piece]]] = [{} for _ in range(axis.size)]  # of a cell, by kind
         self.starts, kinds = np.array(starts, dtype=np.int64), []
         for start, end in zip(starts, [*starts[1:], self.size], strict=True):
-            row = {f"fault {self.name}": 0, self.name: start}
+            row = {kind_name(self.name): FITS, self.name: start}
             kind = of_kind.setdefault(tuple(one.holds(row) for one in conditions), len(of_kind))
             kinds.append(kind)
             self.pieces[axis.of(row)].setdefault(kind, []).append((start, end))

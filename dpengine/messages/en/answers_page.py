@@ -78,6 +78,7 @@ SENTENCES: dict[str, str] = {
     "compare.near_zero": "{second} is too near 0 to divide by",
     "compare.claim": "These ranges hold {chance} times in 100, all at once with whatever else could have been picked from the answers of this allowance; that is why they are wider than those of single answers. They are about the table “{table}” as it was counted, not about the world.",
     "compare.claim_alone": "These ranges hold {chance} times in 100 for this one answer. They were bought with it and cannot be widened afterwards, so if you picked it because it stands out among several answers, they hold less often. They are about the table “{table}” as it was counted, not about the world.",
+    "compare.claim_bought": "These ranges hold {chance} times in 100, all at once: each was bought with its answer, and the chances that one of them fails add up. They cannot be widened afterwards, so if you picked these answers because they stand out among several, they hold less often. They are about the table “{table}” as it was counted, not about the world.",
     "compare.twice": "Whoever is counted in two of the answers counts twice in the sum.",
     "compare.number": "Pick two figures or more, up to {most}.",
     "compare.tables": "These figures are of different tables. Pick figures of one table.",
@@ -85,7 +86,7 @@ SENTENCES: dict[str, str] = {
     "compare.units": "These figures are not of one kind: numbers of people, numbers of rows, averages, shares and totals are not compared with one another. Pick figures of one kind, about one column.",
     "compare.note": "{name}: {note}",
     "compare.measures": "These figures are counted in different units ({measures}): the column was declared anew between them. Pick figures of one unit, or ask again.",
-    "compare.bought": "A percentile’s range was bought for that answer alone and cannot be widened afterwards, so it is not compared with another answer. Pick two groups of one answer, or ask for averages instead.",
+    "compare.bought": "The ranges of percentiles were bought one by one, and of so many at least one may well be wrong. Pick fewer answers, or groups of one answer.",
     "compare.few": "One of them says too little to be compared: with everything that could have been picked in mind, nearly any figure is possible. Take another one, or ask it again at a higher spend.",
     "compare.few_part": "“{part}” says too little to be compared: with everything that could have been picked in mind, nearly any figure is possible. Leave it out, or ask again at a higher spend.",
 }

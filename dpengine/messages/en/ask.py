@@ -51,6 +51,8 @@ SENTENCES: dict[str, str] = {
     "who.not in": "{column} is not {value}",
     "who.has": "{column} has {value}",
     "who.has none of": "{column} has none of {value}",
+    "who.fits": "{column} is as declared",
+    "who.fits_without": "{column} is as declared and not {value}",
     "who.=": "{column} is {value}",
     "who.<": "{column} is below {value}",
     "who.<=": "{column} is at most {value}",

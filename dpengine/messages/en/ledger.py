@@ -43,6 +43,7 @@ SENTENCES: dict[str, str] = {
         "This question could not be started, and nothing was charged. Try again; if it happens twice, tell the "
         "owner of this workspace."
     ),
+    "release.dropped": "The program stopped while this question waited its turn. It was not asked, and nothing was spent; ask it again.",
     "release.stopped": "This was stopped before its turn came, and nothing was charged. Ask again to begin anew.",
     "ledger.locked": "The ledger is busy with another question. Nothing more was spent; try again in a few seconds.",
     "ledger.unwritable": (

@@ -5,6 +5,7 @@ SENTENCES: dict[str, str] = {
     "people.no_grant": "You have no allowance on this table, or it has ended, so nothing was asked and nothing was spent. Ask its owner for one.",
     "people.question_not_granted": "Your allowance on this table does not cover questions of this kind. Nothing was spent; ask another one, or ask its owner.",
     "people.exceeded": "This would take {price} % of your own share of the table’s allowance, and {left} % of it is left. Nothing was spent; ask for less, or ask the owner for a larger share.",
+    "people.exceeded_delta": "This would take {price} of the δ set aside for such questions, and {left} of your part of it is left. Nothing was spent; ask it another way, or ask the owner for a larger share.",
     "people.waits": "This takes more of the allowance than the owner lets pass without a look. Nothing was spent; ask for approval, and ask it again once it is given.",
     "people.kept_apart": "The people who ask this table keep their answers apart, each with an allowance of their own, and you are not among them. Nothing was spent; ask its owner.",
     "people.unnamed": "Whoever signs in needs a provider and a name there; give both.",

@@ -78,6 +78,7 @@ SENTENCES: dict[str, str] = {
     "compare.near_zero": "{second}: preblizu 0 za deljenje",
     "compare.claim": "Ti razponi držijo v {chance} od 100 primerov, vsi hkrati z vsem drugim, kar bi lahko izbrali iz odgovorov tega proračuna; zato so širši kot pri posameznih odgovorih. Govorijo o tabeli »{table}«, kakor je bila šteta, ne o svetu.",
     "compare.claim_alone": "Ti razponi držijo v {chance} od 100 primerov za ta odgovor. Kupljeni so bili z njim in jih pozneje ni mogoče razširiti; če ste ga izbrali, ker med več odgovori izstopa, držijo redkeje. Govorijo o tabeli »{table}«, kakor je bila šteta, ne o svetu.",
+    "compare.claim_bought": "Ti razponi držijo v {chance} od 100 primerov, vsi hkrati: vsak je bil kupljen s svojim odgovorom, verjetnosti, da kateri ne drži, pa se seštejejo. Pozneje jih ni mogoče razširiti; če ste te odgovore izbrali, ker med več odgovori izstopajo, držijo redkeje. Govorijo o tabeli »{table}«, kakor je bila šteta, ne o svetu.",
     "compare.twice": "Kdor je štet v dveh odgovorih, v vsoti šteje dvakrat.",
     "compare.number": "Izberite dve številki ali več, največ {most}.",
     "compare.tables": "Te številke so iz različnih tabel. Izberite številke ene tabele.",
@@ -85,7 +86,7 @@ SENTENCES: dict[str, str] = {
     "compare.units": "Te številke niso iste vrste: števila oseb, števila vrstic, povprečja, deleži in vsote se med seboj ne primerjajo. Izberite številke iste vrste o enem stolpcu.",
     "compare.note": "{name}: {note}",
     "compare.measures": "Te številke so v različnih enotah ({measures}): stolpec je bil vmes opisan na novo. Izberite številke v isti enoti ali vprašajte znova.",
-    "compare.bought": "Razpon percentila je bil kupljen samo za tisti odgovor in ga pozneje ni mogoče razširiti, zato se ne primerja z drugim odgovorom. Izberite dve skupini enega odgovora ali pa vprašajte po povprečjih.",
+    "compare.bought": "Razponi percentilov so bili kupljeni vsak zase in med toliko razponi lahko hitro kateri ne drži. Izberite manj odgovorov ali skupine enega odgovora.",
     "compare.few": "Ena od njih pove premalo za primerjavo: če upoštevamo vse, kar bi lahko izbrali, je mogoča skoraj vsaka številka. Vzemite drugo ali vprašajte znova z večjo porabo.",
     "compare.few_part": "»{part}« pove premalo za primerjavo: če upoštevamo vse, kar bi lahko izbrali, je mogoča skoraj vsaka številka. Izpustite jo ali vprašajte znova z večjo porabo.",
 }

@@ -51,6 +51,8 @@ SENTENCES: dict[str, str] = {
     "who.not in": "{column} ni {value}",
     "who.has": "{column} vsebuje {value}",
     "who.has none of": "{column} ne vsebuje {value}",
+    "who.fits": "{column} ustreza opisu",
+    "who.fits_without": "{column} ustreza opisu in ni {value}",
     "who.=": "{column} je {value}",
     "who.<": "{column} je pod {value}",
     "who.<=": "{column} je največ {value}",

@@ -72,6 +72,8 @@ SENTENCES: dict[str, str] = {
     "lever.lead": "Kaj bi pomagalo, najmočnejše najprej. Vaših vrstic za to ni pogledal nihče; ali kak razpon zadošča, veste samo vi:",
     "lever.range": "Če v stolpcu {column} nobena vrednost ni zunaj {after}, določite to namesto {before}: zdaj {now}; potem {then}.",
     "lever.groups": "Manj skupin: zdaj {now}; potem {then}. ({question})",
+    "lever.bars": "Stolpci vseh vrednosti za isto ceno, prvih {many} pa preberete z njih: zdaj {now}; potem vsak stolpec {then}. ({question})",
+    "lever.top": "Samo najpogostejša vrednost za isto ceno: {then}. ({question})",
     "lever.spend": "Več proračuna, {share}: zdaj {now}; potem {then}.",
     "group.largest": "Največje najprej",
     "value.other": "drugo",

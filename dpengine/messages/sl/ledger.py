@@ -20,6 +20,7 @@ SENTENCES: dict[str, str] = {
     "release.interrupted": "Program se je ustavil, ko je bilo vprašanje že zaračunano, odgovor pa še ne shranjen. Strošek ostane in odgovor se pod to zahtevo ne bo več žrebal; vprašajte znova in plačajte nov žreb.",
     "release.waiting": "Na to vprašanje še odgovarja drugo okno ali program. Zaračunano je samo enkrat; poglejte znova čez trenutek.",
     "release.not_started": "Tega vprašanja ni bilo mogoče začeti in nič ni bilo zaračunano. Poskusite znova; če se ponovi, povejte lastniku tega delovnega prostora.",
+    "release.dropped": "Program se je ustavil, ko je to vprašanje še čakalo na vrsto. Ni bilo zastavljeno in nič ni bilo porabljeno; vprašajte znova.",
     "release.stopped": "To je bilo ustavljeno, preden je prišlo na vrsto, in nič ni bilo zaračunano. Za nov začetek vprašajte znova.",
     "ledger.locked": "Knjiga je zasedena z drugim vprašanjem. Nič več ni bilo porabljeno; poskusite znova čez nekaj sekund.",
     "ledger.unwritable": "V knjigo ni mogoče pisati: disk je morda poln ali pa je mapa samo za branje. Sprostite prostor ali dovolite pisanje in poskusite znova.",

@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "page.lessons": "Lekcije",
-    "lessons.meter": "Lekcije uporabljajo izmišljene osebe. Nič tukaj se ne vzame iz vašega proračuna.",
+    "lessons.meter": "Lekcije uporabljajo izmišljene osebe in iz vašega proračuna ne porabijo ničesar. Stran »Komu zaupate?« ob njih lahko vpraša vašo tabelo; koliko porabi, piše na gumbu.",
     "lessons.title": "Deset minut, in vidite, zakaj",
     "lessons.lead": "Vsaka lekcija je en zaslon z eno nalogo. Pokvarite, kar hočete: osebe so izmišljene.",
     "lessons.named": "{number} · {title}",

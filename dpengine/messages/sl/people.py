@@ -5,6 +5,7 @@ SENTENCES: dict[str, str] = {
     "people.no_grant": "Na tej tabeli nimate proračuna ali pa je potekel, zato ni bilo nič vprašano in nič porabljeno. Zanj prosite lastnika.",
     "people.question_not_granted": "Vaš delež na tej tabeli ne velja za taka vprašanja. Nič ni bilo porabljeno; vprašajte kaj drugega ali prosite lastnika.",
     "people.exceeded": "To bi vzelo {price} % vašega deleža proračuna tabele, ostalo pa ga je {left} %. Nič ni bilo porabljeno; vprašajte za manj ali prosite lastnika za večji delež.",
+    "people.exceeded_delta": "To bi porabilo {price} δ, namenjene takim vprašanjem, od vašega dela pa ostane {left}. Nič ni bilo porabljeno; vprašajte drugače ali prosite lastnika za večji delež.",
     "people.waits": "To vzame več proračuna, kot ga lastnik pusti brez pogleda. Nič ni bilo porabljeno; prosite za odobritev in potem vprašajte znova.",
     "people.kept_apart": "Ljudje, ki sprašujejo to tabelo, svojih odgovorov ne delijo in ima vsak svoj proračun, vas pa ni med njimi. Nič ni bilo porabljeno; vprašajte lastnika.",
     "people.unnamed": "Kdor se prijavi, potrebuje ponudnika in ime pri njem; navedite oboje.",

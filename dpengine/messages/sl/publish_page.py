@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "page.publish": "Objava",
     "page.thesis": "Iz diplomskega dela",
-    "meter.after_publish": "<b>Proračun zasebnosti</b> ostalo <b>{left}</b> → <b>{after}</b> po objavi te tabele",
+    "meter.after_publish": "<b>Proračun zasebnosti</b> ostane <b>{left}</b> → <b>{after}</b> po objavi te tabele",
     "meter.short_publish": "<b>Proračun zasebnosti</b> ostalo <b>{left}</b> – premalo za to objavo",
     "promise.blurred": "povprečja in deleži po vseh vrsticah zgrešijo za največ {share} razpona, v {chance} od 100 primerov",
     "promise.blurred_nothing": "nič, niti po vseh vrsticah: to je šum",

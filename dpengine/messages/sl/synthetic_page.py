@@ -102,7 +102,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.tried_chosen": "Ti pari so bili izmerjeni, ker drugi o njih povedo najmanj, zato njihova izpustitev stane največ; pri parih, ki niso bili izbrani, je prilagojeno verjetno bliže.",
     "synthetic_page.tried_not": "Parov je premalo, da bi katerega izpustili, zato ni mogoče povedati, kako dobro je prilagojeno tisto, kar ni bilo izmerjeno.",
     "synthetic_page.board": "Oglejte si vse izmerjeno na tabli (zastonj)",
-    "synthetic_page.button": "Naredi – vzame {share}",
+    "synthetic_page.button": "Naredi – porabi {share}",
     "synthetic_page.too_much": "To stane več kot {left}, kolikor je še ostalo. Izberite bolj zasebno nastavitev ali manj stolpcev, da bo uporabna.",
     "synthetic_page.earlier": "Narejeno prej",
     "synthetic_page.begins": "Kako se začne. Vse vrstice so izmišljene in pomešane med seboj.",

@@ -14,14 +14,15 @@ and is exact as decimal(38, 0). It is read as a Python integer, whatever its len
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 
 import pyarrow as pa
 
+from dpengine.declared.conditions import Predicate
 from dpengine.declared.schema import Column, ItemSet, Ordered, Schema
 from dpengine.statistics.need import Aggregate
-from dpengine.statistics.view import View, adding_decimals
+from dpengine.statistics.view import View, adding_decimals, flag_name
 
 CODED = "coded"
 MOST_OF_ROW, MOST_ROWS = 2**62, 10**18
@@ -55,6 +56,16 @@ def statement(need: Aggregate[object], schema: Schema, dialect: str, most_rows: 
     return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, filled, most_rows)
 
 
+def _of_kinds(need: object) -> set[str]:
+    """The columns whose kinds of cells the conditions of a need look at."""
+    found = set[str]()
+    for field in fields(need) if is_dataclass(need) else ():
+        value = getattr(need, field.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            found |= part.kinds_of() if isinstance(part, Predicate) else _of_kinds(part)
+    return found
+
+
 def _may_lack(column: Column) -> bool:
     """Can a row have no value there? By the declaration, never by the rows."""
     return isinstance(column, Ordered) and not column.complete
@@ -75,6 +86,7 @@ def compiled(
 
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
     kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)
+    kinds |= {flag_name(names[column]): "int64" for column in _of_kinds(need)}
     view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=dialect == "duckdb", filled=filled)
     with adding_decimals(dialect == "pyspark", most_rows):  # which adds whole numbers in 64 bits
         wanted = need.expression(view.meeting(need.where))

@@ -239,7 +239,24 @@ def test_closing_finishes_what_runs_and_drops_what_is_queued(tmp_path: Path, led
     until(lambda: ledger.standing("b").charges == 2)
     threading.Timer(0.3, gate.set).start()
     jobs.close()
-    assert [jobs.state(name).state for name in names] == ["done", "done", "unknown", "unknown", "unknown"]
+    after = Jobs(tmp_path, ledger)  # found after the restart: not asked, nothing spent
+    for each in (jobs, after):
+        states = [each.state(name) for name in names]
+        assert [one.state for one in states] == ["done", "done", "refused", "refused", "refused"]
+        assert {one.error.code for one in states if one.error is not None} == {"release.dropped"}
+        assert each.state("never handed over").state == "unknown"
+        assert each.state("r4", actor="somebody else").state == "unknown"
+    assert ledger.standing("b").charges == 2
+    args = ask("r4", "0.01", worker=after.worker)
+    after.submit("r4", partial(carry_release, ledger, args, lambda: 7, value))
+    assert after.wait("r4", 10).state == "done" and ledger.standing("b").charges == 3  # asked again, charged once
+    after.submit("r3", partial(_refuse))
+    assert after.wait("r3", 10).error.code == "release.not_started"  # type: ignore[union-attr]
+    after.close()
+
+
+def _refuse() -> None:
+    raise RuntimeError
 
 
 def test_what_is_cancelled_before_its_turn_is_never_charged(ledger: Ledger, jobs: Jobs) -> None:

@@ -79,6 +79,31 @@ def test_a_killed_process_leaves_an_interrupted_release_that_nobody_draws(
     ]  # the dead one's is swept
 
 
+def _queue_up(folder: Path) -> str:
+    with closing(Ledger(folder / "ledger.sqlite")) as ledger:
+        mine = Jobs(folder, ledger)
+        for name in ("r", "r1", "waits"):
+            args = ask(name, "0.01", worker=mine.worker)
+            mine.submit(
+                name, lambda args=args: carry_release(ledger, args, lambda: until((folder / "go").exists), value)
+            )
+        until((folder / "never").exists)
+    return "ended"
+
+
+def test_what_waited_in_a_killed_process_is_told_as_not_asked(tmp_path: Path, ledger: Ledger, jobs: Jobs) -> None:
+    pid, pipe = start_child(lambda: _queue_up(tmp_path))
+    until(lambda: ledger.standing("b").charges == 2)
+    assert jobs.state("waits").state == "unknown"  # its process lives, and knows more
+    os.kill(pid, signal.SIGKILL)
+    end_child(pid, pipe)
+    assert jobs.wait("r", timeout=5).state == "interrupted"
+    found = jobs.wait("waits", timeout=5)
+    assert found.state == "refused" and found.error is not None and found.error.code == "release.dropped"
+    jobs.submit("waits", lambda: carry_release(ledger, ask("waits", "0.01", worker=jobs.worker), lambda: 7, value))
+    assert jobs.wait("waits", timeout=10).state == "done" and ledger.standing("b").charges == 3
+
+
 def test_an_answer_stored_between_two_looks_is_seen(
     ledger: Ledger, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

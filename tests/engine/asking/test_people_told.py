@@ -91,33 +91,16 @@ def test_rows_of_several_bound_people_from_both_sides() -> None:
 
 
 @pytest.mark.parametrize("noise", ["", "gaussian"])
-def test_a_check_of_columns_tells_the_rows_together_with_its_ranges(noise: str) -> None:
-    """All at once but for beta: of 400 draws about 20 may fail, and 60 do so with chance below 1e-12."""
+def test_a_check_of_columns_tells_the_rows(noise: str) -> None:
+    """The bars of every column add up to them. A twentieth of beta may fail: of 400 draws one, and 14 with chance below
+    1e-10."""
     facts = Facts("t", SCHEMA, dp.Unit.rows(), "add_remove", DECLARED)
     query = catalogue["fit_checks"].build(facts, {"epsilon": "0.2", "noise": noise})
-    true = (5_000, 10, 0)
-    coins, failed, wide = SystemCoins(), 0, 0.0
-    for _ in range(400):
-        raw = query.draw((*true, *(PEOPLE - one for one in true)), coins)
-        low, high = query.rows_told(raw)
-        ranges = query.finish(raw).interval
-        held = all(ends[0] <= one <= ends[1] for one, ends in zip(true, ranges.values(), strict=True))
-        failed += not (held and low <= PEOPLE <= high)
-        wide += (high - low) / 400
-    assert failed <= 60 and wide <= 4 * query.reach(), "and it is no wider than the sum of two counts"
-
-
-def test_counting_what_fits_costs_nothing() -> None:
-    """Under add/remove: the same loss as an earlier version that counted misfits alone, and nearly the same promise."""
-    for noise in ("", "gaussian"):
-        facts = Facts("t", SCHEMA, dp.Unit.rows(), "add_remove", DECLARED)
-        given = {"epsilon": "0.2", "noise": noise}
-        now = catalogue["fit_checks"].build(facts, given)
-        before = FitChecks.of_claim(facts, {"parameters": given, "version": 1})
-        assert now.loss() == before.loss() and now.sensitivity() == before.sensitivity()
-        assert now.scale == before.scale and now.variance == before.variance
-        assert before.promise().amount <= now.promise().amount <= before.promise().amount * Fraction(103, 100) + 1
-        assert now.promise().of == before.promise().of == 3
+    assert isinstance(query, FitChecks)
+    true = [PEOPLE if bar.name == "fits" else 0 for name in query.columns for bar in query.bars_of(name)]
+    coins = SystemCoins()
+    told = [query.rows_told(query.draw(tuple(true), coins)) for _ in range(400)]
+    assert sum(not one[0] <= PEOPLE <= one[1] for one in told) < 14  # type: ignore[index,operator]
 
 
 def test_a_corrected_number_plans_anew_and_leaves_answers_as_they_were(workspace: Workspace) -> None:

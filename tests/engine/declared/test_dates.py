@@ -46,7 +46,7 @@ def codes(cells: list[str | None], column: dp.Date, folder: Path) -> tuple[list[
     pq.write_table(pa.table({"born": pa.array(cells, pa.string())}), folder / "raw")
     encode(folder / "raw", Schema({"born": column}), dp.Dialect(), folder / "coded")
     found = pq.read_table(folder / "coded")
-    return found["c0"].to_pylist(), found["f0"].to_pylist()
+    return found["c0"].to_pylist(), [int(kind < 0) for kind in found["f0"].to_pylist()]
 
 
 def test_days_by_hand(tmp_path: Path) -> None:

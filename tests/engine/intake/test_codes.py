@@ -28,12 +28,16 @@ from dpengine.messages.language import speaking
 from dpengine.planning.levers import levers
 from dpengine.released import model_script
 from dpengine.released.scoring import score
-from dpengine.statistics.raw_cells import misfit
+from dpengine.statistics.raw_cells import kind_of
 from dpengine.workspace import Workspace
 
 POINT, COMMA = Dialect(), Dialect(separator=";", decimal=",", thousands=".")
 SPELLED = ["999", " 999 ", "999.0", "999.00", "+999", "9.99e2", "0999", "999.", "99900e-2"]
 NEAR = ["998", "1000", "998.999", "999.0000000000000000000001", "-999", "999 €", "99", "9999", "inf"]
+
+
+def misfit(column: dp.Number, dialect: Dialect) -> Any:
+    return lambda cell: kind_of("bp", column, dialect)(cell) < 0
 
 
 def coded(cells: list[str | None], column: dp.Number, dialect: Dialect = POINT) -> list[int]:

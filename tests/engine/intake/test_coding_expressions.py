@@ -108,8 +108,8 @@ def both(rows: list[list[str | None]], dialect: Dialect, tmp_path: Path) -> tupl
     connection = duckdb.connect()
     texts = {f"t{at}": pa.array(column, pa.string()) for at, column in enumerate(columns)}
     connection.register("texts", pa.table(texts | {"person": pa.array(range(len(rows)), pa.int64())}))
-    found = [(one.column, one.spelled, one.place, int(one.fits)) for one in listed(SCHEMA)]
-    names_of = ("list", "spelled", "place", "fits")
+    found = [(one.column, one.spelled, one.place, one.kind) for one in listed(SCHEMA)]
+    names_of = ("list", "spelled", "place", "kind")
     connection.register("lists", pa.table(dict(zip(names_of, map(list, zip(*found, strict=True)), strict=True))))
     sql = f"SELECT * FROM ({coding(SCHEMA, dialect, 'duckdb', ('person',))}) ORDER BY person"
     return pq.read_table(tmp_path / "coded.parquet"), connection.sql(sql).to_arrow_table()

@@ -14,11 +14,12 @@ import pytest
 from battery import allowed_failures, build
 
 import dpengine as dp
+from dpengine.declared.cell_kinds import ABOVE, EMPTY, FITS, UNREADABLE
 from dpengine.declared.unit import RELATIONS
 from dpengine.intake.encode import encode
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.counts import MisfitCount
-from dpengine.statistics.raw_cells import BANDS, EDGES, band, misfit
+from dpengine.statistics.raw_cells import BANDS, EDGES, band, kind_of
 from dpengine.statistics.raw_needs import Bands, Values
 from dpengine.workspace import Workspace
 
@@ -69,7 +70,8 @@ def test_misfits_by_hand() -> None:
     ]
     for wanted, cases in ((False, fits), (True, faults)):
         for column, cells in cases:
-            assert {cell: misfit(column, USUAL)(cell) for cell in cells} == dict.fromkeys(cells, wanted)
+            found = {cell: kind_of("a", column, USUAL)(cell) < FITS for cell in cells}
+            assert found == dict.fromkeys(cells, wanted)
 
 
 def test_flags_in_the_coded_file_are_what_the_engine_counts(workspace: Workspace, tmp_path: Path) -> None:
@@ -78,9 +80,13 @@ def test_flags_in_the_coded_file_are_what_the_engine_counts(workspace: Workspace
     pq.write_table(pa.table({name: pa.array(texts, pa.string()) for name, texts in cells.items()}), tmp_path / "raw")
     encode(tmp_path / "raw", schema, USUAL, tmp_path / "coded")
     found = pq.read_table(tmp_path / "coded").to_pydict()
-    assert (found["f0"], found["f1"], found["fault"]) == ([0, 1, 0, 1, 0], [0, 1, 0, 1, 0], [0, 1, 0, 1, 0])
+    assert (found["f0"], found["f1"], found["fault"]) == (
+        [FITS, ABOVE, EMPTY, UNREADABLE, FITS],
+        [FITS, UNREADABLE, FITS, UNREADABLE, EMPTY],
+        [0, 1, 0, 1, 0],
+    )
     rows = [
-        {"fault": any_, "fault pay": pay, "fault town": town}
+        {"fault": any_, "kind pay": pay, "kind town": town}
         for any_, pay, town in zip(found["fault"], found["f0"], found["f1"], strict=True)
     ]
     for need in (MisfitCount(), MisfitCount("pay"), MisfitCount("town")):

@@ -16,6 +16,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, price
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Pure
+from dpengine.ledger import watch
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS, charge_body, charge_totals
@@ -203,3 +204,101 @@ def test_a_damaged_file_gives_a_verdict_and_no_sqlite_text(written: Path, tmp_pa
         assert verdict_on(tmp_path) == (None, "ledger.damaged")
     path.write_bytes(b"not a ledger at all" * 400)
     assert code_of(lambda: Ledger(path)) == "ledger.damaged"
+
+
+# While the program runs
+
+
+def edit_an_older_row(path: Path, seq: int = 4, rehashed: bool = False) -> None:
+    """As somebody with the file in their hands does it: an earlier charge costs less than it did."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+        stranger.row_factory = sqlite3.Row
+        guards = stranger.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for guard in guards:
+            stranger.execute(f"DROP TRIGGER {guard['name']}")
+        row = dict(stranger.execute("SELECT * FROM entries WHERE seq = ?", [seq]).fetchone())
+        changed = row | {"actor": "eve"}
+        digest = hash_of(changed) if rehashed else row["hash"]
+        stranger.execute("UPDATE entries SET actor = 'eve', hash = ? WHERE seq = ?", [digest, seq])
+        for guard in guards:
+            stranger.execute(guard["sql"])
+
+
+def put_back(path: Path, seq: int = 4) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+        [guard] = stranger.execute("SELECT sql FROM sqlite_master WHERE name = 'no_update'").fetchone()
+        stranger.execute("DROP TRIGGER no_update")
+        stranger.execute("UPDATE entries SET actor = 'ana' WHERE seq = ?", [seq])
+        stranger.execute(guard)
+
+
+def asked_before(ledger: Ledger) -> None:
+    for number in range(6):
+        ledger.reserve(**ask(f"r{number}", "0.01"))
+        ledger.answer(f"r{number}", {"value": number})
+
+
+@pytest.mark.parametrize("rehashed", [False, True])
+def test_after_a_start_nothing_is_spent_from_an_edited_ledger_and_it_can_be_read(
+    tmp_path: Path, rehashed: bool
+) -> None:
+    with opened(tmp_path) as ledger:
+        asked_before(ledger)
+    edit_an_older_row(tmp_path / "ledger.sqlite", rehashed=rehashed)
+    with closing(Ledger(tmp_path / "ledger.sqlite")) as ledger:
+        head = ledger.head()
+        for place in range(2):
+            assert code_of(lambda place=place: ledger.reserve(**ask(f"new{place}", "0.01"))) == "ledger.damaged"
+        assert ledger.head() == head and ledger.standing("b").charges == 6
+        found = ledger.find("r5")
+        assert found is not None and found.outcome is not None and found.outcome.body == {"value": 5}
+        assert not ledger.reserve(**ask("r5", "0.01")).fresh  # what was charged before is found, and not charged again
+
+
+def test_an_edit_while_it_runs_stops_spending_at_the_next_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(watch.time, "monotonic", lambda: now[0])
+    with opened(tmp_path) as ledger:
+        asked_before(ledger)
+        edit_an_older_row(tmp_path / "ledger.sqlite")
+        ledger.reserve(**ask("within", "0.01"))  # the whole chain was looked at a moment ago
+        now[0] += watch.SOON + 1
+        with ledger._watch._one:  # a look that has not come to its turn yet
+            ledger.reserve(**ask("soon", "0.01"))  # begins to look, and does not wait for it
+        ledger._watch._runs.join()  # type: ignore[union-attr]
+        assert code_of(lambda: ledger.reserve(**ask("then", "0.01"))) == "ledger.damaged"
+        put_back(tmp_path / "ledger.sqlite")
+        assert ledger.reserve(**ask("whole again", "0.01")).fresh
+        edit_an_older_row(tmp_path / "ledger.sqlite")
+        now[0] += watch.WITHIN + 1
+        assert code_of(lambda: ledger.reserve(**ask("late", "0.01"))) == "ledger.damaged"
+
+
+def test_a_newer_row_of_another_process_is_looked_at_before_the_next_charge(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        asked_before(ledger)
+        with closing(Ledger(tmp_path / "ledger.sqlite")) as other:
+            for number in range(3):
+                other.reserve(**ask(f"other{number}", "0.01"))
+        newest = ledger.head()[0]
+        edit_an_older_row(tmp_path / "ledger.sqlite", newest - 1)
+        assert code_of(lambda: ledger.reserve(**ask("next", "0.01"))) == "ledger.damaged"
+
+
+def test_no_step_of_a_session_is_used_from_an_edited_ledger(tmp_path: Path) -> None:
+    claim = {"digest": "d", "key": "adaptive_session", "parameters": {"questions": 3}}
+    with opened(tmp_path) as ledger:
+        asked_before(ledger)
+        ledger.reserve(**ask("session", "0.1", claim=claim))
+    edit_an_older_row(tmp_path / "ledger.sqlite")
+    with closing(Ledger(tmp_path / "ledger.sqlite")) as ledger:
+        assert code_of(lambda: ledger.burn("session", "one", "ana", {"ask": {}}, "ab12")) == "ledger.damaged"
+        assert ledger.progress("session") == (0, False, False)
+
+
+def test_a_background_look_ends_with_the_ledger(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        asked_before(ledger)
+        ledger.check_soon()
+        runs = ledger._watch._runs
+    assert runs is not None and not runs.is_alive()

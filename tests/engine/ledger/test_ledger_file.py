@@ -12,30 +12,27 @@ from pathlib import Path
 
 import pytest
 
+from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger import reader as reader_module
 from dpengine.ledger import repeats, sqlite_file
+from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import WIDE, ask, opened, raises
 
 # Size: what a decision reads does not grow
 
 
-FILL = """
-    INSERT INTO entries
-    WITH RECURSIVE n(seq) AS (SELECT max(seq) + 1 FROM entries UNION ALL SELECT seq + 1 FROM n WHERE seq < :rows)
-    SELECT n.seq, one.at, 'charge', 'b', 'fill' || n.seq, 'ana', :body, '{}',
-        CASE WHEN n.seq = :next THEN :head ELSE printf('%064x', n.seq - 1) END, printf('%064x', n.seq)
-    FROM n, entries AS one WHERE one.seq = 1 ORDER BY n.seq"""
-
-
 def fill(ledger: Ledger, rows: int) -> None:
     """Charges of the budget up to so many rows, quickly: nothing reads them, they only stand in the way."""
-    seq, head = ledger.head()
-    body = '{"table":"people","claim":{"digest":"d"}}'
     with ledger._file.writing() as db:
-        db.conn.execute(FILL, {"rows": rows, "next": seq + 1, "head": head, "body": body})
         real = next(db.query("SELECT * FROM entries WHERE seq = 2"))
-        ledger._append(db, "charge", "b", f"last{rows}", "ana", real["body"], real["totals"], real["at"])
+        seq, prev = sqlite_file.head_of(db)
+        filled = []
+        for number in range(seq + 1, rows + 2):
+            row = {**real, "seq": number, "request": f"fill{number}", "prev": prev}
+            row["hash"] = prev = hash_of(row)
+            filled.append(row)
+        db.conn.executemany(ledger_module._INSERT, filled)
 
 
 def test_after_twenty_thousand_rows_the_meter_reads_as_much_as_after_ten(tmp_path: Path) -> None:
@@ -45,6 +42,7 @@ def test_after_twenty_thousand_rows_the_meter_reads_as_much_as_after_ten(tmp_pat
         plans: set[str] = set()
         for rows in (10, 20_000):
             fill(ledger, rows)
+            ledger.reserve(**ask(f"before {rows}", "0.001"))  # looks at the rows that came since the last one
             with ledger._file.reading() as db:
                 steps: Counter[int] = Counter()
                 statements: list[str] = []

@@ -19,13 +19,14 @@ from dpengine.ledger import (
     repeats,
     session_rows,
     sqlite_file,
+    watch,
 )
 from dpengine.ledger.address import SETTING, address_set, mark_of, read_address
 from dpengine.ledger.postgres_sql import Function, asked, made, standing, steps
 from tests.helpers_ledger import raises
 
 SPOKEN_BY_SQLITE_ALONE = re.compile(r"GLOB|INDEXED BY|STRICT|json_each|PRAGMA|RAISE\(|\?|:[a-z]+\b(?!:)|IS NOT \(")
-MODULES = (ledger_module, long_lists, owner_rows, people_book, reader, repeats, session_rows, sqlite_file)
+MODULES = (ledger_module, long_lists, owner_rows, people_book, reader, repeats, session_rows, sqlite_file, watch)
 
 
 def queries(module: ModuleType) -> list[str]:

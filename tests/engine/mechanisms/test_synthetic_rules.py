@@ -82,7 +82,7 @@ def test_no_row_meets_a_rule_whatever_the_others_say(columns: list[Any], never: 
         if valued(axis, query.facts):
             return [of_value[name][told]]
         cell = query.cell_labels[place].index(told)
-        return [code for code in range(schema[name].size) if axis.of({name: code, f"fault {name}": 0}) == cell]
+        return [code for code in range(schema[name].size) if axis.of({name: code, f"kind {name}": 0}) == cell]
 
     names = [base(ref) for ref in query.columns]
     found = {tuple(rows[name][row] for name in names) for row in range(4_000)}

@@ -383,3 +383,15 @@ def test_which_iterates_are_kept() -> None:
     kept = {"average": (6, -3), "tail": (8, -4), "last": (12, -12)}
     for name, weights in kept.items():
         assert made("train_linear", iterate=name, steps=4).path(walk).weights == weights
+
+
+def test_a_target_of_600_values_is_trained_on(tmp_path: Path) -> None:
+    """It once failed after the charge: the statement had one “or” inside the other for every value."""
+    values = [f"v{place}" for place in range(600)]
+    (tmp_path / "t.csv").write_text("x,c\n" + "".join(f"{place % 10},{one}\n" for place, one in enumerate(values)))
+    schema = dp.Schema({"x": dp.Number(0, 9), "c": dp.Category(values)})
+    ws, budget = dp.open_workspace(tmp_path / "home"), dp.Budget(3, Fraction(1, 10**6))
+    table = ws.add_table("t", tmp_path / "t.csv", schema=schema, unit=dp.Unit.rows(), budget=budget)
+    for key in ("train_logistic", "train_hinge"):
+        query = table.query(key, target="c", positive=values[::2], features=["x"], epsilon="0.1")
+        assert set(table.ask(query).value) == {"constant", "x"}

@@ -1,4 +1,5 @@
-"""Grants: a second, plain limit over a person's own rows, exact, in the same transaction as the table's."""
+"""Grants: a second, plain limit on how far a person moves the table's meter, exact, in the same transaction as the
+table's."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from dpengine.accountant.filter import used
 from dpengine.accountant.loss import Gaussian, Pure
 from dpengine.asking.plan import Wish
 from dpengine.core.errors import AllowanceError, BudgetExceeded
+from dpengine.core.exact import PICO, up
 from dpengine.ledger.chain import hash_of, verify
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS, Charge, Standing
@@ -33,14 +35,15 @@ def reserve(here: Office, name: str, request: str, epsilon: str = "0.1", **more:
 def own(here: Office, name: str) -> Fraction:
     budget = here.workspace.ledger.budget(here.workspace.record(MINE).budget)
     with here.workspace.ledger.people() as book:
-        return used(budget.rule, book.own(budget.id, here.person(name)).totals)
+        return book.held(budget, here.person(name)).moved
 
 
 def test_a_grant_is_spent_exactly_and_colleagues_do_not_move_it(tmp_path: Path) -> None:
     with office(tmp_path) as here:
         rule = here.workspace.ledger.budget(here.workspace.record(MINE).budget).rule
+        before = Standing.NOTHING.totals.plus(cost(Pure(Fraction("0.3")), rule.alpha))
         price = cost(Pure(Fraction("0.1")), rule.alpha)
-        share = used(rule, Standing.NOTHING.totals.plus(price).plus(price))  # two of them, to the last digit
+        share = used(rule, before.plus(price).plus(price)) - used(rule, before)  # two of them, to the last digit
         here.give(MINE, "analyst", share)
         reserve(here, "owner", "colleague", "0.3")
         reserve(here, "analyst", "one")
@@ -56,22 +59,25 @@ def test_a_grant_is_spent_exactly_and_colleagues_do_not_move_it(tmp_path: Path) 
         assert here.workspace.verify_ledger().ok
 
 
-def test_the_sums_of_a_person_are_those_of_their_rows(tmp_path: Path) -> None:
-    """With every kind of loss, and a cap that is raised: the ratio moves as the table's meter does."""
+def test_what_a_person_moved_is_the_sum_over_their_rows(tmp_path: Path) -> None:
+    """With every kind of loss, and a cap that is raised: everybody's part falls in the proportion of the table's."""
     with office(tmp_path) as here:
         for place, name in enumerate(["analyst", "owner", "analyst", "owner"]):
             reserve(here, name, f"r{place}", loss=Gaussian(Fraction(1, 1000)) if place == 2 else Pure(Fraction("0.05")))
         ledger, budget = here.workspace.ledger, here.workspace.record(MINE).budget
         rule = ledger.budget(budget).rule
-        summed = Standing.NOTHING.totals
+        summed = Fraction(0)
         for entry in ledger.walk(budget):
             if entry.charge.actor == here.person("analyst"):
-                summed = summed.plus(cost(entry.charge.loss, rule.alpha))
-        assert own(here, "analyst") == used(rule, summed)
+                summed += used(rule, entry.charge.totals_after) - used(rule, entry.charge.totals_before)
+        assert own(here, "analyst") == summed
+        whole = ledger.standing(budget).totals
+        assert summed + own(here, "owner") == used(rule, whole)
         before = own(here, "analyst"), here.face("analyst").meter(MINE)
         here.face("owner").raise_cap(MINE, "2")
         after = own(here, "analyst"), here.face("analyst").meter(MINE)
-        assert after[0] == used(replace(rule, epsilon=Fraction(2)), summed) < before[0]
+        falls = used(replace(rule, epsilon=Fraction(2)), whole) / used(rule, whole)
+        assert after[0] == up(summed * falls, PICO**2) < before[0]
         assert [one.used < two.used for one, two in zip(after[1], before[1], strict=True)] == [True, True]
         assert after[1][0].used == after[0] / Fraction(1, 2) and after[1][0].charges == 2 and after[1][1].charges == 4
         assert ledger.verify().ok
@@ -204,7 +210,8 @@ def test_what_is_planned_fits_into_both_limits(tmp_path: Path) -> None:
         at = table.at_share(query, HALF)
         offered = [*table.suggestions(), *([at] if at else []), *table.planner().price(fitted).queries]
         assert offered and all(table.preview(one).admissible for one in offered)
-        assert table.affordable(["0.1", "10"], HALF) == ["0.1"] and whole.affordable(["10"], HALF) == ["10"]
+        own, all_of_it = table.opening(query), whole.opening(query)
+        assert own is not None and all_of_it is not None and own.share < all_of_it.share  # of what is left for each
         table.submit_plan(table.planner().price(fitted).queries, "plan")
         here.face("analyst").jobs.wait("plan", 20)
         assert table.run("plan").done == 3
@@ -324,6 +331,8 @@ def test_verify_recomputes_grants(tmp_path: Path) -> None:
             (mine["seq"], edited(mine, questions=["mean"])),
             (mine["seq"], {"actor": here.person("analyst")}),  # given by somebody who owns nothing
             (mine["seq"], edited(mine, table=OTHER)),
+            (last["seq"], edited(last, takes="1/1000")),
+            (last["seq"], edited(last, moved="1/1000")),
             (last["seq"], edited(last, own=json.loads(charges[0]["body"])["own"])),  # sums that forget a row
             (last["seq"], edited(last, of_table=json.loads(charges[0]["body"])["of_table"])),
             (last["seq"], edited(last, under=here.person("owner"))),

@@ -171,14 +171,13 @@ TABLE: dict[str, Call] = {
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)())
         for verb in (
             "sharing acts meter history burn_down more_like_last ledger_rows answer_rows answer_lines account_lines"
-            " released_so_far fits people_far_off first_looks newest_look publications trainings checks drafted"
-            " syntheses suggestions planner"
+            " released released_so_far fits people_far_off first_looks newest_look publications trainings checks"
+            " drafted syntheses suggestions planner"
         ).split()
     },
     **{
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(s.query))
-        for verb in "preview cheapest ways levers rehearse recall looks last_asked already_known".split()
-        if verb != "already_known"
+        for verb in "preview cheapest ways levers rehearse recall looks last_asked doubts can_read check_part".split()
     },
     **{
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(s.entry))
@@ -186,11 +185,13 @@ TABLE: dict[str, Call] = {
     },
     "took_by": of_table(lambda s, t: t.took_by(s.answer)),
     "answers": of_table(lambda s, t: t.answers(5)),
+    "checks_for": of_table(lambda s, t: t.checks_for([s.query])),
+    "finer_check": of_table(lambda s, t: t.finer_check(["x"])),
     "fit_of": of_table(lambda s, t: t.fit_of("x")),
     "query": of_table(lambda s, t: t.query("mean", column="x", epsilon="0.1")),
     "prices": of_table(lambda s, t: t.prices([s.query])),
     "suggested": of_table(lambda s, t: t.suggested("mean", column="x")),
-    "affordable": of_table(lambda s, t: t.affordable(["0.1"], HALF)),
+    "opening": of_table(lambda s, t: t.opening(s.query)),
     "least_epsilon": of_table(lambda s, t: t.least_epsilon(s.query, Fraction(10))),
     "least_priced": of_table(lambda s, t: t.least_priced(s.query, Fraction(10))),
     "at_share": of_table(lambda s, t: t.at_share(s.query, HALF)),
@@ -211,11 +212,18 @@ TABLE: dict[str, Call] = {
     "run": of_table(lambda s, t: t.run("nothing of the kind")),
     "cancel": of_table(lambda s, t: t.cancel("nothing of the kind")),
     "correct_people": of_table(lambda s, t: t.correct_people(7)),
+    "protection_preview": of_table(
+        lambda s, t: unless_right("protect.less", lambda: t.protection_preview(dp.Unit.rows()))
+    ),
+    "protect": of_table(lambda s, t: unless_right("protect.less", lambda: t.protect(dp.Unit.rows()))),
     "revise": of_table(lambda s, t: t.revise(SCHEMA)),
 }
 
 SESSION: dict[str, Callable[[Any], Any]] = {
-    **{verb: (lambda s, verb=verb: getattr(s, verb)) for verb in "request entry query others_from chose".split()},
+    **{
+        verb: (lambda s, verb=verb: getattr(s, verb))
+        for verb in "request entry query past reserve others_from withdrawn".split()
+    },
     "look": lambda s: s.look(),
     "job": lambda s: s.job("nothing of the kind"),
     "ask": lambda s: s.ask({"share": [["town", "in", ["a"]]]}, "one"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dpengine as dp
 from dpengine.accountant.filter import spent
+from dpengine.accountant.history import Past
 from dpengine.ledger.chain import verify
 from dpengine.ledger.people_rows import OWNER
 from dpengine.ledger.rows import together
@@ -206,6 +207,23 @@ def test_an_upload_does_not_tell_that_another_owner_has_it(tmp_path: Path) -> No
         here.face("owner").seal(MINE)
         assert same.closed is None and same.ask(count(same, "0.01")).value is not None
         assert here.workspace.verify_ledger().ok
+
+
+def test_what_another_owner_released_does_not_show_in_what_a_session_counts(tmp_path: Path) -> None:
+    """Claims about a population count what is told to the person who asks; for one who is told of all, all of it."""
+    with office(tmp_path) as here:
+        reserve(here, "analyst", "before", "0.1")
+        same = here.bring("owner of another", "copy", start=0)
+        session = same.open_session(same.query("adaptive_session", questions=1, epsilon="0.4"), "asking")
+        reserve(here, "analyst", "between", "0.1")
+        assert same.released() == Past.of([session.query.loss()])
+        assert session.past == Past.NOTHING and session.others_from is None
+        mine = count(same, "0.05")
+        between = same.ask(mine)
+        assert session.others_from == between.receipt["charge"]["seq"]
+        assert same.released() == Past.of([session.query.loss(), mine.loss()])
+        every = here.workspace.ledger.released(here.workspace.record("copy").budget)
+        assert every.pure == same.released().pure + Fraction(2, 10)
 
 
 def test_what_cannot_join_unseen_is_refused_without_a_reason(tmp_path: Path) -> None:

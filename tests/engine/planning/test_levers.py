@@ -66,3 +66,33 @@ def test_the_strongest_comes_first_and_every_one_helps(key: str) -> None:
     assert {one.kind for one in told} == {"range", "groups", "spend"}
     assert [one.noise for one in told] == sorted(one.noise for one in told)
     assert all(one.noise < query.promise().amount / query.coarse() for one in told)
+
+
+def same_price(query: Query, share: Fraction) -> Query:
+    """Where ε alone is the price."""
+    return query.at(share)
+
+
+def test_the_first_five_can_be_read_off_the_bars_for_the_same_price() -> None:
+    """Five names cost five draws; bars of all values cost one, and each is within the promise."""
+    query = built("top_item", "0.2", column="town", how_many=5)
+    (lever,) = [one for one in levers(query, lambda one: one.epsilon, same_price) if one.kind == "bars"]
+    assert lever.query.card.key == "histogram" and lever.query.epsilon == query.epsilon
+    assert lever.noise == 2 * lever.query.promise().amount / query.coarse() < query.promise().amount / query.coarse()
+
+
+def test_of_bars_that_are_mostly_noise_the_most_common_value_can_be_had() -> None:
+    query = built("histogram", "0.05", column="town", where=[["cost", ">=", 10]])
+    (lever,) = [one for one in levers(query, lambda one: one.epsilon, same_price) if one.kind == "top"]
+    assert lever.query.card.key == "top_item" and lever.query.where == query.where
+    assert not [
+        one
+        for one in levers(built("histogram", column="cost"), lambda one: one.epsilon, same_price)
+        if one.kind == "top"
+    ]
+
+
+def test_a_narrower_range_is_not_advised_once_cells_lie_outside() -> None:
+    query = built("sum", column="cost")
+    assert [one for one in levers(query, lambda one: None) if one.kind == "range"]
+    assert not [one for one in levers(query, lambda one: None, narrow=False) if one.kind == "range"]

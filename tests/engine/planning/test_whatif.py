@@ -17,7 +17,8 @@ from dpengine.accountant.loss import Exponential, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
-from dpengine.messages import known
+from dpengine.messages import known, say
+from dpengine.messages.language import speaking
 from dpengine.noise.laws import Laplace, chance
 from dpengine.planning import whatif, whatif_asked, whatif_curves
 from dpengine.planning.whatif_theorems import class_people, population_people, training_people
@@ -352,3 +353,22 @@ def test_a_suspicion_stays_between_what_it_was_and_certainty() -> None:
 def test_next_true_finds_the_first() -> None:
     found = [whatif.next_true(lambda n, first=first: n >= first, 9) for first in (1, 5, 9, 10)]  # type: ignore[misc]
     assert found == [1, 5, 9, None]
+
+
+@pytest.mark.parametrize("language", ["en", "sl"])
+def test_what_the_theorems_assume_and_leave_out_is_said(language: str) -> None:
+    """Lecture 6 fixes k and ε, not the questions. That no number of people is enough is true of this program, which
+    bounds steps and rows, and not of the lectures' theorems."""
+    wanted = {
+        "en": (
+            "picked after seeing earlier answers",
+            "number k and the ε of each",
+            "This program",
+            "theorems",
+        ),
+        "sl": ("izberete po prejšnjih odgovorih", "število vprašanj k in ε vsakega", "Ta program", "V izrekih"),
+    }[language]
+    with speaking(language):
+        lecture, limit = say("whatif.way_means.lecture"), say("whatif.people_limit", limit="±3 %")
+        assert wanted[0] in lecture and wanted[1] in lecture and wanted[2] in limit and wanted[3] in limit
+        assert wanted[0] in say("whatif.way_means.zcdp")

@@ -145,7 +145,7 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(table: dp.Table) -> 
         ([mean[0], replace(mean[0], request="other", unit=("column", "age", "mean"))], "compare.columns"),
         ([bars[0], few[1]], "compare.few_part"),
         ([bars[1], wide], "compare.tables"),
-        ([median[0], mean[0]], "compare.bought"),
+        ([replace(median[0], request=str(place)) for place in range(10)], "compare.bought"),
     ):
         with pytest.raises(dp.AllowanceError) as refusal:
             compare.compare(picks)
@@ -159,6 +159,26 @@ def test_bought_ranges_are_compared_inside_their_answer_alone(table: dp.Table) -
     assert told.alone and told.total is None and entry.outcome is not None
     low, high = entry.outcome.body["interval"]["eyes"]
     assert (median[0].stated.low, median[0].stated.high) == (low, high)  # as it was bought
+
+
+def test_bought_ranges_of_several_answers_hold_together_but_for_the_sum_of_their_chances(table: dp.Table) -> None:
+    """They were once refused with ranges that did not even overlap."""
+    of = [
+        figures(table, "median", column="wait", where=[["clinic", "in", [one]]], epsilon="5")
+        for one in ("eyes", "skin")
+    ]
+    eyes, heart = (found[0] for found in of)
+    low = replace(eyes, stated=compare.Stated(Fraction(10), Fraction(9), Fraction(12)))
+    high = replace(heart, stated=compare.Stated(Fraction(15), Fraction(13), Fraction(16)))
+    told = compare.compare([high, low])
+    assert told.alone and told.beta == 2 * BETA and told.largest is high and told.pairs[0].different
+    assert (told.pairs[0].difference.low, told.pairs[0].difference.high) == (1, 7)
+    by_group = figures(table, "median", column="wait", by="clinic", epsilon="5")
+    assert compare.compare([*by_group[:2], low]).beta == 2 * BETA  # two answers, one of them with two picks
+    [mean] = figures(table, "mean", column="wait", epsilon="1")
+    other = replace(mean, request="other")
+    assert compare.compare([mean, other, low]).beta == 2 * BETA  # all averages are in one claim, whichever they are
+    assert not compare.compare([mean, other]).alone
 
 
 def test_names_and_curves_are_no_figures(table: dp.Table) -> None:

@@ -57,10 +57,10 @@ def people() -> list[dict[str, int]]:
     draw, rows = np.random.default_rng(5), []  # made-up people
     for _ in range(PEOPLE):
         age, pay = int(draw.integers(-5, 120)), int(draw.integers(-4, 60))
-        fault = {"fault age": int(not 0 <= age <= 99), "fault pay": int(not 0 <= pay <= 50), "fault since": 0}
+        fault = {"kind age": -int(not 0 <= age <= 99), "kind pay": -int(not 0 <= pay <= 50), "kind since": 0}
         codes = {"sex": int(draw.integers(0, 2)), "town": int(draw.integers(0, 4)), "since": int(draw.integers(0, 366))}
         held = {"age": min(max(age, 0), 99), "pay": -1 if pay % 7 == 0 else min(max(pay, 0), 50)}
-        rows.append(codes | held | fault | ({"fault pay": 0} if held["pay"] < 0 else {}))
+        rows.append(codes | held | fault | ({"kind pay": 0} if held["pay"] < 0 else {}))
     return rows
 
 

@@ -38,13 +38,15 @@ def test_its_score_is_counted_of_what_it_says_itself() -> None:
     whole = model.checkable()
     assert whole is not None
     for age, sex, town in ((45, "f", "a"), (5, "m", "c"), (0, "f", "b")):
-        code = {"age": age, "sex": schema["sex"].code(sex), "town": schema["town"].code(town), "fault age": 0}
+        code = {"age": age, "sex": schema["sex"].code(sex), "town": schema["town"].code(town), "kind age": 0}
         said = whole.layout.margin(code, whole.weights)
         assert said is not None and abs(model.kept(said / ONE) - model.predict(row(age, sex, town))) < 1e-5
     query = dp.catalogue["check_model"].build(look.query.facts, {"model": whole.as_json(), "epsilon": "1"})
     assert isinstance(query, CheckChances) and query.model == whole and query.known == PEOPLE
     codes = people()
-    rows = [{name: int(codes[name][at]) for name in codes} | {"fault age": at % 7 == 0} for at in range(300)]
+    rows = [
+        {name: int(codes[name][at]) for name in codes} | {"kind age": -1 if at % 7 == 0 else 0} for at in range(300)
+    ]
     assert sum(query.need().of(rows)) == 300
     number = look.model("age", columns=["sex", "town"]).checkable()
     assert number is not None and not number.layout.listed

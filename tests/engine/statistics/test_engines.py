@@ -5,15 +5,25 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.conditions import read_predicate
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
-from dpengine.statistics.counts import Moments, RowCount
+from dpengine.statistics.counts import ConditionCounts, Moments, RowCount
 from dpengine.statistics.engines import PostgresRows, SparkRows, every_row
 from dpengine.statistics.engines.choose import Engines
+from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.engines.statements import MOST_OF_ROW, MOST_ROWS, statement
+from dpengine.statistics.features import Layout
+from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.model_checks import HitsByMargin
+from dpengine.statistics.moments import SecondMoments
+from dpengine.statistics.need import Aggregate
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "s": ItemSet(["p", "q"])})
 POSTGRES = PostgresRows("coded", "t", "postgresql://me:hunter2@db/x")
@@ -60,6 +70,57 @@ def test_codes_are_widened_before_any_arithmetic(dialect: str) -> None:
     found = statement(Moments("x", 10, 2, "c", 4), SCHEMA, dialect)
     assert found.wide == "CAST(c0 AS BIGINT) AS c0, CAST(c1 AS BIGINT) AS c1, c2"
     assert found.sql.upper().count("SUM(") == 2
+
+
+LONG = Schema({"x": Number(0, 9), "c": Category([f"v{place}" for place in range(600)])})
+EVEN, ODD = tuple(range(0, 600, 2)), tuple(range(1, 600, 2))
+
+
+def _long_needs() -> list[Aggregate[Any]]:
+    """Where a need names 600 values, in each of the ways a person can name them."""
+    column, goal = LONG["x"], LONG["c"]
+    assert isinstance(column, Number) and isinstance(goal, Category)
+    sides = Layout(("x",), (column,), "c", goal, EVEN, ODD)
+    labels = [goal.labels[code] for code in EVEN]
+    wheres = [
+        read_predicate(given, LONG)
+        for given in (
+            [["c", "in", labels]],
+            [["any", [["c", "in", [label]] for label in labels] * 3]],
+            [["c", "not in", [label]] for label in labels] * 3,
+        )
+    ]
+    return [
+        GradientSum(sides, (2**20, -(2**22)), 2**24, 24),
+        HitsByMargin(sides, (2**20, -(2**22)), (-5, 0, 5)),
+        SecondMoments(sides, 24),
+        *(RowCount(where) for where in wheres),
+        ConditionCounts(tuple(wheres)),
+    ]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "pyspark"])
+def test_a_long_list_makes_no_deep_statement(dialect: str) -> None:
+    """An engine reads some hundred levels, and Ibis writes fewer: after the charge it would be too late to find out."""
+    for need in _long_needs():
+        assert _depth(statement(need, LONG, dialect).sql) < 60
+
+
+def _depth(sql: str) -> int:
+    deepest = now = 0
+    for sign in sql:
+        now += (sign == "(") - (sign == ")")
+        deepest = max(deepest, now)
+    return deepest
+
+
+def test_a_long_list_means_what_it_says(tmp_path: Path) -> None:
+    codes = [(place % 10, place) for place in range(-1, 602)]
+    rows = [{"x": x, "c": c, "person": at} for at, (x, c) in enumerate(codes)]
+    columns = {f"c{place}": pa.array([code[place] for code in codes], pa.int16()) for place in range(2)}
+    pq.write_table(pa.table(columns | {"person": pa.array(range(len(codes)), pa.int64())}), tmp_path / "coded.parquet")
+    for need in _long_needs():
+        assert DuckEngine().read(need, tmp_path / "coded.parquet", LONG) == need.of(rows)
 
 
 def test_spark_adds_decimals_however_many_rows_there_are() -> None:

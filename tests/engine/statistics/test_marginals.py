@@ -55,10 +55,10 @@ ROW = st.fixed_dictionaries(
         "c": st.integers(0, 1),
         "full": st.integers(0, 9),
     }
-    | {f"fault {name}": st.integers(0, 1) for name in ("x", "big", "day", "full")}
+    | {f"kind {name}": st.integers(-3, 1) for name in ("x", "big", "day", "full")}
 )
 
-EMPTY = dict.fromkeys(["x", "big", "day", "c", "full", *(f"fault {name}" for name in ("x", "big", "day", "full"))], 0)
+EMPTY = dict.fromkeys(["x", "big", "day", "c", "full", *(f"kind {name}" for name in ("x", "big", "day", "full"))], 0)
 
 
 def stored(path: Path, rows: list[dict[str, int]], group: int | None = None) -> Path:
@@ -68,7 +68,7 @@ def stored(path: Path, rows: list[dict[str, int]], group: int | None = None) -> 
         f"c{place}": pa.array([row[name] for row in rows], kinds[name]) for place, name in enumerate(SCHEMA.columns)
     }
     columns |= {
-        f"f{place}": pa.array([row[f"fault {name}"] for row in rows], pa.int8())
+        f"f{place}": pa.array([row[f"kind {name}"] for row in rows], pa.int8())
         for place, name in enumerate(SCHEMA.columns)
         if name != "c"
     }

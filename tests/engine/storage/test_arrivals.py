@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import unicodedata
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,58 @@ def test_the_same_content_spends_one_allowance_by_every_door(home: Workspace) ->
         again = add(home, source, f"again {number}", **terms)
         assert again.joined and again.budget.id == first.budget.id and again.closed == "seal", name
         assert again.facts.people == 4, name
+
+
+TOLD = (
+    "name,member,height,day\nNova  Gorica,True,1.50,2024-01-05\n"
+    "Škofja Loka - center,False,1.7,2024-02-05\nBled,True,2,\n"
+)
+REWRITTEN = {
+    "booleans as 0 and 1": TOLD.replace("True", "1").replace("False", "0"),
+    "booleans as 0.0 and 1.0": TOLD.replace("True", "1.0").replace("False", "0.0"),
+    "booleans as R writes them": TOLD.replace("True", "TRUE").replace("False", "FALSE"),
+    "booleans as Postgres writes them": TOLD.replace("True", "t").replace("False", "f"),
+    "booleans as words": TOLD.replace("True", "Yes").replace("False", "no"),
+    "a no-break space inside a cell": TOLD.replace("Nova  Gorica", "Nova\u00a0Gorica"),
+    "thin and narrow spaces": TOLD.replace("Škofja Loka", "Škofja\u2009Loka").replace("  ", "\u202f"),
+    "one space for two": TOLD.replace("  ", " "),
+    "a tab inside a cell": TOLD.replace("Škofja Loka", "Škofja\tLoka"),
+    "a sign that shows nothing": TOLD.replace("Bled", "Bl\u200bed").replace("Loka", "Lo\u00adka"),
+    "a long dash": TOLD.replace(" - ", " – "),
+    "typographic quotes": TOLD.replace("Bled", "“Bled”"),
+    "trailing zeros": TOLD.replace("1.7", "1.700").replace(",2,", ",2.00,"),
+    "midnight behind a day": TOLD.replace("-05\n", "-05 00:00:00\n"),
+    "letters that are composed": unicodedata.normalize("NFD", TOLD),
+}
+
+
+@pytest.mark.parametrize("how", REWRITTEN)
+def test_a_file_that_a_tool_has_rewritten_spends_the_same_allowance(home: Workspace, how: str) -> None:
+    assert REWRITTEN[how] != TOLD
+    first = add(home, put(home, TOLD), "first")
+    again = add(home, put(home, REWRITTEN[how], "again.csv"), "again")
+    assert again.joined and again.budget.id == first.budget.id
+
+
+def test_a_column_of_truths_as_a_frame_or_parquet_holds_it(home: Workspace) -> None:
+    first = add(home, put(home, TOLD), "first")
+    frame = pd.read_csv(put(home, TOLD))
+    assert frame["member"].dtype == bool
+    frame.assign(member=frame["member"].astype(int)).to_parquet(home.folder / "files" / "whole.parquet")
+    frame.to_parquet(home.folder / "files" / "truths.parquet")
+    for place, source in enumerate(
+        [frame, home.folder / "files" / "whole.parquet", home.folder / "files" / "truths.parquet"]
+    ):
+        assert add(home, source, f"again {place}").budget.id == first.budget.id, place
+
+
+def test_other_content_has_an_allowance_of_its_own(home: Workspace) -> None:
+    """What is taken for the same is no more than that."""
+    add(home, put(home, TOLD), "first")
+    others = [("True", "maybe"), ("Bled", "Bledd"), ("Nova  Gorica", "Nova, Gorica"), ("False", "True"), ("1.7", "1.8")]
+    for place, (before, after) in enumerate(others):
+        text = TOLD.replace(before, f'"{after}"')
+        assert not add(home, put(home, text, f"{place}.csv"), f"other {place}").joined, before
 
 
 def test_a_moment_is_one_however_a_tool_writes_it(home: Workspace) -> None:

@@ -1,0 +1,259 @@
+"""The check is part of asking: the one rule that every page, plan, session and program goes through.
+
+A question about a column that nobody has checked buys the check first, in the same click: one displayed price, two rows
+of the ledger. What the check finds decides, by a public rule on released figures (`Found.doubted`), whether it is
+asked. If not, only the check is paid for, and `ColumnDoubted` says why, with the ways out.
+
+Which check is bought follows from public facts and the ledger's sums alone: of all unchecked columns where `CHEAP` buys
+a close look at all of them, else of the question's own; as exact as that buys, but no finer than one person in `FINE`.
+Where so few people are in the table that even a rough check is dear, none is bought and the answer says so.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+from dpengine.asking.answers import Answer, Preview
+from dpengine.asking.column_fit import ColumnFit, Fits, spared
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.date_column import Date
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
+from dpengine.declared.unit import Unit
+from dpengine.declared.usual_spellings import MISSING
+from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.messages import say
+
+NOTHING = Fraction(1, 200)  # of the allowance: for this all columns are checked as finely as is useful
+CHEAP = Fraction(199, 10_000)  # for this a check is as exact as can be: just under 2 %
+DEAR = Fraction(1, 25)  # more than this no check takes of its own accord …
+BOUGHT = Fraction(1, 10)  # … and none is offered
+FINE, CLOSE, ROUGH = 50, 20, 4  # one person in so many
+
+
+class Checked(Protocol):
+    """What the rule uses of a table."""
+
+    practice: bool
+    facts: Facts
+
+    @property
+    def schema(self) -> Schema: ...
+    def fits(self) -> Fits: ...
+    def query(self, key: str, /, **parameters: Json) -> AnyQuery: ...
+    def can_read(self, query: AnyQuery) -> bool: ...
+    def preview(self, query: AnyQuery) -> Preview: ...
+    def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None: ...
+    def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None: ...
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """A way out of a refusal. With `query` it is another question; with `schema`, the same columns declared anew; with
+    neither, something that the owner has to say about the column."""
+
+    kind: str  # code, words, widen, name_code, written, list, people, rows or fitting
+    column: str
+    query: AnyQuery | None = None
+    schema: Schema | None = None
+    code: str = ""
+
+    def words(self) -> str:
+        return say(f"fit.way.{self.kind}", column=self.column, code=self.code)
+
+
+class ColumnDoubted(AllowanceError):
+    """A question was not asked, because a paid check doubts what it is about. `check` is that check, `ways` the ways
+    out."""
+
+    def __init__(
+        self,
+        query: AnyQuery,
+        reasons: Sequence[str],
+        ways: Sequence[WayOut],
+        check: Answer | None,
+        columns: Sequence[str],
+    ) -> None:
+        super().__init__("fit.doubted_now" if check is not None else "fit.doubted", reasons=" ".join(reasons))
+        self.query, self.check = query, check
+        self.reasons, self.ways, self.columns = tuple(reasons), tuple(ways), tuple(columns)
+
+
+def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
+    """Why a question is not asked, by the checks that were paid for; None where it is."""
+    if not query.gated:
+        return None
+    doubted = fits.doubted(query)
+    if facts.unit == Unit.rows() and fits.repeated:
+        name, (different, rows) = next(iter(fits.repeated.items()))
+        reason = say("fit.reason.repeated", column=name, different=different, rows=rows)
+        return ColumnDoubted(
+            query, [reason], [WayOut("people", name), WayOut("rows", name, query=query)], check, [name]
+        )
+    if not doubted:
+        return None
+    ways = [way for fit in doubted for way in _ways(fit, facts.schema)]
+    if (other := spared(query, doubted)) is not None:
+        ways.append(WayOut("fitting", doubted[0].column, query=other))
+    return ColumnDoubted(query, [fit.reason() for fit in doubted], ways, check, [fit.column for fit in doubted])
+
+
+def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
+    """What may mend one column, the likeliest first."""
+    found, column, name = fit.found, fit.declared, fit.column
+    assert found is not None
+    ways = []
+    for code in found.doubted_codes:
+        if isinstance(column, Number):
+            ways.append(WayOut("code", name, schema=_with(schema, name, coded(column, code)), code=text_of(code)))
+    commonest = max(found.parts, key=lambda part: found.parts[part].value)
+    if found.misfit.low > 0 and found.misfit.value >= max((one.value for one in found.codes.values()), default=0):
+        if commonest == "word" and (mended := words_fit(column)) is not None:
+            ways.append(WayOut("words", name, schema=_with(schema, name, mended)))
+        elif commonest in ("below", "above"):
+            ways.append(WayOut("widen", name))
+            ways += [WayOut("name_code", name)] if isinstance(column, Number) else []
+        else:
+            ways.append(WayOut("list" if isinstance(column, Category | ItemSet) else "written", name))
+    return ways
+
+
+def _with(schema: Schema, name: str, column: Column) -> Schema:
+    return replace(schema, columns=schema.columns | {name: column})
+
+
+def coded(column: Number, code: Fraction) -> Number:
+    """The same column, in which this number means “unknown”."""
+    return Number(**_parts(column) | {"codes": [*column.codes, code]})
+
+
+def words_fit(column: Column) -> Column | None:
+    """The same column, in which the usual words for “unknown” count as empty cells."""
+    if isinstance(column, Number):
+        return Number(**_parts(column) | {"words": True})
+    if isinstance(column, Date):
+        return Date(column.first, column.last, column.order, words=True)
+    if isinstance(column, Category) and not column.spellings and not column.complete:
+        return Category(
+            column.values,
+            unknown=column.unknown,
+            missing=column.missing,
+            aliases=[list(pair) for pair in column.aliases],
+            spellings=MISSING,
+        )
+    return None
+
+
+def _parts(column: Number) -> JsonObject:
+    names = ("lower", "upper", "step", "shape", "missing", "measure", "codes", "words")
+    return {name: getattr(column, name) for name in names}
+
+
+def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
+    """The check that a question about these columns buys with it; None where all were checked, where the table is made
+    up, or where a check is not worth its price."""
+    if table.practice:
+        return None
+    fits, names = table.fits(), set(wanted)
+    unchecked = [fit.column for fit in fits.all_of(table.schema.columns.items()) if not fit.checked]
+    needed = [name for name in unchecked if name in names][:MOST_COLUMNS]
+    if not needed:
+        return None
+    unchecked = [*needed, *(name for name in unchecked if name not in needed)][:MOST_COLUMNS]
+    return (
+        usual_check(table, unchecked, NOTHING, CLOSE)
+        or usual_check(table, unchecked, CHEAP, CLOSE)
+        or usual_check(table, needed, CHEAP, ROUGH)
+        or _rough_check(table, needed)
+    )
+
+
+def id_check_for(table: Checked) -> AnyQuery | None:
+    """Before anything else is asked of a table of which “one row each” was said: how many different values a column has
+    that seems to number people; None where there is none, or it is known. It is bought by itself, for as little as
+    tells a tenth: if people turn out to have several rows, everything bought before is counted anew for all of a
+    person's rows, which is many times what it took."""
+    if table.practice or table.facts.unit != Unit.rows() or table.facts.people is None:
+        return None  # where the number of rows is secret, an id alone could only be held against the owner's guess
+    known = table.fits().ids
+    ids = [name for name in id_like(table.facts) if name not in known]
+    asked = table.query("fit_checks", epsilon="1", columns=[], ids=ids) if ids else None
+    if asked is None or not table.can_read(asked):
+        return None
+    found = table.least_priced(asked, Fraction(table.facts.about, CLOSE))
+    return found if found is not None and table.preview(found).share <= CHEAP else None
+
+
+def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: int) -> AnyQuery | None:
+    """The check of these columns that is as fine as `most` of the allowance buys, but no finer than is useful; None
+    where it would be rougher than one row in `least`."""
+    asked = table.query("fit_checks", epsilon="1", columns=list(columns))
+    finest = table.least_priced(asked, Fraction(asked.most, FINE))
+    if finest is not None and table.preview(finest).share <= most:
+        return finest
+    options = [table.at_share(asked.with_noise(noise), most) for noise in ("", *asked.noises)]
+    found = min((one for one in options if one is not None), key=lambda one: one.promise().amount, default=None)
+    return None if found is None or found.promise().amount > Fraction(asked.most, least) else found
+
+
+def _rough_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
+    """A check that tells a column that fits from one that does not, where that is not dear."""
+    return _least(table, columns, ROUGH, DEAR)
+
+
+def finer_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
+    """A check of columns that were checked only roughly which would tell nearly everything; None where it is dear."""
+    return _least(table, columns, 2 * FINE, BOUGHT)
+
+
+def _least(table: Checked, columns: Sequence[str], step: int, most: Fraction) -> AnyQuery | None:
+    """The check within one row in so many, where it takes at most this."""
+    asked = table.query("fit_checks", epsilon="1", columns=list(columns))
+    found = table.least_priced(asked, Fraction(asked.most, step))
+    return found if found is not None and table.preview(found).share <= most else None
+
+
+# Columns that by their names say whose a row is.
+_PERSON = (
+    "patient pacient pacientka bolnik person oseba client klient stranka customer kupec kunde user uporabnik member"
+    " clan clanica student dijak ucenec ucenka pupil schuler employee zaposleni delavec mitarbeiter participant"
+    " udelezenec respondent borrower bralec reader household gospodinjstvo insured zavarovanec citizen"
+    " kartoteka kartoteke karton kartona chart record medical"
+).split()
+_NUMBERED = "id ids uuid key code number num no nr st stevilka sifra koda oznaka nummer numero".split()
+_ALONE = "id ids uuid guid emso kzz ssn mrn patid pid userid customerid clientid studentid memberid".split()
+_GLUED = re.compile(
+    "(pat|patient|person|personal|kunde|klient|client|customer|user|member|mitglied|mitarbeiter|employee|student|pupil|"
+    "schuler|versichert|pac|pacient|uporabnik|stranka|ucenec|dijak)(en|n|s|er)*(id|nr|no|num|nummer|number|code|st)"
+)
+
+
+def id_like(facts: Facts) -> list[str]:
+    """Columns of the file, declared or not, that by their names number people."""
+    return numbering_people(facts.header or tuple(facts.schema.columns))
+
+
+def numbering_people(names: Iterable[str]) -> list[str]:
+    """Those that by their names number people: “Pupil no.”, “Št. kartoteke”."""
+    found = []
+    for name in names:
+        words = _folded(name)
+        numbered = any(word in _NUMBERED for word in words) and any(word in _PERSON for word in words)
+        if numbered or (len(words) == 1 and words[0] in _ALONE) or _GLUED.fullmatch("".join(words)):
+            found.append(name)
+    return found[:3]
+
+
+def _folded(name: str) -> list[str]:
+    """The words of a name, in small plain letters; PatNr is two."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    plain = "".join(one for one in unicodedata.normalize("NFKD", parted.lower()) if not unicodedata.combining(one))
+    return re.findall(r"[a-z]+", plain)

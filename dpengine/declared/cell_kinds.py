@@ -1,0 +1,124 @@
+"""What a cell of a declared column is: it fits, it is empty, or it is one of the things that go wrong.
+
+Every cell is exactly one kind, by a public rule that looks at this cell and at the declaration alone. A check counts
+the kinds (`mechanisms/counts/fit_checks.py`); the coded rows store them, one small number per cell. Kinds below 0 do
+not fit the declaration.
+
+**Usual codes.** People write 99 or 999 for “unknown”. Such a number inside the declared range fits, and moves every
+answer. So the usual codes inside the range are kinds of their own, and so are the whole numbers beside them: a real
+value is seldom many times as common as its neighbours, a code is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from dpengine.core.exact import text_of
+from dpengine.declared import usual_spellings
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, Column, Number, normal
+
+FITS, EMPTY = 0, 1
+BELOW, ABOVE, UNREADABLE, WORD = -1, -2, -3, -4  # UNREADABLE: no number, no day; in a list: not one of its values
+_FIRST_CODE = 2
+USUAL_CODES = (9, 99, 999, 9999, 99999, 88, 98, 888, 998, -1, -9, -99, -999)
+# Names of what nobody has none of: there a 0 stands for “unknown”.
+_NEVER_NONE = (
+    "age ages aged starost star starosti let alter edad eta weight weights teza masa gewicht peso height heights visina"
+    " hohe groesse grosse altezza length dolzina width sirina size velikost bmi temperature temperatura pulse utrip"
+    " pressure tlak"
+).split()
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a check: the kind of its cells; of a usual code, or of a number beside one, the number."""
+
+    kind: int
+    name: str  # fits, empty, below, above, unreadable, unlisted, word, code or beside
+    number: Fraction | None = None
+    beside: tuple[Fraction, ...] = ()  # of a code: the numbers that it is compared with
+
+    @property
+    def misfit(self) -> bool:
+        return self.kind < 0
+
+
+def bars(name: str, column: Column) -> tuple[Bar, ...]:
+    """The bars of a column's check, from its name and declaration. Every cell is in exactly one."""
+    if isinstance(column, Number):
+        return _of_numbers(name, column)
+    if isinstance(column, Date):
+        bad = (Bar(BELOW, "below"), Bar(ABOVE, "above"), Bar(UNREADABLE, "unreadable"))
+        return Bar(FITS, "fits"), Bar(EMPTY, "empty"), *bad, *_words(column.words)
+    unlisted = Bar(UNREADABLE, "unlisted")
+    if isinstance(column, Category):
+        return Bar(FITS, "fits"), Bar(EMPTY, "empty"), unlisted, Bar(WORD, "word")
+    return Bar(FITS, "fits"), unlisted
+
+
+def _words(count_as_empty: bool) -> tuple[Bar, ...]:
+    return () if count_as_empty else (Bar(WORD, "word"),)
+
+
+@cache
+def _of_numbers(name: str, column: Number) -> tuple[Bar, ...]:
+    bad = (Bar(BELOW, "below"), Bar(ABOVE, "above"), Bar(UNREADABLE, "unreadable"), *_words(column.words))
+    codes = [code for code in _codes(name) if column.lower <= code <= column.upper and code not in column.codes]
+    beside = {code: _neighbours(code, codes, column) for code in codes}
+    others = sorted({number for numbers in beside.values() for number in numbers})
+    kinds = {number: place for place, number in enumerate([*codes, *others], _FIRST_CODE)}
+    return (
+        Bar(FITS, "fits"),
+        Bar(EMPTY, "empty"),
+        *bad,
+        *(Bar(kinds[code], "code", code, beside[code]) for code in codes),
+        *(Bar(kinds[number], "beside", number) for number in others),
+    )
+
+
+def _codes(name: str) -> list[Fraction]:
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", name.lower()) if not unicodedata.combining(sign))
+    never_none = any(word in _NEVER_NONE for word in re.findall("[a-z]+", plain))
+    return [Fraction(code) for code in sorted({*USUAL_CODES, *([0] if never_none else [])})]
+
+
+def _neighbours(code: Fraction, codes: list[Fraction], column: Number) -> tuple[Fraction, ...]:
+    """The nearest whole numbers on both sides that are in the range and are no codes themselves."""
+    found = []
+    for step in (-1, 1):
+        number = code + step
+        while number in codes or number in column.codes:
+            number += step
+        if column.lower <= number <= column.upper:
+            found.append(number)
+    return tuple(found)
+
+
+def numbered(name: str, column: Number) -> dict[Fraction, int]:
+    """The kind of each number in the range that has one of its own."""
+    return {bar.number: bar.kind for bar in _of_numbers(name, column) if bar.number is not None}
+
+
+@cache
+def unknown_words() -> frozenset[str]:
+    """What files write for “unknown”, as `normal` writes it: “?”, “n/a”, “unknown”, “neznano”."""
+    return frozenset(normal(word) for line in usual_spellings.lines(usual_spellings.MISSING) for word in line if word)
+
+
+def listed_kinds(column: Category) -> dict[str, int]:
+    """The kind of every spelling that a list knows, and of the usual words for “unknown”; others are UNREADABLE."""
+    fits, places = column.fitting(), column.spelled()
+    own_missing = column.missing not in column.values and not column.complete
+    none = column.labels.index(column.missing)
+    kinds = dict.fromkeys(unknown_words(), WORD)
+    kinds |= {text: EMPTY if own_missing and places.get(text, none) == none else FITS for text in fits}
+    return kinds | {"": EMPTY if "" in fits else UNREADABLE}
+
+
+def shown(number: Fraction) -> str:
+    return text_of(number)

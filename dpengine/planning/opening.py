@@ -1,0 +1,140 @@
+"""At which price a form opens: one rule for every question and every page.
+
+A question opens at the least usual ε at which its answer is clearly more than noise (`CLEAR`; more exact where that
+takes little, `EXACT`), but never for more than a twentieth of what is left (`PART`). Where a twentieth does not buy a
+clear answer, it opens at exactly what a twentieth buys: the page says then what would help, and the person may go
+further. A question whose least price is higher than that (noise that closes the pure clause, on an allowance that was
+spent in few large pieces) opens at the least that can be asked, and the page says so.
+
+Public facts and the ledger's sums decide, so an opening price reveals nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
+
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.core.amounts import LEAST_EPSILON
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import decimal_of
+from dpengine.core.remembered import remembered
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.planning.best_noise import at_share, cheapest, price_now
+
+PART = Fraction(1, 20)  # of what is left: no form opens above it
+CLEAR = 2  # times more exact than mostly noise
+EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # so many times, for so much of all
+STEPS = tuple("0.005 0.01 0.02 0.03 0.05 0.07 0.1 0.15 0.2 0.3 0.5 0.7 1 1.5 2 3".split())  # of a slider
+LEAST = Fraction("0.02")  # no usual ε is less
+SHARES = tuple("1 2 3 5 10 20 30 40 50 60 75 100".split())  # of what is left, in percent: where no ε is chosen
+AT_MOST = "5"
+TINY = Fraction(1, 10**12)
+Make = Callable[[Fraction], AnyQuery]
+Room = Callable[[AnyQuery], Fraction]  # how many times more exact than mostly noise
+
+
+@dataclass(frozen=True)
+class Opening:
+    """`query` is what the form holds, `asked` the same with the noise that it would be given now."""
+
+    query: AnyQuery
+    asked: AnyQuery
+    share: Fraction  # what it takes of the allowance
+    dear: bool  # nothing that takes at most PART of what is left can be asked
+    useful: Fraction | None  # what the least usual step takes that is more than noise; None: more than is left
+    clear: Fraction | None  # the same for CLEAR times more
+
+
+def room(query: AnyQuery) -> Fraction:
+    return query.coarse() / max(Fraction(query.promise().amount), TINY)
+
+
+@remembered(1024)
+def opening(query: AnyQuery, rule: Rule, totals: Totals, left: Fraction, check: Fraction) -> Opening | None:
+    """Of a question at whatever ε; `left` is the share of the allowance that may still be spent, `check` what its check
+    takes of it. None where it pays for nothing."""
+    return opened(query.with_noise("").asked_at, rule, totals, left, check)
+
+
+def opened(
+    make: Make, rule: Rule, totals: Totals, left: Fraction, check: Fraction = Fraction(0), room: Room = room
+) -> Opening | None:
+    """The same for a question that `make` builds anew at each ε, or that is worth its price by another measure."""
+    most = max(left * PART - check, Fraction(0))
+    left -= check
+
+    def at(epsilon: Fraction) -> tuple[AnyQuery, Fraction] | None:
+        try:
+            query = make(epsilon)
+        except AllowanceError:
+            return None
+        share = price_now(query, rule, totals)
+        return None if share is None or share > left else (query, share)
+
+    def best(one: tuple[AnyQuery, Fraction]) -> Fraction:
+        return room(cheapest(one[0], rule, totals))
+
+    steps = [step for text in STEPS if (step := Fraction(text)) <= rule.epsilon] or [rule.epsilon]
+    paid = [one for step in steps if (one := at(step)) is not None]
+    usual = [one for one in paid if one[0].epsilon >= LEAST]
+
+    def first(times: int, share: Fraction) -> tuple[AnyQuery, Fraction] | None:
+        fits = [one for one in usual if one[1] <= share]
+        place = bisect_left(fits, Fraction(times), key=best)
+        return fits[place] if place < len(fits) else None
+
+    wanted = [(times, min(share, most)) for times, share in EXACT] + [(CLEAR, most)]
+    found = next((one for times, share in wanted if (one := first(times, share)) is not None), None)
+    least = paid[0] if paid else at(LEAST_EPSILON)
+    if found is None and least is not None:
+        found = _bought(at_share(least[0], most, rule, totals), at, most) or least
+    if found is None:
+        return None
+    useful, clear = (one and one[1] for one in (first(1, left), first(CLEAR, left)))
+    asked = cheapest(found[0], rule, totals)
+    share = price_now(asked, rule, totals) or found[1]
+    return Opening(found[0], asked, share, share > most, useful, clear)
+
+
+def _bought(
+    found: AnyQuery | None, at: Callable[[Fraction], tuple[AnyQuery, Fraction] | None], most: Fraction
+) -> tuple[AnyQuery, Fraction] | None:
+    """What this share buys, at an ε of three figures that a person can read."""
+    epsilon = None if found is None else three_figures(found.epsilon)
+    while epsilon is not None and epsilon >= LEAST_EPSILON:
+        one = at(epsilon)
+        if one is not None and one[1] <= most:
+            return one
+        epsilon = three_figures(epsilon * Fraction(9, 10))  # built anew at that ε, it takes a little more
+    return None
+
+
+def three_figures(epsilon: Fraction) -> Fraction:
+    """An ε rounded down to three figures."""
+    exact = decimal_of(epsilon)
+    return Fraction(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_FLOOR))
+
+
+def opening_share(
+    offer: Callable[[str], AnyQuery], clear: Callable[[AnyQuery], bool], check: Callable[[AnyQuery], Fraction]
+) -> str:
+    """The same where a share of what is left is chosen, one of SHARES, and `offer` builds what it buys: the least that
+    is clear, else a twentieth, else the least that buys anything. `check` is what its check takes of what is left."""
+    had = ""
+    for share in SHARES:
+        if had and Fraction(share) > 100 * PART:
+            break
+        try:
+            query = offer(share)
+        except AllowanceError:  # it buys nothing
+            continue
+        if had and Fraction(int(share), 100) + check(query) > PART:
+            break
+        had = share
+        if clear(query):
+            break
+    return had or AT_MOST

@@ -1,0 +1,103 @@
+"""A bench that did not do what it times fails, with a sentence; and each builds the questions that it asks."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+from helpers_page import open_page
+
+import dpengine as dp
+from bench import __main__ as everything
+from bench import marginals, measure, pages, people, workshop
+from bench.tasks import CONTENDERS, TASKS
+from dpengine.messages import say
+
+
+def test_an_office_in_which_nobody_asked_is_not_met(tmp_path: Path) -> None:
+    """It once said “met” of 0 questions."""
+    workspace = dp.open_workspace(tmp_path)
+    for place in range(people.TABLES):
+        schema, budget = dp.Schema({"x": dp.Number(0, 9)}), dp.Budget("1", "1e-6")
+        rows = pd.DataFrame({"x": [place, 1]})
+        workspace.add_table(f"office{place}", rows, schema=schema, unit=dp.Unit.rows(), budget=budget)
+    office = people.Office(str(tmp_path), 0)
+    for step in people.STEPS:
+        office.times[step] += [0.01] * 5
+    given = argparse.Namespace(people=2, seconds=1.0, think=1.0, leave=0.0)
+    for good in (False, True):
+        if good:
+            table = workspace.table("office0")
+            requests = [f"r{place}" for place in range(5)]
+            for request in requests:
+                table.ask(table.query("mean", column="x", epsilon="0.01"), request)
+            office.seen = dict.fromkeys(requests, people._ANSWER)
+        told, met = people._report(office, given, ("",) * 5, 0.1, 0)
+        found, whole = people.checked(office)
+        assert met == whole == good
+        assert ("nothing was asked" in told and "NOBODY GOT AN ANSWER" in found) == (not good)
+
+
+def test_a_class_that_got_no_answers_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def served(code: str) -> Iterator[tuple[str, int]]:
+        yield "", 0
+
+    times = defaultdict(list, {step: [0.1, 0.1] for step in workshop.STEPS})
+    dots = 1
+
+    async def nobody(*_: Any) -> tuple[Any, int, float]:
+        return times, dots, 0.0
+
+    monkeypatch.setattr(workshop, "_served", served)
+    monkeypatch.setattr(workshop, "_class", nobody)
+    monkeypatch.setattr(workshop, "worked", lambda _: 0.0)
+    monkeypatch.setattr("sys.argv", ["bench.workshop", "--visitors", "2", "--settle", "0"])
+    with pytest.raises(SystemExit, match="2 visitors asked and 1 answers came"):
+        workshop.main()
+    dots = 2
+    assert workshop.main() == 0
+    times[workshop.STEPS[-1]] = []
+    with pytest.raises(SystemExit, match="never taken"):
+        workshop.main()
+
+
+@pytest.mark.usefixtures("home")
+def test_a_page_that_could_not_be_drawn_is_not_timed() -> None:
+    app = open_page("glossary")
+    assert measure.drawn(app, "glossary")
+    pages._open(app, "glossary")
+    failed = SimpleNamespace(proto=SimpleNamespace(body=f'<p class="meter">{say("page.failed")}</p>'))
+    broken: Any = SimpleNamespace(exception=None, get=lambda kind: [failed])
+    with pytest.raises(SystemExit, match="could not be drawn"):
+        measure.drawn(broken, "glossary")
+
+
+def test_a_first_look_can_be_built_for_both_relations() -> None:
+    for relation in (marginals.ADD_REMOVE, marginals.REPLACE):
+        assert set(marginals.question(relation).sets) == set(marginals.PARTS)
+
+
+def test_what_of_ours_was_not_measured_is_named() -> None:
+    fine = {"tasks": {task: {"median": 1.0} for task in TASKS}}
+    results: dict[str, Any] = {
+        "times": {key: {"100000": fine} for key in CONTENDERS},
+        "publishing": {"ours": {"rows": 1}},
+        "page": {},
+    }
+    assert everything.unmeasured(results) == []
+    results["times"]["diffprivlib_peer"] = {"100000": {"failed": everything.NO_PEERS}}
+    results["times"]["opendp_context"] = {"100000": {"tasks": {"mean": {"failed": f"{everything.NOT_RUN} (12 s)"}}}}
+    assert everything.unmeasured(results) == [], "others need not be installed, and need not take for ever"
+    results["times"]["ours"] = {"100000": {"tasks": fine["tasks"] | {"mean": {"failed": "KeyError: x"}}}}
+    results["page"] = {"failed": "there is no chromium in PATH"}
+    assert everything.unmeasured(results) == ["Allowance at 100,000 rows", "the Start page"]
+    results["times"]["ours"] = {"100000": {"tasks": {}}}
+    assert "Allowance at 100,000 rows" in everything.unmeasured(results)

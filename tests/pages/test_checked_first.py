@@ -180,7 +180,8 @@ def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Wo
     page = open_page("data", table="rough")
     assert [one for one in page.button if str(one.key).startswith("fit-again-exact-")] or not fit.rough
     table.ask(finer)
-    assert not [one for one in open_page("data", table="rough").button if "fit-again-exact" in str(one.key)]
+    offered = [one for one in open_page("data", table="rough").button if "fit-again-exact" in str(one.key)]
+    assert not offered or table.fit_of("mark").rough  # the finer check draws too: it may miss 2 % by its own noise
 
 
 def test_a_condition_that_says_below_is_drawn_as_it_is(home: dp.Workspace) -> None:

@@ -37,6 +37,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
 from dpengine.people.face import Face
+from dpengine.statistics.counts import KindCounts
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import Beside, RawNeed
@@ -268,9 +269,12 @@ class Workspace(DeclaredTables):
         key = record.name, repr(need)
         if self.samples_only and key in self._statistics:
             return self._statistics[key]
+        value: Any
         if isinstance(need, Beside):
-            coded = self.read(need.coded, record, schema) if need.coded.columns else ()
-            value = (*coded, *(self.read_raw(one, record)[0] for one in need.raw))
+            empty = isinstance(need.coded, KindCounts) and not need.coded.columns
+            coded = () if empty else self.read(need.coded, record, schema)
+            different: list[Any] = [self.read_raw(one, record)[0] for one in need.raw]
+            value = need.joined(coded, different)
         elif isinstance(need, RawNeed):
             value = self.read_raw(need, record)
         else:

@@ -6,7 +6,8 @@ asked. If not, only the check is paid for, and `ColumnDoubted` says why, with th
 
 Which check is bought follows from public facts and the ledger's sums alone: of all unchecked columns where `CHEAP` buys
 a close look at all of them, else of the question's own; as exact as that buys, but no finer than one person in `FINE`.
-Where so few people are in the table that even a rough check is dear, none is bought and the answer says so.
+Where so few people are in the table that even a rough check is dear, none is bought, and the answer says so in the size
+of its headline.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ def _parts(column: Number) -> JsonObject:
 
 
 def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
-    """The check that a question about these columns buys with it; None where all were checked, where the table is made
+    """The check that questions about these columns buy with them; None where all were checked, where the table is made
     up, or where a check is not worth its price."""
     if table.practice:
         return None
@@ -172,7 +173,7 @@ def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
         usual_check(table, unchecked, NOTHING, CLOSE)
         or usual_check(table, unchecked, CHEAP, CLOSE)
         or usual_check(table, needed, CHEAP, ROUGH)
-        or _rough_check(table, needed)
+        or _least(table, needed, ROUGH, DEAR)
     )
 
 
@@ -181,8 +182,8 @@ def id_check_for(table: Checked) -> AnyQuery | None:
     that seems to number people; None where there is none, or it is known. It is bought by itself, for as little as
     tells a tenth: if people turn out to have several rows, everything bought before is counted anew for all of a
     person's rows, which is many times what it took."""
-    if table.practice or table.facts.unit != Unit.rows() or table.facts.people is None:
-        return None  # where the number of rows is secret, an id alone could only be held against the owner's guess
+    if table.practice or table.facts.unit != Unit.rows():
+        return None
     known = table.fits().ids
     ids = [name for name in id_like(table.facts) if name not in known]
     asked = table.query("fit_checks", epsilon="1", columns=[], ids=ids) if ids else None
@@ -202,11 +203,6 @@ def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: i
     options = [table.at_share(asked.with_noise(noise), most) for noise in ("", *asked.noises)]
     found = min((one for one in options if one is not None), key=lambda one: one.promise().amount, default=None)
     return None if found is None or found.promise().amount > Fraction(asked.most, least) else found
-
-
-def _rough_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
-    """A check that tells a column that fits from one that does not, where that is not dear."""
-    return _least(table, columns, ROUGH, DEAR)
 
 
 def finer_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:

@@ -202,10 +202,10 @@ class Fits:
         return told
 
     def between(self, query: AnyQuery) -> list[ColumnFit]:
-        """Columns of which a check found too little to refuse the question, or would not have seen a small share: this
-        is said in the size of the headline."""
-        spared = query.where.fitting()
-        return [fit for fit in self.about(query) if fit.column not in spared and (fit.in_part or fit.rough)]
+        """Columns that nobody has checked, or where a check found too little to refuse the question or would not have
+        seen a small share: the answer says so in the size of its headline."""
+        spared, found = query.where.fitting(), self.about(query)
+        return [fit for fit in found if fit.column not in spared and (fit.in_part or fit.rough or not fit.checked)]
 
     def in_short(self, query: AnyQuery) -> str:
         """The same on a line that leads to the answer."""

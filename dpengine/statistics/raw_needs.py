@@ -16,7 +16,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import LONGEST_VALUE, normal
 from dpengine.declared.spelling import trimmed
-from dpengine.statistics.counts import KindCounts
+from dpengine.statistics.counts import KindCounts, RowCount
 from dpengine.statistics.need import Need
 from dpengine.statistics.raw_cells import BANDS, FIRST_YEAR, YEARS, band, number_reader, year_of
 
@@ -149,15 +149,19 @@ class Several:
 class Beside(Need[tuple[int, ...]]):
     """Counts of the coded rows, then one number for each of some raw columns: read apart, and released together."""
 
-    coded: KindCounts
+    coded: KindCounts | RowCount
     raw: tuple[Different, ...]
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        return (*self.coded.of(rows), *(one.of(rows)[0] for one in self.raw))
+        return self.joined(self.coded.of(rows), (one.of(rows)[0] for one in self.raw))
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        return (*self.coded.imagine(people, shape), *(one.imagine(people, shape)[0] for one in self.raw))
+        return self.joined(self.coded.imagine(people, shape), (one.imagine(people, shape)[0] for one in self.raw))
+
+    def joined(self, coded: int | tuple[int, ...], raw: Iterable[int]) -> tuple[int, ...]:
+        """Both parts as one tuple."""
+        return (*((coded,) if isinstance(coded, int) else coded), *raw)
 
 
 def _printable(value: str) -> bool:

@@ -131,7 +131,7 @@ def test_ask_brings_the_check_along_and_a_code_is_named_with_one_click(home: dp.
     labels[say("fit.way.code", column="age", code="99")].click().run()
     drawn(app, lambda: len(home.table("coded").answers(2)) == 2)
     answer = home.table("coded").answers(2)[-1]
-    assert answer.query.card.key == "mean" and answer.interval[0] <= 41 <= answer.interval[1]
+    assert answer.query.card.key == "mean" and 37 < answer.value < 45, "within 16 scales of the noise"
     assert home.table("coded").schema.number("age").codes == (99,)
 
 

@@ -186,7 +186,8 @@ def html(answer: dp.Answer, linked: bool = False) -> str:
     """The notes; on a page `linked` to where columns are checked and declared anew, in a file not. Where each figure is
     of a column of its own they stand beside the figures."""
     known, people = fits(answer), told_by(answer)
-    large = {fit.note() for fit in known.between(answer.query)}  # which stand below the headline, in its size
+    below = known.between(answer.query)  # which stand below the headline, in its size
+    large = {fit.note() for fit in below}
     found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in large]
     if since := since_then({"bounds": answer.receipt["claim"].get("bounds", {})}, str(answer.receipt["table"])):
         found.insert(0, since)
@@ -195,7 +196,7 @@ def html(answer: dp.Answer, linked: bool = False) -> str:
         way = people_way(str(answer.receipt["table"])) if linked else ""
         several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
         told.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
-    if found and linked:
+    if linked and (found or not all(fit.checked for fit in below)):
         place = nav.address("data", str(answer.receipt["table"]), check="1")
         told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
     return "".join(told)

@@ -9,11 +9,12 @@ Statistic   one histogram per column over disjoint bars (`declared/cell_kinds.py
             row replaced changes two. A person has at most m rows. So k columns have k sides of L1 norm m under
             add/remove and 2k under replace-one, however many bars there are.
             Where one row is one person, the number of *different* values of some columns of the file may be counted
-            too (`ids`): a row added, removed or replaced changes each of them by at most one.
+            too (`ids`): a row added, removed or replaced changes each of them by at most one. Of ids alone, where the
+            number of rows is not public, the rows are counted beside them: one more such number.
 Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k. The numbers of
-            different values get noise `WIDE` times as wide: they are held against the number of rows, and roughly. With
-            a sides of m, i of them and w = WIDE: Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of
-            parameter σ² loses ρ = (am² + i/w²)/(2σ²).
+            different values, and of rows, get noise `WIDE` times as wide: they are compared roughly. With a sides of
+            m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
+            loses ρ = (am² + i/w²)/(2σ²).
 Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, and its codes. All of them
             hold at once but for β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
             upper end with β/(4F), because a lower end decides whether a question is asked. Where the number of rows is
@@ -49,7 +50,7 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_reach, gaussian_sum_reach, laplace_reach
-from dpengine.statistics.counts import KindCounts
+from dpengine.statistics.counts import KindCounts, RowCount
 from dpengine.statistics.raw_needs import Beside, Different
 
 GOOD, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
@@ -213,12 +214,15 @@ class FitChecks(OfCounts):
             for name in self.columns
             for bar in self.bars_of(name)
         ]
+        names += [("", say("fit.bar.rows"))] * self._rows_too
         return names + [(name, say("fit.bar.different", column=name)) for name in self.ids]
 
     def need(self) -> KindCounts | Beside:
         kinds = tuple((name, tuple(bar.kind for bar in self.bars_of(name))) for name in self.columns)
         counts = KindCounts(kinds)
-        return Beside(counts, tuple(Different(name) for name in self.ids)) if self.ids else counts
+        if not self.ids:
+            return counts
+        return Beside(RowCount() if self._rows_too else counts, tuple(Different(name) for name in self.ids))
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
         return {name: sum(row[kind_name(name)] < FITS for row in rows) for name in self.columns}
@@ -228,10 +232,20 @@ class FitChecks(OfCounts):
         sides = 2 if self.facts.relation == "replace" else 1
         return sides * len(self.columns), self.facts.unit.at_most
 
+    @property
+    def _rows_too(self) -> bool:
+        """Are the rows counted beside ids alone?"""
+        return not self.columns and self._public_rows is None
+
+    @property
+    def _wide_numbers(self) -> int:
+        """How many numbers get wider noise."""
+        return len(self.ids) + self._rows_too
+
     def sensitivity(self) -> Sensitivity:
         """Not attained with an id: in the small world it hangs together with the other cells of its row."""
         a, b = self.moves
-        return Sensitivity("l1", a * b + len(self.ids), attained=not self.ids)
+        return Sensitivity("l1", a * b + self._wide_numbers, attained=not self.ids)
 
     @property
     def rho(self) -> Fraction:
@@ -240,19 +254,19 @@ class FitChecks(OfCounts):
     @property
     def scale(self) -> Fraction:
         a, b = self.moves
-        return (a * b + Fraction(len(self.ids), WIDE)) / self.epsilon
+        return (a * b + Fraction(self._wide_numbers, WIDE)) / self.epsilon
 
     @property
     def variance(self) -> Fraction:
         a, b = self.moves
-        return (a * b * b + Fraction(len(self.ids), WIDE**2)) / (2 * self.rho)
+        return (a * b * b + Fraction(self._wide_numbers, WIDE**2)) / (2 * self.rho)
 
     def loss(self) -> Loss:
         return Pure(self.epsilon) if self.ids and not self.noise else super().loss()
 
     def _split(self, counts: Sequence[int]) -> tuple[list[int], list[int]]:
-        """The bars, and the numbers of different values."""
-        bars_in_all = self.numbers - len(self.ids)
+        """The bars, and the numbers with wider noise."""
+        bars_in_all = self.numbers - self._wide_numbers
         return list(counts[:bars_in_all]), list(counts[bars_in_all:])
 
     def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
@@ -272,7 +286,7 @@ class FitChecks(OfCounts):
 
     @property
     def numbers(self) -> int:
-        return sum(len(self.bars_of(name)) for name in self.columns) + len(self.ids)
+        return sum(len(self.bars_of(name)) for name in self.columns) + self._wide_numbers
 
     # What was drawn
 
@@ -315,7 +329,7 @@ class FitChecks(OfCounts):
     def reach(self, looks: int = 1) -> int | Fraction:
         """Of one bar, to the side that is wider; without any, of a number of different values."""
         if not self.columns:
-            return self._different_off()
+            return self._wide_reach(self._beta)
         return max(max(self._reaches(name, 1, looks)) for name in self.columns)
 
     def promise(self) -> Within:
@@ -340,9 +354,12 @@ class FitChecks(OfCounts):
         return Released({name: value for name, (value, _) in found.items()}, ends)
 
     def rows_told(self, raw: Figures) -> Bounds | None:
-        if self._public_rows is not None or not self.columns:
+        if self._public_rows is not None:
             return None
-        bars_in_all, columns = self.numbers - len(self.ids), len(self.columns)
+        if self._rows_too:
+            reach = self._wide_reach(self.beta * _FOR_ROWS)
+            return max(int(raw[0]) - reach, 0), max(int(raw[0]) + reach, 0)
+        bars_in_all, columns = self.numbers - self._wide_numbers, len(self.columns)
         off = self._sum_of(bars_in_all, 1, self.beta * _FOR_ROWS / 2) / columns
         middle = Fraction(sum(raw[:bars_in_all]), columns)
         return max(ceil(middle - off), 0), max(floor(middle + off), 0)
@@ -382,14 +399,15 @@ class FitChecks(OfCounts):
         empty = next((count for bar, count in counted.items() if bar.kind == EMPTY), 0)
         return ColumnFound(name, share(whole, low, high), parts, standing, _part(empty, middle), _part(seen, middle))
 
-    def _different_off(self) -> int:
+    def _wide_reach(self, chance: Fraction) -> int:
+        """How far a number with wider noise may lie from the truth, on both sides."""
         if self.noise:
-            return gaussian_reach(self.variance * WIDE**2, self.beta)
-        return laplace_reach(self.scale * WIDE, self.beta)
+            return gaussian_reach(self.variance * WIDE**2, chance)
+        return laplace_reach(self.scale * WIDE, chance)
 
     def different(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
         """Of each id: about how many different values there are, at least and at most. Each holds but for β."""
-        off = self._different_off()
+        off = self._wide_reach(self._beta)
         counts = zip(self.ids, raw[self.numbers - len(self.ids) :], strict=True)
         return {
             name: (max(int(count), 0), max(int(count) - off, 0), max(int(count) + off, 0)) for name, count in counts

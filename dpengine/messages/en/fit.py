@@ -84,6 +84,7 @@ SENTENCES: dict[str, str] = {
     "fit.bar.word": "“?”, “n/a” or the like",
     "fit.bar.code": "exactly {number}",
     "fit.bar.beside": "exactly {number}",
+    "fit.bar.rows": "rows",
     "fit.bar.different": "different values of {column}",
     "fit.careful": "Careful: see above what a check found.",
     "fit.others": "The check doubts other columns: {columns}.",

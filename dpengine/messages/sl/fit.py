@@ -84,6 +84,7 @@ SENTENCES: dict[str, str] = {
     "fit.bar.word": "»?«, »n/a« ali podobno",
     "fit.bar.code": "natanko {number}",
     "fit.bar.beside": "natanko {number}",
+    "fit.bar.rows": "vrstice",
     "fit.bar.different": "različne vrednosti stolpca {column}",
     "fit.careful": "Pozor: zgoraj piše, kaj je našlo preverjanje.",
     "fit.others": "Preverjanje dvomi o drugih stolpcih: {columns}.",

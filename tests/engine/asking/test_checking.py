@@ -40,7 +40,7 @@ def added(workspace: Workspace, frame: pd.DataFrame, name: str = "school", **mor
 
 
 def mean(table: dp.Table, column: str = "age") -> dp.Query:
-    return table.query("mean", column=column, epsilon="0.05")
+    return table.query("mean", column=column, epsilon="0.05", beta="1e-7")
 
 
 def keys(table: dp.Table) -> list[str]:
@@ -129,16 +129,17 @@ def test_cells_outside_a_list_and_words_for_unknown(workspace: Workspace) -> Non
     assert answer.interval[0] <= truth <= answer.interval[1]
 
 
-def test_a_person_with_several_rows_is_noticed(workspace: Workspace) -> None:
+@pytest.mark.parametrize("relation", [{}, {"relation": "add_remove", "about_rows": PEOPLE}], ids=["replace", "add"])
+def test_a_person_with_several_rows_is_noticed(workspace: Workspace, relation: dict[str, Any]) -> None:
     numbers = {"Št. kartoteke": np.arange(PEOPLE) // 7}
-    table = added(workspace, school(**numbers))
+    table = added(workspace, school(**numbers), **relation)
     with pytest.raises(dp.ColumnDoubted) as refused:
         table.ask(mean(table), checked=True)
     assert [way.kind for way in refused.value.ways] == ["people", "rows"] and "kartoteke" in str(refused.value)
     with pytest.raises(dp.ColumnDoubted):
         table.ask(table.query("count", epsilon="0.05", where=[["age", ">", 40]]), checked=True)
     assert keys(table) == ["fit_checks"] and table.meter().used < Fraction(1, 1000), "so it can be put right"
-    fine = added(workspace, school(**{"Št. kartoteke": np.arange(PEOPLE)}), "fine")
+    fine = added(workspace, school(**{"Št. kartoteke": np.arange(PEOPLE)}), "fine", **relation)
     assert fine.ask(mean(fine), checked=True).query.card.key == "mean"
     assert keys(fine) == ["fit_checks", "fit_checks", "mean"]
 

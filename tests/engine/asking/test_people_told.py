@@ -55,7 +55,7 @@ def clinic(workspace: Workspace, about: int = DECLARED, relation: dp.Relation = 
 def test_an_answer_that_shows_it_says_it(workspace: Workspace, key: str) -> None:
     table = clinic(workspace)
     assert table.people_far_off() is None, "nothing was bought yet"
-    answer = table.ask(table.query(key, epsilon="1", **TELLING[key]))
+    answer = table.ask(table.query(key, epsilon="1", beta="1e-7", **TELLING[key]))
     told = told_by(answer)
     assert told is not None and told.far and told.high is not None
     assert 0.8 * PEOPLE < told.low <= PEOPLE <= told.high < 1.2 * PEOPLE

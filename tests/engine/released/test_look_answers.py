@@ -138,7 +138,8 @@ def test_before_anything_is_drawn_a_table_says_what_it_sold(home: Workspace, tmp
     for folder in (tmp_path / "var" / "tables").iterdir():
         shutil.rmtree(folder)
     spent, found = table.meter().used, table.already_known(session)
-    assert found is not None and found.request == sold[0] and found.low is not None and found.low <= 60 and found.high >= 40
+    assert found is not None and found.request == sold[0] and found.low is not None
+    assert found.low <= 60 and found.high >= 40
     both = {"share": [["sex", "in", ["f"]], ["town", "in", ["a"]]]}
     assert table.already_known(session.asking(both)).low is None, "estimated, and nothing is promised"
     assert table.meter().used == spent

@@ -51,6 +51,17 @@ statement about a smaller constant. What raising needs is assumption (b) again: 
 answers, not by a look at the table. Recomputing α and c for the new cap would admit more and is unsound: it is a
 reading that picks its order afresh. The price of keeping them is that a raised budget holds less than one born large.
 
+**Several people.** The proof allows every question to depend on every earlier answer, and does not ask who posed it.
+So k people who share what they see are one analyst, and one budget covers them; a tally per person would not. People
+who keep their answers apart have a budget each, with one α and one c for all. Their sums Σε_i, Σr_i and Σδ_i add up, so
+min(Σε_i, Σr_i + c) over all of them is true of all answers together. It may exceed the cap of each.
+
+**Several tables about the same people.** Let one budget pay for several tables. Neighbours are tuples of tables in
+which one person's rows differ in all tables at once, in each by at most the rows that it counts of a person, and by its
+own relation. A release about one table depends on that table alone, so for such a pair it is what its event says,
+whatever the other tables hold. Assumption (a) holds for the tuple, and the theorem covers all answers about all the
+tables: a person in several of them is protected by (ε, δ) once. Without a shared budget the losses add up.
+
 Comparisons are between exact Fractions; r_i and c were rounded up, so no tolerance is needed or given.
 """
 

@@ -33,6 +33,18 @@ that only one row has. Such a value can be in M rows of one person, and then pas
 times. So the parts are not taken one by one: all of them are one (ε₁, δ₁) claim with δ₁ = Σδ where each ε is finite,
 and with δ₁ = 2Σδ and ε₁ by the zCDP of all parts at Σδ where one is Gaussian; then the line for (ε, δ) holds. The
 Gaussian part stays beside it, M times as large, so that no sum of a budget ever falls.
+
+**The rule after the row `protect`.** Every earlier charge on the budget counts as `for_group` says, and the row is
+admitted only while the re-priced sums fit the cap. *Theorem.* For every set S of transcripts that contain the row,
+P(S) ≤ e^ε·Q(S) + δ, for every two tables that differ in one person's rows, with ε the cap in force at the end.
+*Proof.* Fix such a pair of tables. Given any history, the earlier releases are what their re-priced events say for this
+pair, and the later ones what they state. So the supermartingale of filter.py, with the re-priced r, is one for this
+pair too. In a transcript with the row, the re-priced sums and all later ones were admitted under the cap, and the
+proof of filter.py applies. A transcript without the row claims nothing about people. ∎
+Only the guarantee for a row is used, so joint draws, synthesis, caps and conditions are covered. A charge that was
+already for an id keeps its event: rows beyond m did not count, so it holds for a person with more rows too. Whoever has
+more than M rows is protected by later answers, and less by earlier ones. Under replace-one the number of people becomes
+public. Rows without an id stay protected as rows. Raising the cap first is a claim of its own (filter.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""A column of numbers: a public grid, and public numbers that stand for no value."""
+"""A column of numbers: a public grid, and public numbers that stand for no value.
+
+**Numbers that mean “unknown”** (`codes`): up to ten, such as 999, inside the range or outside it. A person declares
+them; they are never derived from cells. A cell that equals one exactly, however it is written (999, 999.0, 9.99e2),
+counts as an empty cell everywhere. What a cell becomes is a function of that cell and the public declaration alone. So
+two neighbouring tables are still neighbours once they are coded, and no sensitivity and no loss changes.
+"""
 
 from __future__ import annotations
 

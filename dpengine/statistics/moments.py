@@ -46,7 +46,9 @@ class SecondMoments(Streamed[tuple[int, ...]]):
 
     def change(self, rows: int, both: bool) -> int:
         """The squared ℓ2 norm of what one person's rows change, at most; `both`: some leave and others come. ‖A − B‖² =
-        ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products."""
+        ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. Of two rows x and y, with z_i = x_i·y_i, the
+        product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0, but for the cut to whole units (`lost`).
+        So the change is at most 2m² and that cut."""
         unit, columns = 1 << self.bits, len(self.layout.columns)
         if not both:
             return (rows * unit) ** 2

@@ -4,6 +4,7 @@ The number of people of a content is revealed at most once. So content keeps its
 of rows that count; and if the same bytes could be read in another way as other people, the table is refused because of
 what was declared, before anybody is counted. A part of known content (a file of a folder, or a folder with that file)
 joins its budget too; with an id column its people would be counted again among others, so it is refused.
+A folder is refused if its files belong to tables with different budgets.
 
 A newer state of a table that lives in a database is other content, and mostly of the same people: it is known by where
 it lives, and joins the budget that the newest table from there has, unless its owner says that its people are new. That

@@ -409,7 +409,7 @@ class Table:
         def checked_first() -> None:
             for place, check in enumerate(checks):
                 self._asker.carry(check, f"{run}{CHECK}{place or ''}")()
-                if self.fits().repeated and self.facts.unit == Unit.rows():
+                if any(doubts(self.fits(), query, self.facts) for query in queries if place == 0):
                     break
             fits = self.fits()
             refused = [doubts(fits, query, self.facts) for query in queries]

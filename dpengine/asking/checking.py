@@ -12,24 +12,23 @@ of its headline.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
 from dpengine.asking.answers import Answer, Preview
-from dpengine.asking.column_fit import ColumnFit, Fits, spared
+from dpengine.asking.column_fit import ColumnFit, Fits, near, spared
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
+from dpengine.declared.id_names import id_like
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.declared.usual_spellings import MISSING
-from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS
+from dpengine.mechanisms.counts.fit_checks import GATE, MOST_COLUMNS
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 
@@ -37,7 +36,8 @@ NOTHING = Fraction(1, 200)  # of the allowance: for this all columns are checked
 CHEAP = Fraction(199, 10_000)  # for this a check is as exact as can be: just under 2 %
 DEAR = Fraction(1, 25)  # more than this no check takes of its own accord …
 BOUGHT = Fraction(1, 10)  # … and none is offered
-FINE, CLOSE, ROUGH = 50, 20, 4  # one person in so many
+FINE, CLOSE, ROUGH = 50, 20, 6  # one person in so many
+OF_ROWS = 6  # the same for what is counted of ids
 
 
 class Checked(Protocol):
@@ -61,7 +61,7 @@ class WayOut:
     """A way out of a refusal. With `query` it is another question; with `schema`, the same columns declared anew; with
     neither, something that the owner has to say about the column."""
 
-    kind: str  # code, words, widen, name_code, written, list, people, rows or fitting
+    kind: str  # code, words, widen, name_code, written, list, people, rows, more_rows, cut or fitting
     column: str
     query: AnyQuery | None = None
     schema: Schema | None = None
@@ -90,15 +90,21 @@ class ColumnDoubted(AllowanceError):
 
 def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
     """Why a question is not asked, by the checks that were paid for; None where it is."""
-    if not query.gated:
+    if not query.gated and not query.of_people:
         return None
-    doubted = fits.doubted(query)
     if facts.unit == Unit.rows() and fits.repeated:
         name, (different, rows) = next(iter(fits.repeated.items()))
         reason = say("fit.reason.repeated", column=name, different=different, rows=rows)
         return ColumnDoubted(
             query, [reason], [WayOut("people", name), WayOut("rows", name, query=query)], check, [name]
         )
+    crowded = fits.crowded(facts.unit)
+    if crowded is not None and crowded.low >= GATE:
+        name, most = str(facts.unit.id_column), facts.unit.at_most
+        reason = say("fit.reason.crowded", share=near(crowded), most=most)
+        more, cut = WayOut("more_rows", name), WayOut("cut", name, query=query, code=str(most))
+        return ColumnDoubted(query, [reason], [more, cut], check, [name])
+    doubted = fits.doubted(query) if query.gated else []
     if not doubted:
         return None
     ways = [way for fit in doubted for way in _ways(fit, facts.schema)]
@@ -178,18 +184,21 @@ def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
 
 
 def id_check_for(table: Checked) -> AnyQuery | None:
-    """Before anything else is asked of a table of which “one row each” was said: how many different values a column has
-    that seems to number people; None where there is none, or it is known. It is bought by itself, for as little as
-    tells a tenth: if people turn out to have several rows, everything bought before is counted anew for all of a
-    person's rows, which is many times what it took."""
-    if table.practice or table.facts.unit != Unit.rows():
+    """Bought before anything else, by itself and roughly. Where “one row each” was said: how many different values a
+    column has that seems to number people. Where a person's rows are known: how many people have more rows than count.
+    None where there is nothing to count, or it is known. If people turn out to have more rows, everything bought before
+    is counted anew for all of a person's rows, which is many times what it took: so this check is cheap."""
+    unit, fits = table.facts.unit, table.fits()
+    if table.practice:
         return None
-    known = table.fits().ids
-    ids = [name for name in id_like(table.facts) if name not in known]
+    if unit.id_column is None:
+        ids = [name for name in id_like(table.facts) if name not in fits.ids]
+    else:
+        ids = [unit.id_column] if fits.crowded(unit) is None else []
     asked = table.query("fit_checks", epsilon="1", columns=[], ids=ids) if ids else None
     if asked is None or not table.can_read(asked):
         return None
-    found = table.least_priced(asked, Fraction(table.facts.about, CLOSE))
+    found = table.least_priced(asked, Fraction(table.facts.about, OF_ROWS))
     return found if found is not None and table.preview(found).share <= CHEAP else None
 
 
@@ -215,41 +224,3 @@ def _least(table: Checked, columns: Sequence[str], step: int, most: Fraction) ->
     asked = table.query("fit_checks", epsilon="1", columns=list(columns))
     found = table.least_priced(asked, Fraction(asked.most, step))
     return found if found is not None and table.preview(found).share <= most else None
-
-
-# Columns that by their names say whose a row is.
-_PERSON = (
-    "patient pacient pacientka bolnik person oseba client klient stranka customer kupec kunde user uporabnik member"
-    " clan clanica student dijak ucenec ucenka pupil schuler employee zaposleni delavec mitarbeiter participant"
-    " udelezenec respondent borrower bralec reader household gospodinjstvo insured zavarovanec citizen"
-    " kartoteka kartoteke karton kartona chart record medical"
-).split()
-_NUMBERED = "id ids uuid key code number num no nr st stevilka sifra koda oznaka nummer numero".split()
-_ALONE = "id ids uuid guid emso kzz ssn mrn patid pid userid customerid clientid studentid memberid".split()
-_GLUED = re.compile(
-    "(pat|patient|person|personal|kunde|klient|client|customer|user|member|mitglied|mitarbeiter|employee|student|pupil|"
-    "schuler|versichert|pac|pacient|uporabnik|stranka|ucenec|dijak)(en|n|s|er)*(id|nr|no|num|nummer|number|code|st)"
-)
-
-
-def id_like(facts: Facts) -> list[str]:
-    """Columns of the file, declared or not, that by their names number people."""
-    return numbering_people(facts.header or tuple(facts.schema.columns))
-
-
-def numbering_people(names: Iterable[str]) -> list[str]:
-    """Those that by their names number people: “Pupil no.”, “Št. kartoteke”."""
-    found = []
-    for name in names:
-        words = _folded(name)
-        numbered = any(word in _NUMBERED for word in words) and any(word in _PERSON for word in words)
-        if numbered or (len(words) == 1 and words[0] in _ALONE) or _GLUED.fullmatch("".join(words)):
-            found.append(name)
-    return found[:3]
-
-
-def _folded(name: str) -> list[str]:
-    """The words of a name, in small plain letters; PatNr is two."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    plain = "".join(one for one in unicodedata.normalize("NFKD", parted.lower()) if not unicodedata.combining(one))
-    return re.findall(r"[a-z]+", plain)

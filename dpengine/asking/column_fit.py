@@ -15,18 +15,21 @@ from math import ceil, floor
 from dpengine.asking.claimed import query_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Figures, JsonObject
 from dpengine.core.printed import percent
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
+from dpengine.declared.id_names import numbering_people
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
-from dpengine.mechanisms.counts.fit_checks import GOOD, UNSURE, CellShare, ColumnFound, FitChecks
+from dpengine.mechanisms.counts.fit_checks import GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import plain, say
 
 MADE, UNCHECKED = "made", "unchecked"  # beside GOOD, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest
+_MORE_THAN_FEW = 12
 ENDS = ("value", "low", "high")
 
 
@@ -76,14 +79,14 @@ class ColumnFit:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
             code = self.found.doubted_codes[0]
-            return say("fit.reason.code", column=self.column, share=_near(self.found.codes[code]), code=text_of(code))
+            return say("fit.reason.code", column=self.column, share=near(self.found.codes[code]), code=text_of(code))
         if self.found.misfit.low <= 0 and self.codes:
             code, share = max(self.codes.items(), key=lambda one: one[1].value)
-            return say("fit.reason.code", column=self.column, share=_near(share), code=text_of(code))
+            return say("fit.reason.code", column=self.column, share=near(share), code=text_of(code))
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        return say(f"fit.reason.{kind}", column=self.column, share=_near(self.found.misfit), **_ends(self.declared))
+        return say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
 
     def note(self) -> str:
         """The note beside an answer about the column; empty where there is nothing to say."""
@@ -126,6 +129,8 @@ class Check:
     found: dict[str, ColumnFound]
     repeated: dict[str, tuple[int, int]]  # ids that repeat: about how many different ones, in how many rows
     ids: tuple[str, ...]
+    unit: JsonObject
+    crowded: CellShare | None  # of people with more rows than count
     request: str
     seq: int
 
@@ -171,6 +176,27 @@ class Fits:
             told = {name: one for name, one in told.items() if name not in check.ids} | check.repeated
         return told
 
+    def crowded(self, unit: Unit) -> CellShare | None:
+        """Which share of the people has more rows than count, by the newest check under this unit; None: unknown."""
+        declared = unit.as_json()
+        found = [check.crowded for check in self.checks if check.crowded is not None and check.unit == declared]
+        return found[0] if found else None
+
+    def row_notes(self, query: AnyQuery) -> list[str]:
+        """What an answer says, in the size of its headline, about rows that belong to one person."""
+        unit = query.facts.unit
+        if self.made or (not query.to_check() and not query.gated):
+            return []
+        if unit == Unit.rows():
+            return [
+                say("fit.note.repeated", column=name, different=different, rows=rows)
+                for name, (different, rows) in list(self.repeated.items())[:1]
+            ]
+        share = self.crowded(unit)
+        if share is None or share.high < QUIET or share.low <= 0:
+            return []
+        return [say("fit.note.crowded", share=near(share), most=unit.at_most)]
+
     @property
     def ids(self) -> set[str]:
         """Columns whose different values were counted."""
@@ -201,11 +227,17 @@ class Fits:
                 told.append(fit.note())
         return told
 
+    def outdated(self, query: AnyQuery) -> list[str]:
+        """Columns that were checked, and then declared anew."""
+        unchecked = [fit.column for fit in self.about(query) if not fit.checked]
+        return [name for name in unchecked if any(name in check.found for check in self.checks)]
+
     def between(self, query: AnyQuery) -> list[ColumnFit]:
-        """Columns that nobody has checked, or where a check found too little to refuse the question or would not have
-        seen a small share: the answer says so in the size of its headline."""
+        """Columns that nobody has checked, that a check doubts, or where it found too little to refuse the question or
+        would not have seen a small share: the answer says so in the size of its headline."""
         spared, found = query.where.fitting(), self.about(query)
-        return [fit for fit in found if fit.column not in spared and (fit.in_part or fit.rough or not fit.checked)]
+        told = [fit for fit in found if fit.doubted or fit.in_part or fit.rough or not fit.checked]
+        return [fit for fit in told if fit.column not in spared]
 
     def in_short(self, query: AnyQuery) -> str:
         """The same on a line that leads to the answer."""
@@ -230,7 +262,23 @@ def _check(entry: Entry) -> Check | None:
         return None
     drawn, charge = tuple(raw), entry.charge
     bounds = charge.claim.get("bounds", {})
-    return Check(bounds, query.found(drawn), query.repeated(drawn), query.ids, charge.request, charge.seq)
+    return Check(
+        bounds,
+        query.found(drawn),
+        _sure(query, drawn),
+        query.ids,
+        query.facts.unit.as_json(),
+        query.crowded(drawn),
+        charge.request,
+        charge.seq,
+    )
+
+
+def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int]]:
+    """Ids that repeat. A column that is named after people but does not number them may hold yes and no: it counts only
+    where it surely has more than a few different values."""
+    found, counted = query.repeated(drawn), query.different(drawn)
+    return {name: one for name, one in found.items() if numbering_people([name]) or counted[name][1] >= _MORE_THAN_FEW}
 
 
 def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -> ColumnFound | None:
@@ -313,7 +361,7 @@ def _ends(column: Column) -> dict[str, str]:
     return {"lower": "", "upper": ""}
 
 
-def _near(share: CellShare) -> str:
+def near(share: CellShare) -> str:
     return percent(Fraction(round(share.value * 100), 100))
 
 

@@ -155,8 +155,12 @@ class Session:
     def _carry(self, ask: Json, step: str, checked: bool) -> Callable[[], Burned]:
         asked = self.query.asking(ask)
         claim = step_claim(asked)  # refused here, before a step is used
-        if checked and (doubt := doubts(self.fits(), asked, asked.facts)) is not None:
-            raise doubt
+        if checked:
+            fits = self.fits()
+            if (doubt := doubts(fits, asked, asked.facts)) is not None:
+                raise doubt
+            if anew := fits.outdated(asked):
+                raise AllowanceError("session.declared_anew", columns=anew)
 
         def carry() -> Burned:
             self.ready()

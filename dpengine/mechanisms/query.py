@@ -89,6 +89,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     older: int = 0  # the earlier version it was asked in, for a row of the ledger; 0 for the card's own
 
     gated: ClassVar[bool] = True  # False: asked though a check doubts a column of it; each part then says so
+    of_people: ClassVar[bool] = True  # False: says nothing about people, so whose the rows are does not matter
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
     row_wise: ClassVar[bool] = False  # True: every row is released by itself, so tables of one row decide about it
     takes_long: ClassVar[bool] = False  # True: its answer may take minutes, and others must not wait for it

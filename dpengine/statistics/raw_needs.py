@@ -130,6 +130,31 @@ class Different:
 
 
 @dataclass(frozen=True)
+class Crowded:
+    """How many different ids stand in more than `most` rows of the file, whether or not those rows count. All rows of a
+    person added, removed or replaced change it by at most one."""
+
+    column: str
+    most: int
+
+    def under(self, dialect: Dialect) -> Crowded:
+        return self
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        return self.of_cells((row[self.column], 1) for row in rows)
+
+    def of_cells(self, cells: Cells) -> tuple[int, ...]:
+        rows_of: Counter[str] = Counter()
+        for text, rows in cells:
+            if text is not None and (value := trimmed(text)):
+                rows_of[value] += rows
+        return (sum(rows > self.most for rows in rows_of.values()),)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        return (0,)
+
+
+@dataclass(frozen=True)
 class Several:
     """Statistics of several raw columns, in this order."""
 
@@ -150,7 +175,7 @@ class Beside(Need[tuple[int, ...]]):
     """Counts of the coded rows, then one number for each of some raw columns: read apart, and released together."""
 
     coded: KindCounts | RowCount
-    raw: tuple[Different, ...]
+    raw: tuple[Different | Crowded, ...]
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
@@ -171,6 +196,6 @@ def _printable(value: str) -> bool:
 
 
 OfOne = tuple[int, ...] | tuple[tuple[str, int], ...]
-OneColumn = Bands | Values | Years | Different
+OneColumn = Bands | Values | Years | Different | Crowded
 RawNeed = OneColumn | Several
 RawStatistic = OfOne | tuple[OfOne, ...]

@@ -14,10 +14,10 @@ from typing import Any
 
 import dpengine as dp
 from dpengine.accountant.budget import usual_delta
-from dpengine.asking.checking import numbering_people
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
+from dpengine.declared.id_names import numbering_people
 from dpengine.intake.postgres import SourceColumn
 from dpengine.messages import say
 from ui.data.declare_column import OUT, UNKNOWN, Card, column_of

@@ -11,8 +11,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.budget import usual_delta
-from dpengine.asking.checking import numbering_people
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.id_names import numbering_people
 from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts

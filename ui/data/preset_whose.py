@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dpengine.asking.checking import numbering_people
+from dpengine.declared.id_names import numbering_people
 from ui.data.presets import PERSON, fold, holds
 
 _NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero kzz emso ssn"

@@ -20,7 +20,16 @@ from ui.words import prices
 from ui.words.markup import unmarked
 
 _DECLARED = ("widen", "name_code", "written", "list")  # ways that lead to the column's card
-_MEANS = {"code": "left_out", "words": "left_out", "fitting": "fitting", "rows": "as_it_is", "real": "as_it_is"}
+_WHOSE = ("people", "more_rows")  # ways that lead to whose the rows are
+_CHECKED = ("fitting", "rows", "cut")  # columns that nobody has checked are checked all the same
+_MEANS = {
+    "code": "left_out",
+    "words": "left_out",
+    "fitting": "fitting",
+    "rows": "as_it_is",
+    "real": "as_it_is",
+    "cut": "as_it_is",
+}
 
 
 def any_of(table: dp.Table, query: dp.Query) -> bool:
@@ -87,7 +96,7 @@ def _real(refused: dp.ColumnDoubted, query: dp.Query | None) -> list[WayOut]:
 def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int) -> None:
     label, key = unmarked(way.words()), f"way-{way.kind}-{place}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{place}"):
-        if way.kind in _DECLARED or way.kind == "people":
+        if way.kind in _DECLARED or way.kind in _WHOSE:
             if may("revise", table.name):
                 where = {"change": "1", "open": way.column} if way.kind in _DECLARED else {"protect": way.column}
                 st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
@@ -97,16 +106,14 @@ def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int) -> No
         if way.schema is not None and not may("revise", table.name):
             return
         best = table.cheapest(asked)
-        seen = table.preview(best, checked=way.kind == "fitting")
+        checked = way.kind in _CHECKED
+        seen = table.preview(best, checked=checked)
         kind: job.Kind = job.PRIMARY if place == 0 else job.SECONDARY
         if way.schema is not None:
             given = (table, way.schema, asked, new_request())
             st.button(label, key=f"{key}-{asked.digest()[:8]}", type=kind, on_click=_mend, args=given)
         else:
-            fitting_only = way.kind == "fitting"
-            job.ask_button(
-                label, table, best, key, not seen.admissible, kind, checked=fitting_only, anyway=fitting_only
-            )
+            job.ask_button(label, table, best, key, not seen.admissible, kind, checked=checked, anyway=checked)
         told = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
         st.html(f'<p class="muted">{escape(told)}</p>')
 

@@ -92,10 +92,13 @@ def in_short_html(entry: dp.Entry) -> str:
 def between(answer: dp.Answer, linked: bool = False) -> str:
     """Below a headline, in its size: what a check found too little of to refuse the question, or would not have seen;
     and what a finer one takes."""
-    known = fits(answer).between(answer.query)
-    if not known or answer.query.own_scales:
+    whole = fits(answer)
+    known, whose = whole.between(answer.query), whole.row_notes(answer.query)
+    if answer.query.own_scales:
+        known = []
+    if not known and not whose:
         return ""
-    told = " ".join(fit.note() for fit in known[:MOST_BETWEEN])
+    told = " ".join([*whose, *(fit.note() for fit in known[:MOST_BETWEEN])])
     finer = _finer(answer, [fit.column for fit in known if fit.rough]) if linked else ""
     ways = "".join(_mend(answer, fit.column) for fit in known if fit.in_part) if linked else ""
     return f'<p class="headline-note">{escape(told)}</p>{ways}{finer}'

@@ -63,7 +63,7 @@ from dpengine.noise.coins import Coins, gaussian_scale
 from dpengine.noise.laws import Independent, Normal, weighted
 from dpengine.noise.tails import choice_gap, gaussian_mean_reach, gaussian_reach
 from dpengine.statistics.raw_cells import BANDS, EDGES, FIRST_YEAR, YEARS
-from dpengine.statistics.raw_needs import Bands, OfOne, OneColumn, Several, Values, Years
+from dpengine.statistics.raw_needs import Bands, OfOne, Several, Values, Years
 
 MOST_COLUMNS = 40
 LIST_WEIGHT, RANGE_WEIGHT = 3, 2  # of ρ: a threshold far out in a tail needs more than a rank
@@ -94,6 +94,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     )
     declares: ClassVar[str] = "several"
     gated: ClassVar[bool] = False
+    of_people: ClassVar[bool] = False
     trial: ClassVar[Trial] = Trial(
         cases={
             "of a number": {"numbers": ["raw number"]},
@@ -148,7 +149,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return say("sentence.find_declarations", columns=say("who.and").join(names))
 
     def need(self) -> Several:
-        kinds: dict[str, type[OneColumn]] = {"number": Bands, "date": Years, "list": Values}
+        kinds: dict[str, type[Bands | Years | Values]] = {"number": Bands, "date": Years, "list": Values}
         return Several(tuple(kinds[kind](name) for name, kind in self.asked))
 
     def measured(self, value: tuple[OfOne, ...]) -> tuple[int, ...]:

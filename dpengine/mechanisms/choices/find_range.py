@@ -60,6 +60,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
     declares: ClassVar[str] = "range"
     reads: ClassVar[tuple[int, ...]] = (1,)  # every band above t
     gated: ClassVar[bool] = False
+    of_people: ClassVar[bool] = False
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw number"}},
         example=Example({"column": "spent"}),

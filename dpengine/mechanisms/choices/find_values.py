@@ -78,6 +78,7 @@ class FindValues(Query[Found, Found]):
     )
     declares: ClassVar[str] = "list"
     gated: ClassVar[bool] = False
+    of_people: ClassVar[bool] = False
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw text", "delta": "1e-6"}},
         example=Example({"column": "street", "delta": "0.01"}),

@@ -55,6 +55,7 @@ class FitCheck(OfCounts):
     )
 
     gated: ClassVar[bool] = False
+    of_people: ClassVar[bool] = False
 
     column: str | None = None
 

@@ -11,6 +11,9 @@ Statistic   one histogram per column over disjoint bars (`declared/cell_kinds.py
             Where one row is one person, the number of *different* values of some columns of the file may be counted
             too (`ids`): a row added, removed or replaced changes each of them by at most one. Of ids alone, where the
             number of rows is not public, the rows are counted beside them: one more such number.
+            Where a person may have several rows, of which M count, the id may be named too: then the people with more
+            than M rows in the file are counted, and the people themselves where their number is not public. All rows
+            of a person added, removed or replaced change each by at most one.
 Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k. The numbers of
             different values, and of rows, get noise `WIDE` times as wide: they are compared roughly. With a sides of
             m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
@@ -51,7 +54,7 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_reach, gaussian_sum_reach, laplace_reach
 from dpengine.statistics.counts import KindCounts, RowCount
-from dpengine.statistics.raw_needs import Beside, Different
+from dpengine.statistics.raw_needs import Beside, Crowded, Different
 
 GOOD, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
 GATE = Fraction(1, 10)  # of the cells: if surely so many do not fit, or are a code, a question is not asked
@@ -149,6 +152,7 @@ class FitChecks(OfCounts):
     )
 
     gated: ClassVar[bool] = False
+    of_people: ClassVar[bool] = False
 
     columns: tuple[str, ...]
     ids: tuple[str, ...] = ()
@@ -158,7 +162,8 @@ class FitChecks(OfCounts):
         names, ids = given.get("columns"), given.get("ids") or []
         one_row = facts.unit == Unit.rows()  # else a person's rows are known by their id already
         if names in (None, "", []):
-            names = [] if ids and one_row else list(facts.schema.columns)[:MOST_COLUMNS]
+            alone = ids and (one_row or facts.unit.id_column in ids)
+            names = [] if alone else list(facts.schema.columns)[:MOST_COLUMNS]
         for listed in (names, ids):
             if not isinstance(listed, (list, tuple)) or len(set(map(str, listed))) != len(listed):
                 raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
@@ -166,7 +171,7 @@ class FitChecks(OfCounts):
             raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
         for name in names:
             facts.schema[str(name)]  # refuses one that is not declared
-        own = tuple(facts.in_file(name) for name in ids) if one_row else ()
+        own = tuple(facts.in_file(name) for name in ids if one_row or name == facts.unit.id_column)
         if not names and not own:
             raise AllowanceError("fit_checks.columns", most=MOST_COLUMNS)
         return {"columns": tuple(str(name) for name in names), "ids": own}
@@ -215,14 +220,27 @@ class FitChecks(OfCounts):
             for bar in self.bars_of(name)
         ]
         names += [("", say("fit.bar.rows"))] * self._rows_too
-        return names + [(name, say("fit.bar.different", column=name)) for name in self.ids]
+        kinds = {Different: "different", Crowded: "crowded"}
+        return names + [
+            (need.column, say(f"fit.bar.{kinds[type(need)]}", column=need.column, most=self.facts.unit.at_most))
+            for need in self._raw
+        ]
 
     def need(self) -> KindCounts | Beside:
         kinds = tuple((name, tuple(bar.kind for bar in self.bars_of(name))) for name in self.columns)
         counts = KindCounts(kinds)
         if not self.ids:
             return counts
-        return Beside(RowCount() if self._rows_too else counts, tuple(Different(name) for name in self.ids))
+        return Beside(RowCount() if self._rows_too else counts, self._raw)
+
+    @property
+    def _raw(self) -> tuple[Different | Crowded, ...]:
+        """What is counted of ids."""
+        if not self.ids or self.facts.unit == Unit.rows():
+            return tuple(Different(name) for name in self.ids)
+        (name,) = self.ids
+        crowded = Crowded(name, self.facts.unit.at_most)
+        return (crowded,) if self.facts.people is not None else (Different(name), crowded)
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
         return {name: sum(row[kind_name(name)] < FITS for row in rows) for name in self.columns}
@@ -235,12 +253,12 @@ class FitChecks(OfCounts):
     @property
     def _rows_too(self) -> bool:
         """Are the rows counted beside ids alone?"""
-        return not self.columns and self._public_rows is None
+        return not self.columns and self._public_rows is None and self.facts.unit == Unit.rows()
 
     @property
     def _wide_numbers(self) -> int:
         """How many numbers get wider noise."""
-        return len(self.ids) + self._rows_too
+        return len(self._raw) + self._rows_too
 
     def sensitivity(self) -> Sensitivity:
         """Not attained with an id: in the small world it hangs together with the other cells of its row."""
@@ -354,7 +372,7 @@ class FitChecks(OfCounts):
         return Released({name: value for name, (value, _) in found.items()}, ends)
 
     def rows_told(self, raw: Figures) -> Bounds | None:
-        if self._public_rows is not None:
+        if self._public_rows is not None or not (self.columns or self._rows_too):
             return None
         if self._rows_too:
             reach = self._wide_reach(self.beta * _FOR_ROWS)
@@ -407,14 +425,28 @@ class FitChecks(OfCounts):
 
     def different(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
         """Of each id: about how many different values there are, at least and at most. Each holds but for β."""
-        off = self._wide_reach(self._beta)
-        counts = zip(self.ids, raw[self.numbers - len(self.ids) :], strict=True)
-        return {
-            name: (max(int(count), 0), max(int(count) - off, 0), max(int(count) + off, 0)) for name, count in counts
-        }
+        return {need.column: found for need, found in self._counted(raw) if isinstance(need, Different)}
+
+    def _counted(self, raw: Figures) -> list[tuple[Different | Crowded, tuple[int, int, int]]]:
+        off, drawn = self._wide_reach(self._beta), raw[self.numbers - len(self._raw) :]
+        counts = [max(int(count), 0) for count in drawn]
+        lows = [max(int(count) - off, 0) for count in drawn]
+        highs = [max(int(count) + off, 0) for count in drawn]
+        return list(zip(self._raw, zip(counts, lows, highs, strict=True), strict=True))
+
+    def crowded(self, raw: Figures) -> CellShare | None:
+        """Which share of the people has more rows than count; None where that was not counted."""
+        counted = [found for need, found in self._counted(raw) if isinstance(need, Crowded)]
+        if not counted:
+            return None
+        (count, low, high), people = counted[0], self.facts.people
+        about, least, most = next(iter(self.different(raw).values())) if people is None else (people, people, people)
+        return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
     def repeated(self, raw: Figures) -> dict[str, tuple[int, int]]:
         """Ids of which surely a tenth of the rows repeat one: about how many different ones, in how many rows."""
+        if self.facts.unit != Unit.rows():
+            return {}
         least, most = self.rows(raw)
         found = self.different(raw).items()
         return {name: (about, (least + most) // 2) for name, (about, _, high) in found if high <= (1 - GATE) * least}
@@ -428,6 +460,10 @@ class FitChecks(OfCounts):
         if repeated := self.repeated(tuple(raw)):
             name, (different, rows) = next(iter(repeated.items()))
             return say("fit.headline.repeated", column=name, different=different, rows=rows)
+        if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not found):
+            kind = "crowded" if crowded.low > 0 else "not_crowded"
+            share = percent(Fraction(round(crowded.value * 100), 100)) if crowded.low > 0 else _percent(crowded.high)
+            return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
         if not found:
             return say("fit.headline.no_repeats", columns=list(self.ids))
         wrong = [name for name, one in found.items() if one.state == MOSTLY_NOT]

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.checking import id_like
 from dpengine.asking.column_fit import declared_since
+from dpengine.declared.id_names import id_like
 from dpengine.workspace import Workspace
 
 PEOPLE = 20_000

@@ -102,8 +102,14 @@ class ColumnFit:
         if self.doubted or self.in_part:
             return self.reason()
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
-        hidden = max(self.found.misfit.high, self.found.sees) if code == "fits_rough" else self.found.misfit.high
-        return say(f"fit.found.{code}", column=self.column, most=_up(hidden))
+        return say(f"fit.found.{code}", column=self.column, most=_up(self.hidden))
+
+    @property
+    def hidden(self) -> Fraction:
+        """The share of cells that may not fit although the check found nothing."""
+        if self.found is None:
+            return Fraction(1)
+        return max(self.found.misfit.high, self.found.sees) if self.rough else self.found.misfit.high
 
     def fitting_share(self) -> str:
         """About which share of the cells fits, in words: “54 %”."""
@@ -180,11 +186,8 @@ class Fits:
         """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, one for all that
         were checked only roughly, and one for all unchecked ones."""
         fits, notes = self.about(query, part), self.doubts(query, part)
-        if len(rough := [fit for fit in fits if fit.rough]) > 1:
-            most = max(fit.found.misfit.high for fit in rough if fit.found is not None)
-            notes.append(say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=_up(most)))
-        else:
-            notes += [fit.words() for fit in rough]
+        if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
+            notes.append(rough)
         if len(names := [fit.column for fit in fits if not fit.checked]) > 1:
             notes.append(say("fit.note.unchecked_several", columns=names))
         else:
@@ -203,13 +206,22 @@ class Fits:
 
     def between(self, query: AnyQuery) -> list[ColumnFit]:
         """Columns of which a check found too little to refuse the question, or would not have seen a small share: this
-        is said in the size of the headline."""
+        is said right below the headline."""
         spared = query.where.fitting()
         return [fit for fit in self.about(query) if fit.column not in spared and (fit.in_part or fit.rough)]
 
     def in_short(self, query: AnyQuery) -> str:
         """The same on a line that leads to the answer."""
         return " ".join(self.doubts(query))
+
+
+def rough_words(fits: Iterable[ColumnFit]) -> str:
+    """One sentence for all columns that were checked only roughly; empty where there is none."""
+    rough = [fit for fit in fits if fit.rough]
+    if len(rough) < 2:
+        return "".join(fit.words() for fit in rough)
+    most = max(fit.hidden for fit in rough)
+    return say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=_up(most))
 
 
 WELL_MADE = Fits((), made=True)

@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.claimed import query_of
-from dpengine.asking.column_fit import WELL_MADE, Fits, declared_since
+from dpengine.asking.column_fit import WELL_MADE, Fits, declared_since, rough_words
 from dpengine.asking.people_told import PeopleTold, told_by
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
@@ -90,15 +90,19 @@ def in_short_html(entry: dp.Entry) -> str:
 
 
 def between(answer: dp.Answer, linked: bool = False) -> str:
-    """Below a headline, in its size: what a check found too little of to refuse the question, or would not have seen;
-    and what a finer one takes."""
+    """Below a headline: in large letters what a check found too little of to refuse the question; in small ones what a
+    rough check would not have seen, and what a finer one takes."""
     known = fits(answer).between(answer.query)
     if not known or answer.query.own_scales:
         return ""
-    told = " ".join(fit.note() for fit in known[:MOST_BETWEEN])
-    finer = _finer(answer, [fit.column for fit in known if fit.rough]) if linked else ""
-    ways = "".join(_mend(answer, fit.column) for fit in known if fit.in_part) if linked else ""
-    return f'<p class="headline-note">{escape(told)}</p>{ways}{finer}'
+    found = [fit for fit in known if fit.in_part]
+    large = " ".join(fit.note() for fit in found[:MOST_BETWEEN])
+    lines = [f'<p class="headline-note">{escape(large)}</p>'] if large else []
+    lines += [_mend(answer, fit.column) for fit in found] if linked else []
+    if rough := rough_words(known):
+        finer = _finer(answer, [fit.column for fit in known if fit.rough]) if linked else ""
+        lines.append(f'<p class="muted">{escape(rough)} {finer}</p>')
+    return "".join(lines)
 
 
 def _mend(answer: dp.Answer, column: str) -> str:
@@ -118,14 +122,14 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
         return ""
     share = prices.takes(table, table.preview(check).share)
     link = nav.address("data", table.name, check="1")
-    return f'<p><a class="way" href="{link}" target="_self">{escape(say("fit.finer", share=share))}</a></p>'
+    return f'<a class="way" href="{link}" target="_self">{escape(say("fit.finer", share=share))}</a>'
 
 
 def others(table: dp.Table, answer: dp.Answer) -> None:
     """Below an answer: columns that it is not about and that a paid check doubts, with the way to what helps."""
     if table.practice or table.closed:
         return
-    fits, own = of_table(table.name).all_of(table.schema.columns.items()), answer.query.about()
+    fits, own = of_table(table.name).all_of(table.schema.columns.items()), answer.query.used()
     if named := [one.column for one in fits if one.column not in own and (one.doubted or one.in_part)]:
         way = f'<a class="way" href="{nav.address("data", table.name, check="1")}" target="_self">'
         told = f"{escape(say('fit.others', columns=named))} {way}{escape(say('fit.others.link'))}</a>"
@@ -186,8 +190,9 @@ def html(answer: dp.Answer, linked: bool = False) -> str:
     """The notes; on a page `linked` to where columns are checked and declared anew, in a file not. Where each figure is
     of a column of its own they stand beside the figures."""
     known, people = fits(answer), told_by(answer)
-    large = {fit.note() for fit in known.between(answer.query)}  # which stand below the headline, in its size
-    found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in large]
+    between = known.between(answer.query)
+    above = {rough_words(between), *(fit.note() for fit in between)}  # right below the headline
+    found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in above]
     if since := since_then({"bounds": answer.receipt["claim"].get("bounds", {})}, str(answer.receipt["table"])):
         found.insert(0, since)
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]

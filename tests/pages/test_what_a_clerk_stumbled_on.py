@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
@@ -18,6 +21,7 @@ from dpengine.mechanisms.edges import near_end
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.parts import spend
+from ui.words.markup import unmarked
 
 MANY = dp.Budget("50", "1e-6")
 
@@ -140,3 +144,68 @@ def test_columns_that_no_name_explains_are_not_called_guessed_and_nothing_is_red
     assert say("data.cards.none") in page.text and 'class="refused' in html_of(page.app)
     assert say("data.cards.choose") not in page.text
     assert "Guessed from the names" in Page().upload("age,zw\n" + "1,2\n3,4\n" * 41).to("cards").text
+
+
+# --- a question comes back
+
+
+def until(app: Any, met: Callable[[], bool]) -> None:
+    """What is asked or saved in the background is there once the page is drawn again."""
+    for _ in range(600):
+        if met():
+            return
+        time.sleep(0.1)
+        app.run()
+    raise AssertionError("not in a minute")
+
+
+def test_after_a_list_is_completed_the_question_is_back_with_its_price(home: dp.Workspace) -> None:
+    """A third of the cells is not in the list; the noise hides that with a chance below 1e-9."""
+    frame = pd.DataFrame({"colour": ["red", "blue", "green"] * 1_000})
+    schema = dp.Schema({"colour": dp.Category(["red", "blue"])})
+    table = home.add_table("list", frame, schema=schema, unit=dp.Unit.rows(), budget=MANY)
+    table.ask(table.query("fit_checks", columns=["colour"], epsilon="5"))
+    app = open_page("ask", table="list", q="proportion", of='[["colour", "in", ["red"]]]')
+    label = unmarked(say("fit.way.list", column="colour"))
+    (way,) = [one.proto for one in app.get("page_link") if one.proto.label == label]
+    assert say("fit.means.declared") in plain(html_of(app))
+    address = {name: one for name, (one,) in parse_qs(way.query_string).items()}
+    asked = table.query("proportion", of=[["colour", "in", ["red"]]], epsilon="1").sentence()
+    app = open_page("data", **address)
+    assert say("data.change.then", question=asked) in plain(html_of(app))
+    (listed,) = [one for one in app.text_area if str(one.key).endswith("-listed")]
+    listed.set_value("red\nblue\ngreen").run()
+    next(one for one in app.button if one.key == "declare-save").click().run()
+    until(app, lambda: say("data.change.done") in plain(html_of(app)))
+    told = plain(html_of(app))
+    assert asked in told and "will be checked against what you said (in the price" in told
+    (go,) = [one for one in app.button if str(one.key).startswith("ask-go")]
+    assert go.label.endswith("%") and home.table("list").schema.category("colour").values == ("red", "blue", "green")
+
+
+@pytest.mark.parametrize("then", ["", "[]", "{", '{"q": 3}', '{"q": "no such"}', '{"q": "mean", "column": "none"}'])
+def test_an_address_that_names_no_question_to_come_back_to_changes_nothing(home: dp.Workspace, then: str) -> None:
+    frame, schema = pd.DataFrame({"age": [30, 40] * 50}), dp.Schema({"age": dp.Number(0, 120)})
+    home.add_table("then", frame, schema=schema, unit=dp.Unit.rows(), budget=MANY)
+    app = open_page("data", table="then", change="1", then=then)
+    assert say("data.change.then", question="").split(":")[0] not in plain(html_of(app))
+
+
+def test_a_code_that_a_check_found_in_part_is_named_with_one_click_below_the_answer(home: dp.Workspace) -> None:
+    """600 of 10,000 cells are 99; the noise hides that, or makes it a tenth, with a chance below 1e-9."""
+    frame = pd.DataFrame({"age": [30, 41, 52, 35] * 2_350 + [99] * 600})
+    schema = dp.Schema({"age": dp.Number(0, 120)})
+    table = home.add_table("part", frame, schema=schema, unit=dp.Unit.rows(), budget=MANY)
+    answer = table.ask(table.query("mean", column="age", epsilon="1"))
+    label = say("fit.way.code", column="age", code="99")
+    assert label not in [one.label for one in open_page("ask", table="part", answer=answer.request_id).button]
+    table.ask(table.query("fit_checks", columns=["age"], epsilon="2"))
+    app = open_page("ask", table="part", answer=answer.request_id)
+    assert "takes" in plain(html_of(app)).split(say("fit.in_part.ways"))[1]
+    next(one for one in app.button if one.label == label).click().run()
+    until(app, lambda: len(home.table("part").answers(5)) == 3)
+    last = home.table("part").answers(5)[-1]
+    assert last.query.card.key == "mean" and last.interval[0] <= 39.5 <= last.interval[1]
+    assert home.table("part").schema.number("age").codes == (99,)
+    app = open_page("ask", table="part", answer=last.request_id)
+    assert label not in [one.label for one in app.button]

@@ -119,6 +119,7 @@ def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
 
 def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
     answers.show(answer)
+    doubted.in_part(table, answer)
     fitting.others(table, answer)
     typical.tell(table, answer)
     beside(answer)

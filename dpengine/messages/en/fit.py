@@ -73,6 +73,8 @@ SENTENCES: dict[str, str] = {
     "fit.means.left_out": "those cells are left out, then the question is asked · takes {share}",
     "fit.means.fitting": "the answer says of which part it is · takes {share}",
     "fit.means.as_it_is": "asked as it is · takes {share}",
+    "fit.means.declared": "free; then your question is back, with its price",
+    "fit.in_part.ways": "The same question without those cells:",
     "fit.others_fit": "The check found nothing against {columns} other {columns|column|columns}.",
     "since.answer": "An older answer: {parts}.",
     "fit.bar.fits": "fits",

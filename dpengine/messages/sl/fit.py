@@ -73,6 +73,8 @@ SENTENCES: dict[str, str] = {
     "fit.means.left_out": "te celice se izpustijo, nato se vprašanje postavi · porabi {share}",
     "fit.means.fitting": "odgovor pove, za kateri del velja · porabi {share}",
     "fit.means.as_it_is": "vprašanje ostane, kot je · porabi {share}",
+    "fit.means.declared": "brezplačno; potem je vaše vprašanje spet tu, s svojo ceno",
+    "fit.in_part.ways": "Isto vprašanje brez teh celic:",
     "fit.others_fit": "Preverjanje ni našlo ničesar proti drugim stolpcem: {columns}.",
     "since.answer": "Starejši odgovor: {parts}.",
     "fit.bar.fits": "ustreza",

@@ -78,7 +78,7 @@ from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request under which a question's check is charged
-MOST_ASKED = 20  # of the newest answers that may tell how many people there are
+MOST_ASKED = 20  # of the newest answers that may tell how many people there are, or where a column's values lie
 
 
 class Table:
@@ -261,7 +261,8 @@ class Table:
             found = at_share(changed, part, rule, totals)
             return None if found is None else cheapest(found.at(three_figures(found.epsilon)), rule, totals)
 
-        return levers(query, share, bought, narrow=not self._found_outside(query.answer_column))
+        column = query.answer_column
+        return levers(query, share, bought, not self._found_outside(column), self._answered_between(column))
 
     def _found_outside(self, column: str) -> bool:
         """Did a paid check, of whatever declaration, find cells that do not fit the column?"""
@@ -269,6 +270,15 @@ class Table:
             return False
         known = (check.found.get(column) for check in self.fits().checks)
         return any(found is not None and found.misfit.low > 0 for found in known)
+
+    def _answered_between(self, column: str) -> tuple[Fraction, Fraction] | None:
+        """The ends between which the newest paid averages, medians and the like of a column lie; None without any."""
+        found = [] if self.practice else self.answers(MOST_ASKED)
+        own = [one for one in found if (one.query.answer_kind, one.query.answer_column) == ("place", column)]
+        ends = [one.interval for one in own if isinstance(one.interval, tuple) and not isinstance(one.interval[0], str)]
+        if not ends:
+            return None
+        return min(Fraction(low) for low, _ in ends), max(Fraction(high) for _, high in ends)
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
         """The same question at the largest ε that takes at most this share of the allowance now, or None."""

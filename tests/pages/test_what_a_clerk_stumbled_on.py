@@ -209,3 +209,5 @@ def test_a_code_that_a_check_found_in_part_is_named_with_one_click_below_the_ans
     assert home.table("part").schema.number("age").codes == (99,)
     app = open_page("ask", table="part", answer=last.request_id)
     assert label not in [one.label for one in app.button]
+    narrower = [one.proto for one in app.get("page_link") if "narrow the range" in one.proto.label]
+    assert len(narrower) == 1 and "open=age" in narrower[0].query_string and "then=" in narrower[0].query_string

@@ -4,7 +4,6 @@ Also the line before a question is paid for that says which check is in its pric
 
 from __future__ import annotations
 
-import json
 from html import escape
 from typing import Any
 
@@ -14,7 +13,7 @@ import dpengine as dp
 from dpengine.asking.checking import WayOut, ways_in_part
 from dpengine.asking.release import new_request
 from dpengine.messages import say
-from ui.parts import fitting, form, job, preview
+from ui.parts import fitting, job, preview
 from ui.shell import frame, nav, steer
 from ui.shell.state import may, workspace
 from ui.words import prices
@@ -105,7 +104,7 @@ def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int | str)
         if way.kind in _DECLARED or way.kind == "people":
             if may("revise", table.name):
                 declared = way.kind in _DECLARED
-                back = _back(table, query) if declared else {}
+                back = preview.back(table, query) if declared and query is not None else {}
                 where = {"change": "1", "open": way.column} | back if declared else {"protect": way.column}
                 st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
                 if back:
@@ -128,14 +127,6 @@ def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int | str)
             )
         told = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
         st.html(f'<p class="muted">{escape(told)}</p>')
-
-
-def _back(table: dp.Table, query: dp.Query | None) -> dict[str, str]:
-    """For the address of the column's card: the question to come back to, where Ask asks it."""
-    if query is None or form.STATE not in query.card.asked_on:
-        return {}
-    told = {name: one for name, one in preview.link(table, query).items() if name not in ("table", "epsilon")}
-    return {"then": json.dumps(told, ensure_ascii=False)}
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str) -> None:

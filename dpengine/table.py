@@ -10,6 +10,7 @@ from functools import cache
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals
 from dpengine.accountant.history import Past
 from dpengine.asking import made_rows, statement
 from dpengine.asking.account import lines_of
@@ -174,12 +175,19 @@ class Table:
         return True
 
     def took(self, entry: Entry) -> Fraction:
-        """How far a charge moved the meter, as a share of the allowance as it is now."""
-        return filter.used(self.budget.rule, entry.charge.totals_after) - 1 + self.left_before(entry)
+        """How far a charge moved the meter, as a share of the allowance as it is now. Where more protection was
+        declared since, as it counts now."""
+        before, after = self._sums(entry)
+        return filter.used(self.budget.rule, after) - filter.used(self.budget.rule, before)
 
     def left_before(self, entry: Entry) -> Fraction:
         """What was left of the allowance, as it is now, when a charge was made."""
-        return 1 - filter.used(self.budget.rule, self._workspace.ledger.before(entry.charge))
+        return 1 - filter.used(self.budget.rule, self._sums(entry)[0])
+
+    def _sums(self, entry: Entry) -> tuple[Totals, Totals]:
+        """The sums before and after a charge."""
+        ledger, charge = self._workspace.ledger, entry.charge
+        return ledger.recounted(charge) or (ledger.before(charge), charge.totals_after)
 
     def took_by(self, answer: Answer) -> Fraction:
         """The same for the charge of an answer."""

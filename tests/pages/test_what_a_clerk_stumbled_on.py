@@ -146,6 +146,14 @@ def test_columns_that_no_name_explains_are_not_called_guessed_and_nothing_is_red
     assert "Guessed from the names" in Page().upload("age,zw\n" + "1,2\n3,4\n" * 41).to("cards").text
 
 
+def test_a_range_that_was_checked_is_not_called_too_wide_where_it_is_changed(home: dp.Workspace) -> None:
+    frame, schema = pd.DataFrame({"amount_eur": [30, 60] * 200}), dp.Schema({"amount_eur": dp.Number(0, 10_000, 10)})
+    table = home.add_table("sums", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+    assert say("data.short.wide") in plain(html_of(open_page("data", table="sums", change="1")))
+    table.ask(table.query("fit_checks", columns=["amount_eur"], epsilon="0.5"))
+    assert say("data.short.wide") not in plain(html_of(open_page("data", table="sums", change="1")))
+
+
 # --- a question comes back
 
 

@@ -15,13 +15,14 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
 from ui.data import declare_cards as cards
 from ui.data import declare_draft as drafts
 from ui.data.declare import begin, heading, look, reconsider, waiting
 from ui.data.declare_column import OUT, Card
 from ui.data.declare_draft import Draft
-from ui.parts import addressed, form
+from ui.parts import addressed, fitting, form
 from ui.shell import frame, nav
 from ui.shell.language import address, in_address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
@@ -146,6 +147,8 @@ def show(below: Callable[[dp.Table], None]) -> None:
     if table.closed:
         raise AllowanceError("table.closed", table=table.name)
     draft = draft_of(table)
+    fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
+    draft.checked = {fit.column: fit.declared for fit in fits if fit.checked and fit.state != UNSURE}
     if (wanted := st.query_params.get("open")) in draft.cards and st.session_state.get(_OPENED) != (table.name, wanted):
         draft.opened = wanted
         st.session_state[_OPENED] = table.name, wanted

@@ -12,6 +12,7 @@ from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.data import declare_change
 from ui.parts import (
+    counted,
     doubted,
     first_look,
     folded,
@@ -85,7 +86,7 @@ with left, st.container(key="card-spend"):
         if not looking:
             frame.show_price(table, price)
         if query.counts_rows:
-            st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')
+            st.html(f'<p class="muted">{escape(counted.several_rows(query))}</p>')
         spend.describe(table, query, price, steps=True, answered=found if looking else None)
         rival.tell(table, usual)
         spend.exactly(table, usual, beside=partial(noise.tell, query, usual))

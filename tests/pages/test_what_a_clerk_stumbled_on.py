@@ -20,7 +20,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.edges import near_end
 from dpengine.messages import say
 from dpengine.messages.language import speaking
-from ui.parts import spend
+from ui.parts import counted, spend
 from ui.words.markup import unmarked
 
 MANY = dp.Budget("50", "1e-6")
@@ -91,6 +91,19 @@ def test_with_several_rows_a_person_an_answer_protects_all_of_them(
         several = name == "several"
         assert len(re.findall(all_rows, told)) == (2 if several else 0), told
         assert bool(re.search(one, told)) != several
+
+
+def test_an_error_that_is_planned_for_one_row_a_person_says_so_where_there_may_be_more() -> None:
+    facts = Facts("visits", dp.Schema({"age": dp.Number(0, 120)}), dp.Unit.column("who", 3), "replace", 900)
+    told = say("ask.each_row_planned")
+    for key, given, falls in (
+        ("mean", {"column": "age"}, True),
+        ("median", {"column": "age"}, True),
+        ("sum", {"column": "age"}, False),
+        ("count", {"where": [["age", ">=", 18]]}, False),
+    ):
+        query = dp.catalogue[key].build(facts, {"epsilon": "0.5"} | given)
+        assert (told in counted.several_rows(query)) == falls, key
 
 
 # --- checks

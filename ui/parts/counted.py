@@ -29,6 +29,13 @@ def words(query: dp.Query) -> str:
     return " ".join(filter(None, [cuts.sentence(query.cuts()), without, within]))
 
 
+def several_rows(query: dp.Query) -> str:
+    """Where rows count: at most how many of each person; and for how many an error is planned that falls with them."""
+    told = say("ask.each_row", most=query.facts.unit.at_most)
+    falls = query.of_size(2 * query.facts.about).promise().amount < query.promise().amount
+    return f"{told} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else told
+
+
 def finding(answer: dp.Answer, lead: str = "", linked: bool = False) -> str:
     """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
     of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,

@@ -151,6 +151,7 @@ SENTENCES: dict[str, str] = {
     "ask.again_sure": "It is a new draw with its own price; the answer you have stays.",
     "ask.again_pay": "Yes, pay for it",
     "ask.each_row": "In this table a person may have several rows. Rows count here, not people, and at most {most} of each person.",
+    "ask.each_row_planned": "The error is planned as if each person had one row; with more rows the range of the answer will be narrower.",
     "ask.running": "This very question is being asked just now, in another tab or by somebody else. Its answer will be free to see.",
     "ask.nothing_left": "The allowance of this table is used up. Earlier answers stay free to see; nothing more can be asked of it.",
     "ask.too_much": "This costs more than the {left} that is left. Accept a less exact answer, or ask something cheaper.",

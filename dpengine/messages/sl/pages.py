@@ -151,6 +151,7 @@ SENTENCES: dict[str, str] = {
     "ask.again_sure": "To je nov žreb s svojo ceno; odgovor, ki ga imate, ostane.",
     "ask.again_pay": "Da, plačam",
     "ask.each_row": "V tej tabeli ima oseba lahko več vrstic. Tu štejejo vrstice, ne osebe, in največ {most} {most|vrstica|vrstici|vrstice|vrstic} vsake osebe.",
+    "ask.each_row_planned": "Napaka je načrtovana, kot da bi imela vsaka oseba eno vrstico; z več vrsticami bo razpon odgovora ožji.",
     "ask.running": "Prav to vprašanje ta hip že čaka na odgovor, v drugem zavihku ali od koga drugega. Odgovor si boste lahko ogledali brezplačno.",
     "ask.nothing_left": "Proračun te tabele je porabljen. Prejšnji odgovori so še naprej brezplačno na ogled; vprašati pa je ni mogoče nič več.",
     "ask.too_much": "To stane več kot {left}, kolikor je ostalo. Sprejmite manj natančen odgovor ali vprašajte kaj cenejšega.",

@@ -33,7 +33,8 @@ READ_ON: dict[AnswerKind, tuple[str, str]] = {
 }
 
 
-def show(answer: dp.Answer, key: str = "answer") -> None:
+def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
+    """`ways` draws what helps, between the finding and its picture."""
     table = answer.receipt["table"]
     if answer.query.card.answer == "session":
         of = say("answer.of", sentence=answer.sentence, table=table)
@@ -49,6 +50,8 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{counted.finding(answer, lead, linked=True)}{_told_anew(answer)}"
     )
     steer.arrived(answer.request_id)
+    if ways is not None:
+        ways()
     if answer.query.answer_kind in READ_ON:
         read_on(answer)
     else:

@@ -118,9 +118,11 @@ def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
 
 
 def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
-    answers.show(answer)
-    doubted.in_part(table, answer)
-    levers.after_codes(table, answer.query)
+    def ways() -> None:
+        doubted.in_part(table, answer)
+        levers.after_codes(table, answer.query)
+
+    answers.show(answer, ways=ways)
     fitting.others(table, answer)
     typical.tell(table, answer)
     beside(answer)

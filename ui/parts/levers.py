@@ -52,11 +52,17 @@ def after_codes(table: dp.Table, query: dp.Query) -> None:
         many=len(codes),
         column=query.answer_column,
         upper=plain(column.upper),
-        now=query.promise().short(query),
-        then=then.promise().short(then),
+        now=_size(query),
+        then=_size(then),
     )
     where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
     st.page_link(nav.page("data"), label=unmarked(told), query_params=where)
+
+
+def _size(query: dp.Query) -> str:
+    """How far off the answer may be, as it stands at the end of its error bar."""
+    ends = query.promise().ends(query)
+    return query.promise().size_for(query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
 
 def _asked(table: dp.Table, query: dp.Query) -> dp.Query:

@@ -186,7 +186,7 @@ def describe(
     if not steps:  # there the button says it
         lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
     st.html("".join(lines))
-    if told := least_html(table, found or opening):
+    if (told := least_html(table, found or opening)) and table.meter().unused >= LITTLE:  # else it is said above
         st.html(told)
     doubted.before(table, query, price)
     if not fitting.offer(table, query) and (whose := fitting.supposed(table, query)):

@@ -12,7 +12,6 @@ from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.data import declare_change
 from ui.parts import (
-    counted,
     doubted,
     first_look,
     folded,
@@ -85,8 +84,6 @@ with left, st.container(key="card-spend"):
         looking = just_answered or (found is not None and not folded.composing(found, [key, given]))
         if not looking:
             frame.show_price(table, price)
-        if query.counts_rows:
-            st.html(f'<p class="muted">{escape(counted.several_rows(query))}</p>')
         spend.describe(table, query, price, steps=True, answered=found if looking else None)
         rival.tell(table, usual)
         spend.exactly(table, usual, beside=partial(noise.tell, query, usual))

@@ -53,8 +53,14 @@ def percents(shares: Sequence[Fraction], left: Fraction = Fraction(1)) -> list[s
     which may still be alike."""
     told = [percent_taken(left, share) for share in shares]
     alike = {text for text, many in Counter(told).items() if many > 1}
-    fine = (Decimal(f"{float(share) * 100:.2g}") for share in shares)
-    return [f"{local(f'{more:f}')} %" if text in alike else text for text, more in zip(told, fine, strict=True)]
+    return [_fine(share) if text in alike else text for text, share in zip(told, shares, strict=True)]
+
+
+def _fine(share: Fraction) -> str:
+    """A small share to two digits."""
+    exact = decimal_of(share * 100)
+    text = f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1)).normalize():f}"
+    return f"{local(text)} %"
 
 
 def percent_up(share: Fraction) -> str:

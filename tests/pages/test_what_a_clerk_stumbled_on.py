@@ -20,10 +20,18 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.edges import near_end
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from dpengine.noise.coins import SystemCoins
 from ui.parts import counted, spend
 from ui.words.markup import unmarked
 
 MANY = dp.Budget("50", "1e-6")
+
+
+@pytest.fixture(name="still")
+def without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These are about the page: noise alone finds cells that do not fit in one check of a hundred."""
+    for noise in ("laplace", "gaussian"):
+        monkeypatch.setattr(SystemCoins, noise, lambda self, values, scale: [int(value) for value in values])
 
 
 def labelled(app: Any, key: str) -> list[str]:
@@ -133,8 +141,8 @@ def test_an_answer_near_an_end_of_its_range_is_warned_of_only_where_it_says_some
     assert near_end(debt, -3, (-10, 0)) == "" and near_end(debt, -490, (-500, -480)) == "lower"
 
 
+@pytest.mark.usefixtures("still")
 def test_the_warning_at_an_end_goes_where_a_check_found_the_cells_beyond_the_other_end(home: dp.Workspace) -> None:
-    """160 of 2,000 cells lie below the range; the noise hides that with a chance below 1e-9."""
     frame, schema = pd.DataFrame({"hours": [24] * 1_840 + [5] * 160}), dp.Schema({"hours": dp.Number(10, 24)})
     table = home.add_table("below", frame, schema=schema, unit=dp.Unit.rows(), budget=MANY)
     answer = table.ask(table.query("mean", column="hours", epsilon="5"))
@@ -212,8 +220,8 @@ def test_an_address_that_names_no_question_to_come_back_to_changes_nothing(home:
     assert say("data.change.then", question="").split(":")[0] not in plain(html_of(app))
 
 
+@pytest.mark.usefixtures("still")
 def test_a_code_that_a_check_found_in_part_is_named_with_one_click_below_the_answer(home: dp.Workspace) -> None:
-    """600 of 10,000 cells are 99; the noise hides that, or makes it a tenth, with a chance below 1e-9."""
     frame = pd.DataFrame({"age": [30, 41, 52, 35] * 2_350 + [99] * 600})
     schema = dp.Schema({"age": dp.Number(0, 120)})
     table = home.add_table("part", frame, schema=schema, unit=dp.Unit.rows(), budget=MANY)

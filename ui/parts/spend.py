@@ -181,7 +181,8 @@ def describe(
             return found.useful if times == 1 else found.clear
         return None if steps else enough(table, query, price, times)
 
-    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
+    rows = f'<p class="muted">{escape(counted.several_rows(query))}</p>' if steps and query.counts_rows else ""
+    lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
     if not steps:  # there the button says it
         lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')

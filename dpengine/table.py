@@ -10,6 +10,7 @@ from functools import cache
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals
 from dpengine.accountant.history import Past
 from dpengine.asking import made_rows, statement
 from dpengine.asking.account import lines_of
@@ -78,7 +79,7 @@ from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request under which a question's check is charged
-MOST_ASKED = 20  # of the newest answers that may tell how many people there are
+MOST_ASKED = 20  # of the newest answers that may tell how many people there are, or where a column's values lie
 
 
 class Table:
@@ -174,12 +175,19 @@ class Table:
         return True
 
     def took(self, entry: Entry) -> Fraction:
-        """How far a charge moved the meter, as a share of the allowance as it is now."""
-        return filter.used(self.budget.rule, entry.charge.totals_after) - 1 + self.left_before(entry)
+        """How far a charge moved the meter, as a share of the allowance as it is now. Where more protection was
+        declared since, as it counts now."""
+        before, after = self._sums(entry)
+        return filter.used(self.budget.rule, after) - filter.used(self.budget.rule, before)
 
     def left_before(self, entry: Entry) -> Fraction:
         """What was left of the allowance, as it is now, when a charge was made."""
-        return 1 - filter.used(self.budget.rule, self._workspace.ledger.before(entry.charge))
+        return 1 - filter.used(self.budget.rule, self._sums(entry)[0])
+
+    def _sums(self, entry: Entry) -> tuple[Totals, Totals]:
+        """The sums before and after a charge."""
+        ledger, charge = self._workspace.ledger, entry.charge
+        return ledger.recounted(charge) or (ledger.before(charge), charge.totals_after)
 
     def took_by(self, answer: Answer) -> Fraction:
         """The same for the charge of an answer."""
@@ -261,7 +269,8 @@ class Table:
             found = at_share(changed, part, rule, totals)
             return None if found is None else cheapest(found.at(three_figures(found.epsilon)), rule, totals)
 
-        return levers(query, share, bought, narrow=not self._found_outside(query.answer_column))
+        column = query.answer_column
+        return levers(query, share, bought, not self._found_outside(column), self._answered_between(column))
 
     def _found_outside(self, column: str) -> bool:
         """Did a paid check, of whatever declaration, find cells that do not fit the column?"""
@@ -269,6 +278,15 @@ class Table:
             return False
         known = (check.found.get(column) for check in self.fits().checks)
         return any(found is not None and found.misfit.low > 0 for found in known)
+
+    def _answered_between(self, column: str) -> tuple[Fraction, Fraction] | None:
+        """The ends between which the newest paid averages, medians and the like of a column lie; None without any."""
+        found = [] if self.practice else self.answers(MOST_ASKED)
+        own = [one for one in found if (one.query.answer_kind, one.query.answer_column) == ("place", column)]
+        ends = [one.interval for one in own if isinstance(one.interval, tuple) and not isinstance(one.interval[0], str)]
+        if not ends:
+            return None
+        return min(Fraction(low) for low, _ in ends), max(Fraction(high) for _, high in ends)
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
         """The same question at the largest ε that takes at most this share of the allowance now, or None."""

@@ -10,6 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
+from ui.data import declare_change
 from ui.parts import (
     doubted,
     first_look,
@@ -35,6 +36,7 @@ from ui.workshop import workshop
 table = current_table()
 st.html(f'<h1 class="sr">{escape(say("page.ask"))}</h1>')
 frame.pick_table(table, "ask")
+declare_change.told(table)  # whoever came back from there
 request = job.current_request()
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:
@@ -82,8 +84,6 @@ with left, st.container(key="card-spend"):
         looking = just_answered or (found is not None and not folded.composing(found, [key, given]))
         if not looking:
             frame.show_price(table, price)
-        if query.counts_rows:
-            st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')
         spend.describe(table, query, price, steps=True, answered=found if looking else None)
         rival.tell(table, usual)
         spend.exactly(table, usual, beside=partial(noise.tell, query, usual))

@@ -133,6 +133,21 @@ def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
     return ways
 
 
+def ways_in_part(fit: ColumnFit, schema: Schema) -> list[WayOut]:
+    """What one click mends where a check found too little to refuse a question: codes, and words for “unknown”."""
+    column, name = fit.declared, fit.column
+    if fit.found is None or not fit.in_part:
+        return []
+    ways = []
+    if isinstance(column, Number):
+        mended = [(code, _with(schema, name, coded(column, code))) for code in fit.codes]
+        ways = [WayOut("code", name, schema=anew, code=text_of(code)) for code, anew in mended]
+    words = fit.found.parts.get("word")
+    if words is not None and words.low > 0 and (anew := words_fit(column)) is not None:
+        ways.append(WayOut("words", name, schema=_with(schema, name, anew)))
+    return ways
+
+
 def _with(schema: Schema, name: str, column: Column) -> Schema:
     return replace(schema, columns=schema.columns | {name: column})
 

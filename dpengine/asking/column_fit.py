@@ -105,8 +105,14 @@ class ColumnFit:
         if self.doubted or self.in_part:
             return self.reason()
         code = "unsure" if self.state == UNSURE else "fits" if self.found.quiet else "fits_rough"
-        hidden = max(self.found.misfit.high, self.found.sees) if code == "fits_rough" else self.found.misfit.high
-        return say(f"fit.found.{code}", column=self.column, most=_up(hidden))
+        return say(f"fit.found.{code}", column=self.column, most=_up(self.hidden))
+
+    @property
+    def hidden(self) -> Fraction:
+        """The share of cells that may not fit although the check found nothing."""
+        if self.found is None:
+            return Fraction(1)
+        return max(self.found.misfit.high, self.found.sees) if self.rough else self.found.misfit.high
 
     def fitting_share(self) -> str:
         """About which share of the cells fits, in words: “54 %”."""
@@ -206,15 +212,10 @@ class Fits:
         """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, one for all that
         were checked only roughly, and one for all unchecked ones."""
         fits, notes = self.about(query, part), self.doubts(query, part)
-        if len(rough := [fit for fit in fits if fit.rough]) > 1:
-            most = max(fit.found.misfit.high for fit in rough if fit.found is not None)
-            notes.append(say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=_up(most)))
-        else:
-            notes += [fit.words() for fit in rough]
-        if len(names := [fit.column for fit in fits if not fit.checked]) > 1:
-            notes.append(say("fit.note.unchecked_several", columns=names))
-        else:
-            notes += [say("fit.note.unchecked", column=name) for name in names]
+        if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
+            notes.append(rough)
+        if unchecked := unchecked_words(fits):
+            notes.append(unchecked)
         return notes
 
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
@@ -242,6 +243,23 @@ class Fits:
     def in_short(self, query: AnyQuery) -> str:
         """The same on a line that leads to the answer."""
         return " ".join(self.doubts(query))
+
+
+def rough_words(fits: Iterable[ColumnFit]) -> str:
+    """One sentence for all columns that were checked only roughly; empty where there is none."""
+    rough = [fit for fit in fits if fit.rough]
+    if len(rough) < 2:
+        return "".join(fit.words() for fit in rough)
+    most = max(fit.hidden for fit in rough)
+    return say("fit.note.fits_rough_several", columns=[fit.column for fit in rough], most=_up(most))
+
+
+def unchecked_words(fits: Iterable[ColumnFit]) -> str:
+    """One sentence for all columns that nobody has checked; empty where there is none."""
+    names = [fit.column for fit in fits if not fit.checked]
+    if len(names) > 1:
+        return say("fit.note.unchecked_several", columns=names)
+    return "".join(say("fit.note.unchecked", column=name) for name in names)
 
 
 WELL_MADE = Fits((), made=True)

@@ -49,16 +49,18 @@ def percent_taken(left: Fraction, share: Fraction) -> str:
 
 
 def percents(shares: Sequence[Fraction], left: Fraction = Fraction(1)) -> list[str]:
-    """Rising shares of the allowance, each as it is told where so much is left, or with as many digits as it takes to
-    tell it from its neighbours."""
+    """Rising shares of the allowance, each as it is told where so much is left; those that read alike to two digits,
+    which may still be alike."""
     told = [percent_taken(left, share) for share in shares]
-    for figures in range(2, 9):
-        twice = {text for text, many in Counter(told).items() if many > 1}
-        fine = (f"{float(share) * 100:.{figures}g}" for share in shares)
-        told = [
-            f"{local(f'{Decimal(more):f}')} %" if text in twice else text for text, more in zip(told, fine, strict=True)
-        ]
-    return told
+    alike = {text for text, many in Counter(told).items() if many > 1}
+    return [_fine(share) if text in alike else text for text, share in zip(told, shares, strict=True)]
+
+
+def _fine(share: Fraction) -> str:
+    """A small share to two digits."""
+    exact = decimal_of(share * 100)
+    text = f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1)).normalize():f}"
+    return f"{local(text)} %"
 
 
 def percent_up(share: Fraction) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import Past
@@ -171,6 +172,30 @@ class LedgerReader:
             return Charge.from_row(row[0]).totals_after if row else Totals.NOTHING
 
         return self._file.kept(("before", charge.budget, str(charge.seq)), read)
+
+    def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
+        """The sums of its budget before and after a charge, as they count since more protection was declared; None
+        where none was declared after it."""
+
+        def read(db: Database) -> dict[int, tuple[Totals, Totals]]:
+            done = owner_rows.protections(db, charge.budget)
+            if not done:
+                return {}
+            record, by_row_before = self._known_budget(db, charge.budget), self._by_row_before(db, charge.budget)
+            rows, last = Unit.from_json(record.unit).at_most, int(done[0]["seq"])
+            found: dict[int, tuple[Totals, Totals]] = {}
+            totals, seq = Totals.NOTHING, 0
+            while page := sound_rows(db, _NEXT_CHARGES, [charge.budget, seq, _PAGE]):
+                for row in page:
+                    seq = int(row["seq"])
+                    if seq > last:
+                        return found
+                    loss = paid_of(row, seq < by_row_before).loss_for(rows)
+                    found[seq] = totals, totals.plus(cost(loss, record.rule.alpha))
+                    totals = found[seq][1]
+            return found
+
+        return self._file.kept(("recounted", charge.budget), read).get(charge.seq)
 
     def walk(self, budget: str) -> Iterator[Entry]:
         """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""

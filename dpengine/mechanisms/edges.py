@@ -29,17 +29,23 @@ def beyond(query: AnyQuery, part: str) -> str:
     return say(f"edge.{kind}.{code}", name=query.shown().get(part, part), **ends)
 
 
-def near_end(query: AnyQuery, value: Json) -> str:
-    """Of an answer among a column's values that lies close to an end of its range: that the truth may lie beyond. At 0
-    a range usually ends because nothing is less."""
+def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
+    """At which end of its column's range an answer lies, "upper" or "lower"; empty where it lies elsewhere, or where
+    its own range reaches into the other half. A range that ends at 0 usually ends because nothing lies beyond."""
     column = query.facts.schema.columns.get(query.answer_column)
     if query.answer_kind != "place" or not isinstance(column, Number) or not isinstance(value, int | float | Fraction):
         return ""
     low, high = column.ends
-    margin = (high - low) * NEAR
-    code = "upper" if value >= high - margin else "lower" if low != 0 and value <= low + margin else ""
-    if not code:
-        return ""
+    first, last = interval if isinstance(interval, tuple) else (value, value)
+    margin, middle = (high - low) * NEAR, (low + high) / 2
+    if high != 0 and value >= high - margin and first >= middle:
+        return "upper"
+    return "lower" if low != 0 and value <= low + margin and last <= middle else ""
+
+
+def near_end_words(query: AnyQuery, code: str) -> str:
+    """What the truth may be where an answer lies at this end."""
+    column = query.facts.schema.number(query.answer_column)
     end = measured(figure(column.text(column.size - 1 if code == "upper" else 0)), column.measure)
     return say(f"edge.near.{code}", column=query.answer_column, end=end)
 

@@ -80,6 +80,10 @@ class SeenLedger(Ledger):
         epsilon = after.epsilon - paid.epsilon if finite else None  # type: ignore[operator]
         return Totals(epsilon, after.renyi - paid.renyi, after.delta - paid.delta)
 
+    def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
+        """Not where others use the budget unknown to this person: its sums are not theirs to know."""
+        return super().recounted(charge) if self._kindred(charge.budget) is None else None
+
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
         if self._kindred(budget) is not None:
             raise AllowanceError("protect.shared")

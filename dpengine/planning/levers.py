@@ -13,13 +13,15 @@ from fractions import Fraction
 from typing import Literal
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import floor, text_of, up
+from dpengine.core.exact import decimal_of, floor, text_of, up
 from dpengine.core.json_types import JsonObject
-from dpengine.declared.schema import Number, Schema
+from dpengine.declared.schema import Number
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
 
-NARROWER = 5  # times
+WIDE, VERY_WIDE = 500, 2_000  # steps: of fewer, as of ages and marks, nobody leaves a part out
+NARROWER, MUCH_NARROWER = 2, 5  # times
+AT_END = Fraction(3, 4)  # of the range: a code beyond this may be why it is so wide
 WORTH = Fraction(9, 10)  # a lever leaves at most so much of the error
 
 
@@ -38,37 +40,69 @@ def levers(
     price: Callable[[AnyQuery], Fraction | None],
     bought: Callable[[AnyQuery, Fraction], AnyQuery | None] = lambda query, share: None,
     narrow: bool = True,
+    known: tuple[Fraction, Fraction] | None = None,
 ) -> list[Lever]:
     """The strongest first. `price` says what a question takes, or None where it does not fit any more; `bought` builds
-    another question for that price. Not `narrow`: cells were found outside the range already."""
+    another question for that price. Not `narrow`: cells were found outside the range already. `known` are the ends
+    between which paid answers about the column lie: no range is offered that leaves them out."""
     coarse = query.coarse()
-    found = [*(_narrowed(query, coarse) if narrow else ()), *_fewer(query), *_dearer(query, coarse, price)]
+    found = [*(_narrowed(query, coarse, known) if narrow else ()), *_fewer(query), *_dearer(query, coarse, price)]
     if (share := price(query)) is not None:
         found += _told_by(query, coarse, lambda other: bought(other, share))
     now = query.promise().amount / coarse
     return sorted((one for one in found if one.noise <= now * WORTH), key=lambda one: one.noise)
 
 
-def _narrowed(query: AnyQuery, coarse: Fraction) -> Iterator[Lever]:
-    """The range a fifth as wide, between round ends, from the end that is nearer to zero."""
-    name = query.answer_column
-    column = query.facts.schema.columns.get(name)
-    if not isinstance(column, Number):
+def _narrowed(query: AnyQuery, coarse: Fraction, known: tuple[Fraction, Fraction] | None) -> Iterator[Lever]:
+    """A wide range cut to half of it, a very wide one to a fifth, at a round end, from the end that is nearer to
+    zero."""
+    column = query.facts.schema.columns.get(query.answer_column)
+    if not isinstance(column, Number) or column.size < WIDE or column.years:
         return
-    grain = Fraction(10) ** 12
-    while grain > column.diameter / NARROWER:
-        grain /= 10
-    width = max(floor(column.diameter / NARROWER / max(grain, column.step)), 1) * max(grain, column.step)
-    low, high = column.lower, column.lower + width
+    times = MUCH_NARROWER if column.size >= VERY_WIDE and column.step >= 1 else NARROWER
+    low, high = column.lower, _round(column.lower + column.diameter / times)
     if abs(column.upper) < abs(column.lower):
-        low, high = column.upper - width, column.upper
-    try:
-        narrow = Number(low, high, column.step, column.shape, column.missing, column.measure, column.codes)
-        schema = Schema(query.facts.schema.columns | {name: narrow})
-        changed = type(query).build(replace(query.facts, schema=schema), query.parameters())
-    except AllowanceError:  # a value for empty cells, an edge or a condition lies outside it
+        low, high = -_round(-(column.upper - column.diameter / times)), column.upper
+    if high - low < column.diameter / times / 2 or (column.lower < 0 < column.upper and not low <= 0 <= high):
+        return  # no round end is there
+    if known is not None and not (low <= known[0] and known[1] <= high):
         return
-    yield Lever("range", changed, changed.promise().amount / coarse, (column, narrow))
+    changed = _within(query, column, low, high)
+    if changed is not None:
+        narrow = changed.facts.schema.number(query.answer_column)
+        yield Lever("range", changed, changed.promise().amount / coarse, (column, narrow))
+
+
+def _round(end: Fraction) -> Fraction:
+    """Down to a figure such as 400, 150 or 0.5."""
+    if end <= 0:
+        return end
+    grain = Fraction(10) ** decimal_of(end).adjusted() / 2
+    return floor(end / grain) * grain
+
+
+def _within(query: AnyQuery, column: Number, low: Fraction, high: Fraction) -> AnyQuery | None:
+    """The same question, with its column declared between these ends."""
+    try:
+        narrow = replace(column, lower=low, upper=high)
+        schema = replace(query.facts.schema, columns=query.facts.schema.columns | {query.answer_column: narrow})
+        return type(query).build(replace(query.facts, schema=schema), query.parameters())
+    except AllowanceError:  # off the grid; or a value for empty cells, an edge or a condition lies outside it
+        return None
+
+
+def without_codes(query: AnyQuery) -> AnyQuery | None:
+    """The same question with half the range, where a code that was named as “unknown” lies near its upper end: the
+    range may be that wide for the code alone. None elsewhere, and where a narrower range does not help."""
+    column = query.facts.schema.columns.get(query.answer_column)
+    if not isinstance(column, Number):
+        return None
+    at_end = column.lower + column.diameter * AT_END
+    if not any(at_end <= code <= column.upper for code in column.codes):
+        return None
+    half = column.lower + floor(column.diameter / 2 / column.step) * column.step
+    found = _within(query, column, column.lower, half) if half > column.lower else None
+    return found if found is not None and found.promise().amount <= query.promise().amount * WORTH else None
 
 
 def _fewer(query: AnyQuery) -> Iterator[Lever]:

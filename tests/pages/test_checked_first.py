@@ -155,7 +155,8 @@ def test_of_the_cells_that_fit_the_headline_says_of_which_part_it_is(home: dp.Wo
     )
     answer = table.ask(table.query("mean", column="mark", epsilon="2"), checked=True, anyway=True)
     told = plain(html_of(open_page("ask", table="marks", answer=answer.request_id)))
-    assert re.search(r"Of the 6[5-8] % of cells that fit: about 2\.[45]", told)
+    share = re.search(r"Of the (\d+) % of cells that fit: about 2\.[45]", told)
+    assert share and 50 < int(share[1]) < 83  # two thirds; noise of about 1.5 is beyond that with a chance below 1e-9
 
 
 def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Workspace) -> None:
@@ -176,7 +177,8 @@ def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Wo
     shown = html_of(open_page("ask", table="rough", answer=answer.request_id))
     if fit.rough:
         share = prices.takes(table, table.preview(finer).share)
-        assert say("fit.finer", share=share) in plain(shown) and f'<p class="headline-note">{fit.note()}' in shown
+        assert say("fit.finer", share=share) in plain(shown) and plain(shown).count(fit.note()) == 1
+        assert f'<p class="muted">{fit.note()}' in shown and 'class="headline-note"' not in shown
     page = open_page("data", table="rough")
     assert [one for one in page.button if str(one.key).startswith("fit-again-exact-")] or not fit.rough
     table.ask(finer)

@@ -135,8 +135,8 @@ def look() -> None:
     st.html(f"<style>{_RULES}</style>")
 
 
-def heading(code: str, lead: bool = True, **facts: Any) -> None:
-    below = f'<p class="lead">{gloss.text(say(f"{code}.lead", **facts))}</p>' if lead else ""
+def heading(code: str, lead: bool = True, told: str = "lead", **facts: Any) -> None:
+    below = f'<p class="lead">{gloss.text(say(f"{code}.{told}", **facts))}</p>' if lead else ""
     st.html(f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>{below}')
 
 

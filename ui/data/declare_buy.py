@@ -102,18 +102,19 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
     try:
         usual, options = _spends(table, key, given)
         labels = spend.labels_of(table, lambda step: table.query(key, epsilon=step, **given), options)
-        paid = [step for step in options if step in labels]
-        options = sorted({*(paid if len(paid) > 1 else options[:2]), usual}, key=Fraction)  # a slider has two ends
-        with st.expander(say("data.buy.more")):
-            st.html(f'<p class="muted">{escape(say("spend.ends"))}</p>')
-            picked = st.select_slider(
-                say("spend.slider"),
-                options,
-                usual,
-                key=f"buy-spend-{key}-{given.get('column')}",
-                label_visibility="collapsed",
-                format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
-            )
+        options = spend.steps_of(labels, options, usual)
+        picked = usual
+        if len(options) > 1:
+            with st.expander(say("data.buy.more")):
+                st.html(f'<p class="muted">{escape(say("spend.ends"))}</p>')
+                picked = st.select_slider(
+                    say("spend.slider"),
+                    options,
+                    usual,
+                    key=f"buy-spend-{key}-{given.get('column')}",
+                    label_visibility="collapsed",
+                    format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
+                )
         query = table.query(key, epsilon=picked, **given)
     except AllowanceError as complaint:
         with above:

@@ -27,14 +27,18 @@ MOST_NAMED = 8  # columns in a sentence
 def describe(draft: Draft) -> None:
     with suppress(AllowanceError):  # nothing is known of any column yet
         care.suggest(draft)  # the errors on the lines are for what it is worth
-    heading("data.cards", sizes="" if draft.about else say("data.cards.sizes", people=draft.sizes[-1]))
+    guessed = any(card.candidates or card.guess for card in map(draft.card, draft.offered))
+    sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
+    heading("data.cards", told="lead" if guessed else "lead_none", sizes=sizes)
     _written(draft)
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
     one_yes = bool(single) and len(single) == len(waits)
     _unnamed(draft, [] if one_yes else waits)
     check = partial(_agree_on, draft, single) if one_yes else partial(settled, draft)
-    if closed and (one_yes or not waits) and (adds := care.at_once(draft)):
+    if not draft.chosen and draft.complaint is None:
+        st.html(f'<p class="muted">{escape(say("data.cards.choose"))}</p>')
+    if closed and draft.chosen and (one_yes or not waits) and (adds := care.at_once(draft)):
         _last(draft, check, adds, one_yes)
         return
     if one_yes:  # for all, and on

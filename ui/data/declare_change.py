@@ -6,6 +6,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from html import escape
 
 import streamlit as st
 
@@ -14,14 +15,16 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
 from ui.data import declare_cards as cards
 from ui.data import declare_draft as drafts
 from ui.data.declare import begin, heading, look, reconsider, waiting
 from ui.data.declare_column import OUT, Card
 from ui.data.declare_draft import Draft
-from ui.shell import frame
-from ui.shell.language import address
+from ui.parts import addressed, fitting, form
+from ui.shell import frame, nav
+from ui.shell.language import address, in_address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
@@ -78,10 +81,15 @@ def open_for(name: str) -> None:
 
 
 def _leave(name: str) -> None:
+    _forget(name)
+    address({"table": name})
+
+
+def _forget(name: str) -> None:
+    """What was being changed, and the purchase that was prepared below."""
     st.session_state[_KEY].pop(name, None)
     _left.pop((visitor(), name), None)
     put_away()
-    address({"table": name})
 
 
 def put_away() -> None:
@@ -139,12 +147,16 @@ def show(below: Callable[[dp.Table], None]) -> None:
     if table.closed:
         raise AllowanceError("table.closed", table=table.name)
     draft = draft_of(table)
+    fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
+    draft.checked = {fit.column: fit.declared for fit in fits if fit.checked and fit.state != UNSURE}
     if (wanted := st.query_params.get("open")) in draft.cards and st.session_state.get(_OPENED) != (table.name, wanted):
         draft.opened = wanted
         st.session_state[_OPENED] = table.name, wanted
     if draft.task is not None:
         _settle(draft, table.name)
     heading("data.change", table=table.name)
+    if (query := form.of_link(table, _then())) is not None:
+        st.html(f'<p role="status">{escape(say("data.change.then", question=query.sentence()))}</p>')
     if draft.task is not None:
         waiting(draft.task)
         return
@@ -185,9 +197,19 @@ def _settle(draft: Draft, name: str) -> None:
     if task.error is not None:
         draft.complaint, draft.pressed = task.error, True
         return
-    _leave(name)
+    then = _then()
     st.session_state[_TOLD] = name
+    _forget(name)
+    if then.get("q") in form.ORDER:
+        st.switch_page(nav.page("ask"), query_params=then | {"table": name} | in_address())
+    address({"table": name})
     st.rerun()
+
+
+def _then() -> dict[str, str]:
+    """The question that somebody came from and wants to go back to, as a link to Ask holds it."""
+    given = addressed.read(st.query_params.get("then"))
+    return {name: one for name, one in given.items() if isinstance(one, str)} if isinstance(given, dict) else {}
 
 
 def told(table: dp.Table) -> bool:

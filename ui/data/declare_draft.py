@@ -18,6 +18,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.id_names import numbering_people
+from dpengine.declared.schema import Column
 from dpengine.intake.postgres import SourceColumn
 from dpengine.messages import say
 from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
@@ -73,6 +74,7 @@ class Draft:
     chosen: list[str] = field(default_factory=list)  # the columns that are not left out
     cards: dict[str, Card] = field(default_factory=dict)
     opened: str | None = None  # the column that is being described
+    checked: dict[str, Column] = field(default_factory=dict)  # as it was when a paid check could tell something
     before: dict[str, list[Card]] = field(default_factory=dict)  # what each card said earlier, to undo
     care: str | None = None
     suggested: str | None = None  # what `care` was set to, as long as the person leaves it there

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.checking import usual_check
+from dpengine.asking.checking import CHEAP, ROUGH, check_for, usual_check
 from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
@@ -24,12 +24,7 @@ from ui.shell import steer
 from ui.words import prices
 from ui.words.wording import headline, range_words
 
-NOTHING = Fraction(1, 200)  # of the allowance: for this a check is as exact as can be
-CHEAP = Fraction(2, 100)  # for this nearly as exact, or as is usual
-DEAR = Fraction(1, 10)  # more than that no check is worth
-ROUGH, USUAL = 4, 10  # one person in so many
-FINE = (50, 20)
-STEPS = (ROUGH, USUAL, 20, 50)
+STEPS = (ROUGH, 10, 20, 50)  # a check is right within one person in this many
 MOST_TOLD = 12  # columns in a line
 
 
@@ -104,13 +99,16 @@ def _bars(checked: dp.Answer) -> str:
 
 
 def first(table: dp.Table) -> dp.Query | None:
-    """Right after a table was added: the check of all columns together; nothing where few people make it dear, or where
-    every column was checked."""
+    """The check of all unchecked columns that a question would buy with it; None where few people make it dear."""
     fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
-    unchecked = [fit.column for fit in fits if not fit.checked]
-    if not unchecked or table.practice:
+    return _usual(table, [fit.column for fit in fits if not fit.checked])
+
+
+def _usual(table: dp.Table, columns: Sequence[str], some: bool = False) -> dp.Query | None:
+    """The same of these columns; of `some` of the unchecked ones, as exact as is cheap."""
+    if not columns or table.practice:
         return None
-    return usual_check(table, unchecked[:MOST_COLUMNS], CHEAP, ROUGH)
+    return usual_check(table, columns, CHEAP, ROUGH) if some else check_for(table, columns)
 
 
 def people(table: dp.Table) -> None:
@@ -185,50 +183,35 @@ def stronger(table: dp.Table) -> bool:
 
 
 def _offer(table: dp.Table, unchecked: list[str]) -> None:
+    """The check that a question would buy, for the same price; another one is chosen under *more*."""
     above = st.container()
     with st.expander(say("data.fit.more")):
-        first_ones = unchecked[:MOST_COLUMNS]
+        all_of_them = unchecked[:MOST_COLUMNS]
         key = f"fit-which-{len(unchecked)}"
-        names = st.multiselect(say("data.fit.which"), unchecked, first_ones, key=key, max_selections=MOST_COLUMNS)
-        asked = table.query("fit_checks", epsilon="1", columns=names or first_ones)
-        options = {step: found for step in STEPS if (found := _at(table, asked, step)) is not None}
-        usual = _usual(table, options)
-        if options:
-            step = st.select_slider(
-                say("data.fit.exact"),
-                list(options),
-                usual or ROUGH,
-                key=f"fit-exact-{len(names)}",
-                format_func=lambda one: say("data.fit.exact_step", share=percent(Fraction(1, one))),
-            )
+        names = st.multiselect(say("data.fit.which"), unchecked, all_of_them, key=key, max_selections=MOST_COLUMNS)
+        names = names or all_of_them
+        usual = _usual(table, names, some={*names} != {*all_of_them})
+        asked = table.query("fit_checks", epsilon="1", columns=names)
+        found = [table.least_priced(asked, Fraction(asked.most, step)) for step in STEPS]
+        options = {_within(one): one for one in [*found, usual] if one is not None}  # of two alike, the usual one
+        options = dict(sorted(options.items(), key=lambda one: one[1].promise().amount, reverse=True))
+        query = usual or next(iter(options.values()), None)
+        if query is not None and len(options) > 1:
+            label, start = say("data.fit.exact"), _within(query)
+            query = options[st.select_slider(label, list(options), start, key=f"fit-exact-{len(names)}-{start}")]
     with above:
-        if not options or (usual is None and step == ROUGH):
-            job.hint(say("data.fit.few_people", people=table.facts.about, columns=len(names or unchecked)))
-        if options:
-            query = options[step]
+        if query is None or (usual is None and query == next(iter(options.values()))):
+            job.hint(say("data.fit.few_people", people=table.facts.about, columns=len(names)))
+        if query is not None:
             worth = say("data.fit.all_worth", alpha=query.promise().amount, chance=chance(query.beta))
             st.html(f"<p>{escape(worth)}</p>")
-            takes = prices.takes(table, _share(table, query))
-            label = say("data.fit.all_button", columns=len(names or unchecked), share=takes)
+            takes = prices.takes(table, table.preview(query).share)
+            label = say("data.fit.all_button", columns=len(names), share=takes)
             job.ask_button(label, table, query, "buy-fit", kind="primary" if usual else "secondary")
 
 
-def _at(table: dp.Table, asked: dp.Query, step: int) -> dp.Query | None:
-    """The check that is right within one person in so many, with the noise that takes least; None where none fits."""
-    return table.least_priced(asked, Fraction(asked.most, step))
-
-
-def _usual(table: dp.Table, options: dict[int, dp.Query]) -> int | None:
-    """As exact as takes next to nothing: noise alone then hardly ever casts doubt on a column. Else as exact as is
-    cheap, else roughly; None where even that is dear."""
-    for step, most in ((FINE[0], NOTHING), (FINE[1], CHEAP), (USUAL, CHEAP)):
-        if step in options and _share(table, options[step]) <= most:
-            return step
-    return ROUGH if ROUGH in options and _share(table, options[ROUGH]) <= DEAR else None
-
-
-def _share(table: dp.Table, query: dp.Query) -> Fraction:
-    return table.preview(query).share
+def _within(query: Any) -> str:
+    return say("data.fit.exact_step", share=percent(query.promise().amount / query.most))
 
 
 def some(names: list[str]) -> str:

@@ -160,7 +160,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
             column = column_of(card, draft.dialect)
             words = price.short_words(column)
             if not asks:
-                off = _off(draft, card, column)
+                off = _off(draft, name, column)
         except AllowanceError:
             pass
     shown = escape(words)
@@ -168,7 +168,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
         column = column_of(card, draft.dialect)
         spelled = price.also(column)  # so that whoever finds another spelling in the file need not open the column
         like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:SHOWN])
-        off = _off(draft, card, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
+        off = _off(draft, name, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
         brief = price.briefly(column)
         whole = not spelled and price.told_whole(column)  # then its cells stand there already
         said = [
@@ -189,11 +189,13 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
     return f'<div class="line {state}">{parts}<span class="off">{off}</span><span class="tag">{tag}</span></div>'
 
 
-def _off(draft: Draft, card: Card, column: Column) -> str:
-    """How far off the first answer will be; with a warning where that is more than a usual value."""
+def _off(draft: Draft, name: str, column: Column) -> str:
+    """How far off the first answer will be; with a warning where that is more than a usual value, unless the range was
+    checked as it stands here."""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
-    usual = presets.RANGES.get(card.usual or "")
-    wide = price.too_wide(column, usual.like, *facts) if usual is not None else ""
+    usual = presets.RANGES.get(draft.card(name).usual or "")
+    checked = draft.checked.get(name) == column
+    wide = "" if usual is None or checked else price.too_wide(column, usual.like, *facts)
     warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""
     return escape(price.short(column, *facts)) + warned
 

@@ -33,7 +33,8 @@ READ_ON: dict[AnswerKind, tuple[str, str]] = {
 }
 
 
-def show(answer: dp.Answer, key: str = "answer") -> None:
+def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
+    """`ways` draws what helps, between the finding and its picture."""
     table = answer.receipt["table"]
     if answer.query.card.answer == "session":
         of = say("answer.of", sentence=answer.sentence, table=table)
@@ -41,7 +42,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         where = {"table": table, "session": answer.request_id}
         st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
         return
-    meaning = say(f"answer.meaning.{answer.query.facts.relation}")
+    meaning = protects("answer.meaning", answer.query)
     lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>{fitting.html(answer, linked=True)}'
     st.html(
         f'<p class="question arrived" tabindex="-1">'
@@ -49,12 +50,20 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{counted.finding(answer, lead, linked=True)}{_told_anew(answer)}"
     )
     steer.arrived(answer.request_id)
+    if ways is not None:
+        ways()
     if answer.query.answer_kind in READ_ON:
         read_on(answer)
     else:
         with st.container(key=f"card-{key}"):
             picture(answer, key)
     receipt(answer, key)
+
+
+def protects(code: str, query: dp.Query) -> str:
+    """What the promise protects: a person's row, or all rows of a person who may have several."""
+    most = query.facts.unit.at_most
+    return say(f"{code}.{query.facts.relation}{'_each' if most > 1 else ''}", most=most)
 
 
 def read_on(answer: dp.Answer) -> None:
@@ -193,7 +202,7 @@ def not_adding() -> str:
 def receipt(answer: dp.Answer, key: str) -> None:
     """One visible line, with everything else behind it."""
     short = answer.receipt["charge"]["hash"]
-    relation = say(f"relation.short.{answer.query.facts.relation}")
+    relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
     st.html(f'<p class="receipt">{gloss.text(line)}</p>')
     with st.expander(say("receipt.open")):

@@ -6,9 +6,11 @@ from fractions import Fraction
 from html import escape
 
 import dpengine as dp
+from dpengine.asking.column_fit import MADE
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
-from dpengine.mechanisms.edges import near_end
+from dpengine.mechanisms.counts.fit_checks import UNSURE
+from dpengine.mechanisms.edges import near_end, near_end_words
 from dpengine.messages import say
 from ui.parts import fitting
 from ui.words.edge_words import edges
@@ -25,6 +27,13 @@ def words(query: dp.Query) -> str:
     empty = query.counted_empty()
     within = say("cut.within", columns=empty) if empty else ""
     return " ".join(filter(None, [cuts.sentence(query.cuts()), without, within]))
+
+
+def several_rows(query: dp.Query) -> str:
+    """Where rows count: at most how many of each person; and for how many an error is planned that falls with them."""
+    told = say("ask.each_row", most=query.facts.unit.at_most)
+    falls = query.of_size(2 * query.facts.about).promise().amount < query.promise().amount
+    return f"{told} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else told
 
 
 def finding(answer: dp.Answer, lead: str = "", linked: bool = False) -> str:
@@ -51,13 +60,17 @@ def _of_fitting(answer: dp.Answer, said: str) -> str:
 
 
 def _near_end(answer: dp.Answer) -> str:
-    """Nothing where a paid check says that most cells fit."""
-    told = near_end(answer.query, answer.value)
-    column = answer.query.facts.schema.columns.get(answer.query.answer_column)
-    if not told or column is None:
+    """Nothing where the answer says nothing itself. Once a check could tell, only where it found cells beyond that very
+    end, and no code that would pull the answer there."""
+    query, code = answer.query, near_end(answer.query, answer.value, answer.interval)
+    if not code or query.state(answer.value, answer.interval):
         return ""
-    known = fitting.fits(answer).of(answer.query.answer_column, column)
-    return "" if known.checked and known.fits and not known.rough else told
+    known = fitting.fits(answer).of(query.answer_column, query.facts.schema[query.answer_column])
+    if known.state == MADE or (known.found is not None and known.state != UNSURE):
+        beyond = None if known.found is None else known.found.parts.get({"upper": "above", "lower": "below"}[code])
+        if beyond is None or beyond.low <= 0 or known.codes:
+            return ""
+    return near_end_words(query, code)
 
 
 def _hardly(answer: dp.Answer) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.checking import WayOut
+from dpengine.asking.checking import WayOut, ways_in_part
 from dpengine.asking.release import new_request
 from dpengine.messages import say
-from ui.parts import fitting, job
+from ui.parts import fitting, job, preview
 from ui.shell import frame, nav, steer
 from ui.shell.state import may, workspace
 from ui.words import prices
@@ -81,6 +81,20 @@ def show(table: dp.Table, refused: dp.ColumnDoubted, query: dp.Query | None, req
     steer.arrived(request or None)
 
 
+def in_part(table: dp.Table, answer: dp.Answer) -> None:
+    """Below an answer: where a check found too few codes or words for “unknown” to refuse it, one click names them and
+    asks again."""
+    if table.practice or table.closed or not may("ask", table.name):
+        return
+    known, spared = fitting.of_table(table.name), answer.query.where.fitting()
+    names = [name for name in table.schema.columns if name in answer.query.about() and name not in spared]
+    ways = [way for name in names for way in ways_in_part(known.of(name, table.schema[name]), table.schema)]
+    if ways and may("revise", table.name):
+        st.html(f"<p>{escape(say('fit.in_part.ways'))}</p>")
+        for place, way in enumerate(ways):
+            _way(table, way, answer.query, f"part-{place}")
+
+
 def _paid(table: dp.Table, refused: dp.ColumnDoubted) -> str:
     if refused.check is None:
         return say("fit.not_asked")
@@ -93,19 +107,23 @@ def _real(refused: dp.ColumnDoubted, query: dp.Query | None) -> list[WayOut]:
     return [WayOut("real", way.column, query=query, code=way.code) for way in refused.ways if way.kind == "code"][:1]
 
 
-def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int) -> None:
+def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int | str) -> None:
     label, key = unmarked(way.words()), f"way-{way.kind}-{place}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{place}"):
         if way.kind in _DECLARED or way.kind in _WHOSE:
             if may("revise", table.name):
-                where = {"change": "1", "open": way.column} if way.kind in _DECLARED else {"protect": way.column}
+                declared = way.kind in _DECLARED
+                back = preview.back(table, query) if declared and query is not None else {}
+                where = {"change": "1", "open": way.column} | back if declared else {"protect": way.column}
                 st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
+                if back:
+                    st.html(f'<p class="muted">{escape(say("fit.means.declared"))}</p>')
             return
         if (asked := way.query or query) is None:
             return
         if way.schema is not None and not may("revise", table.name):
             return
-        best = table.cheapest(asked)
+        best = asked if way.schema is not None else table.cheapest(asked)
         checked = way.kind in _CHECKED
         seen = table.preview(best, checked=checked)
         kind: job.Kind = job.PRIMARY if place == 0 else job.SECONDARY

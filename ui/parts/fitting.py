@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.claimed import query_of
-from dpengine.asking.column_fit import WELL_MADE, Fits, declared_since
+from dpengine.asking.column_fit import WELL_MADE, Fits, declared_since, rough_words, unchecked_words
 from dpengine.asking.people_told import PeopleTold, told_by
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
@@ -90,18 +90,19 @@ def in_short_html(entry: dp.Entry) -> str:
 
 
 def between(answer: dp.Answer, linked: bool = False) -> str:
-    """Below a headline, in its size: what a check found too little of to refuse the question, or would not have seen;
-    and what a finer one takes."""
+    """Below a headline, in its size: that rows are counted and not people; what a check found too little of to refuse
+    the question, or would not have seen; that nobody has checked; and what a finer check takes."""
     whole = fits(answer)
-    known, whose = whole.between(answer.query), whole.row_notes(answer.query)
-    if answer.query.own_scales:
-        known = []
-    if not known and not whose:
-        return ""
-    told = " ".join([*whose, *(fit.note() for fit in known[:MOST_BETWEEN])])
-    finer = _finer(answer, [fit.column for fit in known if fit.rough]) if linked else ""
-    ways = "".join(_mend(answer, fit.column) for fit in known if fit.in_part) if linked else ""
-    return f'<p class="headline-note">{escape(told)}</p>{ways}{finer}'
+    known = [] if answer.query.own_scales else whole.between(answer.query)
+    found = [fit for fit in known if fit.doubted or fit.in_part]
+    large = [*whole.row_notes(answer.query), *(fit.note() for fit in found[:MOST_BETWEEN])]
+    large += [words for words in (rough_words(known), unchecked_words(known)) if words]
+    lines = [f'<p class="headline-note">{escape(" ".join(large))}</p>'] if large else []
+    if linked:
+        lines += [_mend(answer, fit.column) for fit in found]
+        finer = _finer(answer, [fit.column for fit in known if fit.rough or not fit.checked])
+        lines += [f"<p>{finer}</p>"] if finer else []
+    return "".join(lines)
 
 
 def _mend(answer: dp.Answer, column: str) -> str:
@@ -121,14 +122,14 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
         return ""
     share = prices.takes(table, table.preview(check).share)
     link = nav.address("data", table.name, check="1")
-    return f'<p><a class="way" href="{link}" target="_self">{escape(say("fit.finer", share=share))}</a></p>'
+    return f'<a class="way" href="{link}" target="_self">{escape(say("fit.finer", share=share))}</a>'
 
 
 def others(table: dp.Table, answer: dp.Answer) -> None:
     """Below an answer: columns that it is not about and that a paid check doubts, with the way to what helps."""
     if table.practice or table.closed:
         return
-    fits, own = of_table(table.name).all_of(table.schema.columns.items()), answer.query.about()
+    fits, own = of_table(table.name).all_of(table.schema.columns.items()), answer.query.used()
     if named := [one.column for one in fits if one.column not in own and (one.doubted or one.in_part)]:
         way = f'<a class="way" href="{nav.address("data", table.name, check="1")}" target="_self">'
         told = f"{escape(say('fit.others', columns=named))} {way}{escape(say('fit.others.link'))}</a>"
@@ -189,9 +190,9 @@ def html(answer: dp.Answer, linked: bool = False) -> str:
     """The notes; on a page `linked` to where columns are checked and declared anew, in a file not. Where each figure is
     of a column of its own they stand beside the figures."""
     known, people = fits(answer), told_by(answer)
-    below = known.between(answer.query)  # which stand below the headline, in its size
-    large = {fit.note() for fit in below}
-    found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in large]
+    between = known.between(answer.query)
+    above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}  # below the headline
+    found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in above]
     if since := since_then({"bounds": answer.receipt["claim"].get("bounds", {})}, str(answer.receipt["table"])):
         found.insert(0, since)
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
@@ -199,7 +200,7 @@ def html(answer: dp.Answer, linked: bool = False) -> str:
         way = people_way(str(answer.receipt["table"])) if linked else ""
         several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
         told.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
-    if linked and (found or not all(fit.checked for fit in below)):
+    if linked and (found or not all(fit.checked for fit in between)):
         place = nav.address("data", str(answer.receipt["table"]), check="1")
         told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
     return "".join(told)

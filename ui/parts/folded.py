@@ -14,7 +14,7 @@ import dpengine as dp
 from dpengine.asking.asked import same_question
 from dpengine.messages import say
 from ui.parts import answer as answers
-from ui.parts import doubted, fitting, job, looks, typical
+from ui.parts import doubted, fitting, job, levers, looks, typical
 from ui.shell import steer
 from ui.words.markup import unmarked
 from ui.words.wording import headline
@@ -118,7 +118,11 @@ def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
 
 
 def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
-    answers.show(answer)
+    def ways() -> None:
+        doubted.in_part(table, answer)
+        levers.after_codes(table, answer.query)
+
+    answers.show(answer, ways=ways)
     fitting.others(table, answer)
     typical.tell(table, answer)
     beside(answer)

@@ -103,6 +103,16 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
     return given
 
 
+def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
+    """The question in a link to this form; None where it holds none that can be asked."""
+    if link.get("q") not in ORDER:
+        return None
+    try:
+        return table.query(link["q"], **USUAL | _read(link))
+    except dp.AllowanceError:
+        return None
+
+
 def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Writes the form to the URL, so that every view can be sent as a link."""
     told = {"q": key} | {

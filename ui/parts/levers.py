@@ -8,10 +8,12 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.exact import text_of
 from dpengine.messages import plain, say
-from dpengine.planning.levers import Lever
-from ui.parts import preview
+from dpengine.planning.levers import Lever, without_codes
+from ui.parts import fitting, preview
 from ui.shell import nav
+from ui.shell.state import may
 from ui.words import prices
 from ui.words.markup import unmarked
 
@@ -28,9 +30,39 @@ def show(table: dp.Table, query: dp.Query) -> None:
         if one.ends is None:
             st.page_link(nav.page("ask"), label=words, query_params=preview.link(table, asked))
         elif not table.practice:
-            st.page_link(nav.page("data"), label=words, query_params={"table": table.name, "change": "1"})
+            where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
+            st.page_link(nav.page("data"), label=words, query_params=where)
         else:
             st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def after_codes(table: dp.Table, query: dp.Query) -> None:
+    """Below an answer: where a code that means “unknown” lies near the upper end of the range, the range may be that
+    wide for the code alone. Not where a check found cells beyond it."""
+    then, column = without_codes(query), table.schema.columns.get(query.answer_column)
+    if then is None or not isinstance(column, dp.Number) or column != query.facts.schema[query.answer_column]:
+        return
+    fit = fitting.of_table(table.name).of(query.answer_column, column)
+    if table.practice or table.closed or fit.doubted or fit.in_part or not may("revise", table.name):
+        return
+    codes = [text_of(code) for code in column.codes if code <= column.upper]
+    told = say(
+        "lever.codes",
+        codes=codes,
+        many=len(codes),
+        column=query.answer_column,
+        upper=plain(column.upper),
+        now=_size(query),
+        then=_size(then),
+    )
+    where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
+    st.page_link(nav.page("data"), label=unmarked(told), query_params=where)
+
+
+def _size(query: dp.Query) -> str:
+    """How far off the answer may be, as it stands at the end of its error bar."""
+    ends = query.promise().ends(query)
+    return query.promise().size_for(query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
 
 def _asked(table: dp.Table, query: dp.Query) -> dp.Query:

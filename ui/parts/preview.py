@@ -62,3 +62,11 @@ def link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     for name, value in form.whole(query).items():
         told[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return told
+
+
+def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """For the address of a column's card: the question to come back to, where Ask asks it."""
+    if form.STATE not in query.card.asked_on:
+        return {}
+    told = {name: one for name, one in link(table, query).items() if name not in ("table", "epsilon")}
+    return {"then": json.dumps(told, ensure_ascii=False)}

@@ -25,6 +25,7 @@ from ui.words.markup import unmarked
 
 DEAR = Fraction(1, 5)  # of the allowance: more than that is asked for twice
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
+LITTLE = Fraction(1, 1000)  # of the allowance: less than that buys only noise, and reads as nothing
 _REFUSED = "spend-refused"
 _SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
 ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
@@ -114,10 +115,14 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
             now = text_of(read_number(now, "ε"))
         except (dp.AllowanceError, ValueError):
             now = options[0]
+    if table.meter().unused < LITTLE:
+        st.html(f'<p class="warn" role="status">{escape(say("spend.almost_nothing"))}</p>')
+        return str(now)
     st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
     slider, labels = f"{place}-slider", labels_of(table, make, options)
-    paid = [step for step in options if step in labels]
-    options = sorted({*(paid if len(paid) > 1 else options[:2]), now}, key=Fraction)  # a slider has two ends
+    options = steps_of(labels, options, now)
+    if len(options) < 2:
+        return str(now)
     st.session_state[slider] = now
     st.select_slider(
         say("spend.slider"),
@@ -131,9 +136,19 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
     return str(st.session_state[_epsilon(place)])
 
 
+def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
+    """The steps of a slider: those that what is left pays for, and the one it stands at. A browser knows a step by its
+    words: of several that read alike one stays, the most exact."""
+    kept = {labels[step]: step for step in options if step in labels}
+    if len(kept) < 2 and (dear := [step for step in options if step not in labels]):
+        kept[""] = dear[0]  # a slider has two ends
+    kept[labels.get(now, "")] = now
+    return sorted(kept.values(), key=Fraction)
+
+
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
     """What each of the steps that what is left pays for takes of the allowance: nothing else is a price to a person who
-    asks. Two that take about the same still read differently: a browser knows a step by its words."""
+    asks."""
     try:
         prices = zip(steps, table.prices([make(step) for step in steps]), strict=True)
     except dp.AllowanceError:  # there is no question yet
@@ -166,12 +181,13 @@ def describe(
             return found.useful if times == 1 else found.clear
         return None if steps else enough(table, query, price, times)
 
-    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
+    rows = f'<p class="muted">{escape(counted.several_rows(query))}</p>' if steps and query.counts_rows else ""
+    lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
     if not steps:  # there the button says it
         lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
     st.html("".join(lines))
-    if told := least_html(table, found or opening):
+    if (told := least_html(table, found or opening)) and table.meter().unused >= LITTLE:  # else it is said above
         st.html(told)
     doubted.before(table, query, price)
     if not fitting.offer(table, query) and (whose := fitting.supposed(table, query)):

@@ -78,7 +78,7 @@ SENTENCES: dict[str, str] = {
     "compare.near_zero": "{second} is too near 0 to divide by",
     "compare.claim": "These ranges hold {chance} times in 100, all at once with whatever else could have been picked from the answers of this allowance; that is why they are wider than those of single answers. They are about the table “{table}” as it was counted, not about the world.",
     "compare.claim_alone": "These ranges hold {chance} times in 100 for this one answer. They were bought with it and cannot be widened afterwards, so if you picked it because it stands out among several answers, they hold less often. They are about the table “{table}” as it was counted, not about the world.",
-    "compare.claim_bought": "These ranges hold {chance} times in 100, all at once: each was bought with its answer, and the chances that one of them fails add up. They cannot be widened afterwards, so if you picked these answers because they stand out among several, they hold less often. They are about the table “{table}” as it was counted, not about the world.",
+    "compare.claim_bought": "These ranges hold all at once, {chance} times in 100. Each was bought with its answer, and the chances that one of them fails add up. They cannot be widened afterwards. If you picked these answers because they stand out among several, they hold less often. They describe the table “{table}” as it was counted, not the world.",
     "compare.twice": "Whoever is counted in two of the answers counts twice in the sum.",
     "compare.number": "Pick two figures or more, up to {most}.",
     "compare.tables": "These figures are of different tables. Pick figures of one table.",

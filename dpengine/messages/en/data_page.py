@@ -340,6 +340,7 @@ SENTENCES: dict[str, str] = {
     "data.change.save": "Save",
     "data.change.leave": "Leave it as it was",
     "data.change.same": "Nothing was changed yet; change a card or choose another column, or leave it as it was.",
+    "data.change.then": "Your question waits: {question}. Once you save, it is back with its price; the column is checked again first.",
     "data.change.bought": "the answer you bought",
     "data.change.done": "Saved. The allowance is the same as before, and so are the answers already given.",
     "data.price.for": "For {people} people: {told}",

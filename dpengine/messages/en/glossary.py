@@ -19,7 +19,7 @@ SENTENCES: dict[str, str] = {
     "gloss.delta.means": "A tiny chance set aside for the limit of ε to fail, usually far below one in the number of people. With δ = 0 the limit holds without exception.",
     "gloss.privacy": "differential privacy",
     "gloss.privacy.seen": "differential privacy|differentially private",
-    "gloss.privacy.means": "The promise behind every answer here: had one person’s row said something else, or, where being in the table is a secret, had that person not been there, the same answers would have been almost as likely. It holds whatever anybody knows about the others.",
+    "gloss.privacy.means": "The promise behind every answer here: had one person’s data been different, or, where being in the table is a secret, had that person not been there, the same answers would have been almost as likely. It holds whatever anybody knows about the others.",
     "gloss.noise": "noise",
     "gloss.noise.seen": "noise|noisy",
     "gloss.noise.means": "A little chance that is mixed into an answer before anybody sees it, so that no single person can be worked out from it. How large it is follows from public facts alone, and is no secret.",

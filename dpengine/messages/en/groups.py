@@ -71,6 +71,7 @@ SENTENCES: dict[str, str] = {
     "preview.band": "A curve, in a band this wide: {promise}.",
     "lever.lead": "What would help, the strongest first. Nobody looked at your rows for this; only you can know whether a range is enough:",
     "lever.range": "If no {column} is beyond {after}, declare that instead of {before}: {now} becomes {then}.",
+    "lever.codes": "{codes} {many|means|mean} “unknown” in {column}. If its real values end earlier than {upper}, narrow the range: half as wide, the planned error falls from {now} to {then}.",
     "lever.groups": "Fewer groups: {now} becomes {then}. ({question})",
     "lever.bars": "Bars of all values for the same price, and the first {many} read off them: now {now}; then each bar {then}. ({question})",
     "lever.top": "Only the most common one, for the same price: {then}. ({question})",

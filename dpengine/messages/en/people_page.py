@@ -124,7 +124,7 @@ SENTENCES: dict[str, str] = {
     "grants.wish.question": "{person} asks to let one question pass that takes {takes} of the allowance",
     "grants.wish.table": "Table: {table}",
     "grants.wish.reason": "“{reason}”",
-    "grants.odds.replace": "Saying yes does not loosen the table’s promise: however its allowance is used, and whoever uses it, somebody who is {prior} % sure of something about a person’s row can be at most {whole} % sure of it afterwards; after what was asked so far, at most {now} %.",
+    "grants.odds.replace": "Saying yes does not loosen the table’s promise: however its allowance is used, and whoever uses it, somebody who is {prior} % sure of something about a person can be at most {whole} % sure of it afterwards; after what was asked so far, at most {now} %.",
     "grants.odds.add_remove": "Saying yes does not loosen the table’s promise: however its allowance is used, and whoever uses it, somebody who is {prior} % sure that a person is in the table can be at most {whole} % sure of it afterwards; after what was asked so far, at most {now} %.",
     "grants.approve": "Approve",
     "grants.decline": "Decline",

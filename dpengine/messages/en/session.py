@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "session.unknown": "There is no such session on this table; start one.",
     "session.step_alone": "This question belongs to a session; ask it there, so that it is not paid for twice.",
     "session.step_reused": "This step was already used for another question; ask again as a new step.",
+    "session.declared_anew": "These columns were declared anew after they were checked: {columns}. Check them on the table’s page, then ask again.",
     "session.step_lost": "This answer was cut short after its question was counted. It is not drawn again; ask the next question.",
     "session.too_many": "This spend is enough for at most {most} questions on this table: with more, answering “half” every time would be as good. Ask fewer, or spend more.",
     "session.too_small": "Even one question would be pure noise at this spend on this table; spend more.",

@@ -78,7 +78,7 @@ SENTENCES: dict[str, str] = {
     "compare.near_zero": "{second}: preblizu 0 za deljenje",
     "compare.claim": "Ti razponi držijo v {chance} od 100 primerov, vsi hkrati z vsem drugim, kar bi lahko izbrali iz odgovorov tega proračuna; zato so širši kot pri posameznih odgovorih. Govorijo o tabeli »{table}«, kakor je bila šteta, ne o svetu.",
     "compare.claim_alone": "Ti razponi držijo v {chance} od 100 primerov za ta odgovor. Kupljeni so bili z njim in jih pozneje ni mogoče razširiti; če ste ga izbrali, ker med več odgovori izstopa, držijo redkeje. Govorijo o tabeli »{table}«, kakor je bila šteta, ne o svetu.",
-    "compare.claim_bought": "Ti razponi držijo v {chance} od 100 primerov, vsi hkrati: vsak je bil kupljen s svojim odgovorom, verjetnosti, da kateri ne drži, pa se seštejejo. Pozneje jih ni mogoče razširiti; če ste te odgovore izbrali, ker med več odgovori izstopajo, držijo redkeje. Govorijo o tabeli »{table}«, kakor je bila šteta, ne o svetu.",
+    "compare.claim_bought": "Ti razponi držijo vsi hkrati v {chance} od 100 primerov. Vsak je bil kupljen s svojim odgovorom, verjetnosti, da kateri ne drži, pa se seštejejo. Pozneje jih ni mogoče razširiti. Če ste te odgovore izbrali, ker med drugimi izstopajo, držijo redkeje. Opisujejo tabelo »{table}«, kakor je bila šteta, ne sveta.",
     "compare.twice": "Kdor je štet v dveh odgovorih, v vsoti šteje dvakrat.",
     "compare.number": "Izberite dve številki ali več, največ {most}.",
     "compare.tables": "Te številke so iz različnih tabel. Izberite številke ene tabele.",

@@ -324,6 +324,7 @@ SENTENCES: dict[str, str] = {
     "data.change.save": "Shrani",
     "data.change.leave": "Pusti, kot je bilo",
     "data.change.same": "Nič še ni spremenjeno; spremenite kartico ali izberite drug stolpec ali pa pustite, kot je bilo.",
+    "data.change.then": "Vaše vprašanje čaka: {question}. Ko shranite, bo spet tu s svojo ceno; stolpec se prej znova preveri.",
     "data.change.bought": "odgovor, ki ste ga kupili",
     "data.change.done": "Shranjeno. Proračun je enak kot prej in prav tako že dani odgovori.",
     "data.price.for": "Pri {people} osebah: {told}",

@@ -18,7 +18,7 @@ SENTENCES: dict[str, str] = {
     "gloss.delta.means": "Drobna verjetnost, rezervirana za to, da meja ε odpove; navadno precej pod ena proti številu oseb. Z δ = 0 meja drži brez izjeme.",
     "gloss.privacy": "diferencialna zasebnost",
     "gloss.privacy.seen": "diferencialn* zasebn*|diferencialno zaseb*",
-    "gloss.privacy.means": "Obljuba za vsakim odgovorom tukaj: če bi v vrstici ene osebe pisalo kaj drugega ali, kjer je skrivnost že prisotnost v tabeli, če te osebe ne bi bilo, bi bili isti odgovori skoraj enako verjetni. Drži, karkoli kdo ve o vseh drugih.",
+    "gloss.privacy.means": "Obljuba za vsakim odgovorom tukaj: če bi bili podatki ene osebe drugačni ali, kjer je skrivnost že prisotnost v tabeli, če te osebe ne bi bilo, bi bili isti odgovori skoraj enako verjetni. Drži, karkoli kdo ve o vseh drugih.",
     "gloss.noise": "šum",
     "gloss.noise.seen": "šum|šuma|šumu|šumom|zašumljen*",
     "gloss.noise.means": "Malo naključja, ki se primeša odgovoru, preden ga kdo vidi, da iz njega ni mogoče izračunati nobene osebe. Kako velik je, sledi samo iz javnih dejstev in ni skrivnost.",

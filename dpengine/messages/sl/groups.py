@@ -71,6 +71,7 @@ SENTENCES: dict[str, str] = {
     "preview.band": "Krivulja v pasu take širine: {promise}.",
     "lever.lead": "Kaj bi pomagalo, najmočnejše najprej. Vaših vrstic za to ni pogledal nihče; ali kak razpon zadošča, veste samo vi:",
     "lever.range": "Če v stolpcu {column} nobena vrednost ni zunaj {after}, določite to namesto {before}: zdaj {now}; potem {then}.",
+    "lever.codes": "{codes} v stolpcu {column} {many|pomeni|pomenita|pomenijo|pomeni} »neznano«. Če se prave vrednosti končajo prej kot pri {upper}, zožite razpon: pri polovici razpona načrtovana napaka pade z {now} na {then}.",
     "lever.groups": "Manj skupin: zdaj {now}; potem {then}. ({question})",
     "lever.bars": "Stolpci vseh vrednosti za isto ceno, prvih {many} pa preberete z njih: zdaj {now}; potem vsak stolpec {then}. ({question})",
     "lever.top": "Samo najpogostejša vrednost za isto ceno: {then}. ({question})",

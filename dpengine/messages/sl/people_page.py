@@ -124,7 +124,7 @@ SENTENCES: dict[str, str] = {
     "grants.wish.question": "{person} prosi za odobritev enega vprašanja, ki vzame {takes} proračuna",
     "grants.wish.table": "Tabela: {table}",
     "grants.wish.reason": "»{reason}«",
-    "grants.odds.replace": "Odobritev ne omili obljube tabele: kakorkoli in kdorkoli že porablja njen proračun, je lahko nekdo, ki je o vrstici neke osebe nekaj prepričan {prior} %, potem prepričan največ {whole} %; po dosedanjih vprašanjih največ {now} %.",
+    "grants.odds.replace": "Odobritev ne omili obljube tabele: kakorkoli in kdorkoli že porablja njen proračun, je lahko nekdo, ki je o nečem glede neke osebe prepričan {prior} %, potem prepričan največ {whole} %; po dosedanjih vprašanjih največ {now} %.",
     "grants.odds.add_remove": "Odobritev ne omili obljube tabele: kakorkoli in kdorkoli že porablja njen proračun, je lahko nekdo, ki je {prior} % prepričan, da je neka oseba v tabeli, potem prepričan največ {whole} %; po dosedanjih vprašanjih največ {now} %.",
     "grants.approve": "Odobri",
     "grants.decline": "Zavrni",

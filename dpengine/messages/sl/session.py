@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "session.unknown": "Take seje pri tej tabeli ni; začnite jo.",
     "session.step_alone": "To vprašanje spada v sejo; postavite ga tam, da ga ne plačate dvakrat.",
     "session.step_reused": "Ta korak je bil že uporabljen za drugo vprašanje; vprašajte znova kot nov korak.",
+    "session.declared_anew": "Ti stolpci so bili po preverjanju opisani na novo: {columns}. Preverite jih na strani tabele in vprašajte znova.",
     "session.step_lost": "Ta odgovor je bil prekinjen, ko je bilo vprašanje že šteto. Ne žreba se znova; postavite naslednje vprašanje.",
     "session.too_many": "Ta poraba pri tej tabeli nosi največ {most} {most|vprašanje|vprašanji|vprašanja|vprašanj}: pri več bi bilo enako dobro, če bi vsakič rekli »polovica«. Vprašajte manj ali porabite več.",
     "session.too_small": "Pri tej porabi bi bilo na tej tabeli že eno samo vprašanje čisti šum; porabite več.",

@@ -160,7 +160,8 @@ def test_a_code_meets_no_condition() -> None:
 
 
 def test_a_narrower_range_keeps_the_codes() -> None:
-    facts = Facts("visits", SOME, dp.Unit.rows(), "replace", 40)
+    wide = dp.Schema({"bp": dp.Number(0, 2_600, codes=[999, 998])})
+    facts = Facts("visits", wide, dp.Unit.rows(), "replace", 40)
     found = [
         one.query.facts.schema["bp"]
         for one in levers(dp.catalogue["mean"].build(facts, {"column": "bp", "epsilon": "0.01"}), lambda query: None)

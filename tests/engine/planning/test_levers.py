@@ -11,12 +11,12 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
-from dpengine.planning.levers import Lever, levers
+from dpengine.planning.levers import Lever, levers, without_codes
 
 SCHEMA = dp.Schema(
     {
         "cost": dp.Number(0, 2000),
-        "cold": dp.Number(-40, 10),
+        "debt": dp.Number(-2000, 0),
         "day": dp.Date("2024-01-01", "2025-12-31"),
         "town": dp.Category([f"t{place}" for place in range(30)]),
     }
@@ -36,8 +36,61 @@ def test_a_narrower_range_is_told_with_its_promise() -> None:
     (lever,) = [one for one in found(query) if one.kind == "range"]
     assert lever.ends is not None and (lever.ends[1].lower, lever.ends[1].upper) == (0, 400)
     assert lever.query.promise().amount * 5 == pytest.approx(float(query.promise().amount), rel=0.02)
-    (cold,) = [one for one in found(built("sum", column="cold")) if one.kind == "range"]
-    assert cold.ends is not None and (cold.ends[1].lower, cold.ends[1].upper) == (0, 10)
+    (debt,) = [one for one in found(built("sum", column="debt")) if one.kind == "range"]
+    assert debt.ends is not None and (debt.ends[1].lower, debt.ends[1].upper) == (-400, 0)
+
+
+@pytest.mark.parametrize(
+    ("column", "after"),
+    [
+        (dp.Number(1, 5, "0.1"), None),  # marks
+        (dp.Number(0, 120), None),  # ages
+        (dp.Number(0, 100), None),
+        (dp.Number(1900, 2899), None),  # years
+        (dp.Number(990, 1989, measure="hPa"), None),  # no round end
+        (dp.Number(-4900, 5000), None),
+        (dp.Number(0, 300, "0.1"), (0, 150)),
+        (dp.Number(40, 1000), (40, 500)),
+        (dp.Number(0, 1_000_000, 100), (0, 200_000)),
+        (dp.Number(0, 2000, words=True, codes=[9999], measure="€"), (0, 400)),
+    ],
+)
+def test_only_a_wide_range_is_narrowed_and_only_to_round_ends(column: dp.Number, after: tuple[int, int] | None) -> None:
+    facts = Facts("t", dp.Schema({"x": column}), Unit.rows(), "replace", 1000)
+    told = [one for one in found(catalogue["sum"].build(facts, {"epsilon": "0.01", "column": "x"})) if one.ends]
+    assert [one.ends and one.ends[1].ends for one in told] == ([] if after is None else [after])
+    for one in told:
+        assert one.ends is not None
+        narrow = one.ends[1]
+        assert (narrow.words, narrow.codes, narrow.measure) == (column.words, column.codes, column.measure)
+
+
+def test_no_range_is_offered_that_leaves_out_where_paid_answers_lie() -> None:
+    query = built("sum", column="cost")
+    for known, offered in (((300, 390), True), ((300, 410), False), ((0, 5), True)):
+        ends = Fraction(known[0]), Fraction(known[1])
+        told = [one for one in levers(query, lambda one: None, known=ends) if one.kind == "range"]
+        assert bool(told) == offered
+
+
+@pytest.mark.parametrize(
+    ("column", "helps"),
+    [
+        (dp.Number(0, 99, codes=[99]), True),
+        (dp.Number(0, 120, codes=[99]), True),
+        (dp.Number(0, 120, codes=[999]), False),  # outside the range
+        (dp.Number(0, 120, codes=[0]), False),
+        (dp.Number(0, 120), False),
+    ],
+)
+def test_a_code_near_the_upper_end_may_be_why_a_range_is_wide(column: dp.Number, helps: bool) -> None:
+    facts = Facts("t", dp.Schema({"x": column}), Unit.rows(), "replace", 1000)
+    query = catalogue["mean"].build(facts, {"epsilon": "0.1", "column": "x"})
+    narrower = without_codes(query)
+    assert (narrower is not None) == helps
+    if narrower is not None:
+        assert narrower.promise().amount < query.promise().amount
+    assert without_codes(catalogue["count"].build(facts, {"epsilon": "0.1", "where": [["x", ">=", 3]]})) is None
 
 
 def test_fewer_groups_are_coarser_ones_or_none() -> None:

@@ -62,6 +62,7 @@ def test_rows_become_people_on_the_same_allowance_at_the_price_that_was_shown(ho
     ]
     given = [table.ask(query) for query in asked]
     before, shown = table.meter(), table.protection_preview(SEVEN)
+    took = [table.took(entry) for entry in reversed(table.history())]
     after = table.protect(SEVEN)
     expected = Totals.NOTHING
     for query in asked:
@@ -75,6 +76,9 @@ def test_rows_become_people_on_the_same_allowance_at_the_price_that_was_shown(ho
     assert [one.value for one in after.answers(9)] == [one.value for one in given]
     assert [one.query.facts.unit for one in after.answers(9)] == [dp.Unit.rows()] * 3
     assert all(finding.ok for finding in home.check_receipts("\n".join(after.answer_lines()).encode(), "all.jsonl"))
+    entries = list(reversed(after.history()))
+    assert sum(map(after.took, entries)) == after.meter().used, "each says what it takes as it counts now"
+    assert all(after.took(entry) > was for entry, was in zip(entries, took, strict=True))
     # From now on prices, the burn-down and the rows of the account go on from there.
     steps = [step.left for step in after.burn_down()]
     assert steps[-1] == after.meter().unused < steps[-2] and not any(step.raised for step in after.burn_down())

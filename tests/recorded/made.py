@@ -253,7 +253,6 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         ),
         ("cdf_tree", {"column": rng.choice(small or ordered)} | where() | noise()),
         ("small_database", {"columns": [rng.choice(lists)], "size": rng.choice([1, 2])} | where()),
-        ("mwem", {"columns": rng.sample(lists, rng.randint(1, len(lists))), "rounds": rng.choice([1, 2])} | where()),
         (
             "vector_mean",
             {"columns": rng.sample(numbers, rng.randint(1, len(numbers)))}

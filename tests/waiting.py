@@ -3,7 +3,7 @@
 Every ninth case of the tests below runs in `make test`, all of them in `make audit`; an odd number, so that where cases
 come in pairs, such as the two relations, both kinds run. They are the tests that took a second or more of the processor
 together, where a case more is another question, size, page or language. What stands for privacy is not among them:
-losses against laws, sensitivities by brute force, planted errors, leaks, faults, kept workspaces. Of those only single
+losses against laws, sensitivities by brute force, planted errors, leaks, faults. Of those only single
 cases wait that take seconds each, and so do journeys and long lists of what shorter tests show (SLOW).
 """
 

@@ -174,9 +174,6 @@ class Query(Answered, Generic[Statistic, Raw]):
     @abstractmethod
     def loss(self) -> Loss: ...
 
-    def promised_before(self) -> list[JsonObject]:  # as earlier versions stored it, so that their receipts hold
-        return []
-
     @abstractmethod
     def draw(self, value: Statistic, coins: Coins) -> Raw: ...
 
@@ -393,11 +390,6 @@ class Averaged(Query[Statistic, Figures]):
 
     def finish(self, raw: Figures) -> Released:
         return self.around(raw, 1)
-
-    def better(self, raw: Figures) -> Released | None:
-        """The answer from what the ledger holds of the draw, where a later version tells it better than the one that
-        stored it: shown in its place, while the receipt keeps what was stored."""
-        return None
 
     def stored(self, raw: Figures) -> JsonObject:
         """The draw itself was paid for by the charge, so it may be stored too."""

@@ -224,7 +224,7 @@ def _title(charge: Charge) -> str:
 def _recomputable(claim: JsonObject) -> bool:
     """Does this program know the mechanism in the version the claim names?"""
     kind = catalogue.get(str(claim.get("key")))
-    return kind is not None and claim.get("version") in (kind.card.version, *kind.reads)
+    return kind is not None and claim.get("version") == kind.card.version
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
@@ -236,7 +236,7 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
             return "verify.terms"
         if not _recomputable(claim):
             return None
-        query = catalogue[claim["key"]].of_claim(facts_of(charge), claim)
+        query = catalogue[claim["key"]].build(facts_of(charge), claim["parameters"])
         if loss_as_json(query.loss()) != loss_as_json(charge.loss):
             return "verify.loss"
         promise = promise_as_json(query.promise())

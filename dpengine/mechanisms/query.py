@@ -86,7 +86,6 @@ class Query(Answered, Generic[Statistic, Raw]):
     epsilon: Fraction
     where: Predicate = EVERYONE
     noise: str = ""  # one of `noises`, "" for the usual one
-    older: int = 0  # the earlier version it was asked in, for a row of the ledger; 0 for the card's own
 
     gated: ClassVar[bool] = True  # False: asked though a check doubts a column of it; each part then says so
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
@@ -95,11 +94,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     several_ways: ClassVar[bool] = False  # True: several averages, which can be drawn in several ways (ways_at_once.py)
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
     typical: ClassVar[str] = ""  # the question that tells what is typical, where this one may be taken for it
-    reads: ClassVar[tuple[int, ...]] = ()  # earlier versions of the same question, drawn in another way
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
-        """What a person gave, with what is chosen for her where rows that earlier versions stored have nothing."""
+        """Fill in defaults that depend on the table."""
         return given
 
     @classmethod
@@ -132,12 +130,6 @@ class Query(Answered, Generic[Statistic, Raw]):
         if fields["noise"] not in ("", *cls.noises):
             raise AllowanceError("query.noise", noises=list(cls.noises))
         return cls(**fields, **cls.read(facts, given))
-
-    @classmethod
-    def of_claim(cls, facts: Facts, claim: JsonObject) -> Self:
-        """The question of a row of the ledger, as it was meant by the version that asked it."""
-        query = cls.build(facts, claim["parameters"])
-        return replace(query, older=claim["version"]) if claim.get("version") in cls.reads else query
 
     @classmethod
     @abstractmethod
@@ -338,13 +330,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         return given
 
     def describe(self) -> JsonObject:
-        version = self.older or self.card.version
-        return {"key": self.card.key, "version": version, "parameters": self.parameters()}
+        return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
 
     def digest(self, without_epsilon: bool = False) -> str:
-        """A hash that identifies this question, whatever noise it is answered with and however an earlier version drew
-        it; from public facts only."""
-        description = self.describe() | {"version": min((self.card.version, *self.reads))}
+        """A hash that identifies this question, whatever noise it is answered with; from public facts only."""
+        description = self.describe()
         description["parameters"].pop("noise", None)
         if without_epsilon:
             description["parameters"].pop("epsilon")

@@ -335,7 +335,7 @@ def overview(rng: random.Random, schema: dp.Schema, cells: list[str], sets: list
         given["three"] = True
     if rng.random() < 0.4:
         given["weights"] = {rng.choice(names + held): rng.choice(["2", "0.3", "17"])}
-    return given | ({"spread": "level"} if rng.random() < 0.7 else {})
+    return given | ({"spread": "even"} if rng.random() < 0.3 else {})
 
 
 def asks(rng: random.Random, schema: dp.Schema, given: dict[str, Any]) -> list[Any]:

@@ -60,6 +60,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
 from dpengine.mechanisms.marginals.wanted import (
+    EVEN,
     MOST_CELLS,
     MOST_COLUMNS,
     MOST_NUMBERS,
@@ -151,7 +152,7 @@ class SyntheticTable(Overview):
             raise AllowanceError("synthetic_table.plan", plans=list(PLANS))
         if keep and keep not in plain:
             raise AllowanceError("synthetic_table.keep", column=keep[:60])
-        made |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": ""}
+        made |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": EVEN}
         made |= {"every": plan in EVERY, "three": plan == TRIPLES}
         refuse_large(facts, made | {"against": (keep,) if keep else ()})
         return made

@@ -30,7 +30,7 @@ MOST_AGAINST = 2
 NAMED = 3  # columns, where all together are too many
 EVERY_PAIR = "all"  # instead of columns of interest
 FOR_MODEL = 30  # the weight of a column that a model is to predict (`planning.look_for_model`)
-# How noise is spread: so that the widest range of a cell is as narrow as the loss allows, or for the least total variance.
+# How noise is spread: for the narrowest widest range of a cell, or for the least total variance.
 LEVEL, EVEN = "level", "even"
 NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
 

@@ -317,8 +317,9 @@ def test_a_database_belongs_to_one_folder(database: str, ledger: Ledger, tmp_pat
     ledger.path.unlink()
 
 
-def test_a_ledger_of_a_newer_version_is_left_alone(database: str, ledger: Ledger) -> None:
-    with ledger._file.writing() as db:
-        db.conn.execute("INSERT INTO migrations VALUES ('9999_later', '')")
-    with raises("ledger.newer"):
-        in_postgres(database, ledger.path)
+def test_a_ledger_of_another_version_is_left_alone(database: str, ledger: Ledger) -> None:
+    for change, code in (("UPDATE edition SET version = 2", "newer"), ("DROP TABLE edition", "older")):
+        with closing(stranger(database, ledger)) as other:
+            other.execute(change.encode())
+        with raises(f"workspace.{code}"):
+            in_postgres(database, ledger.path)

@@ -273,17 +273,6 @@ def test_a_read_only_folder_will_do(files: Path, capsys: pytest.CaptureFixture[s
         files.chmod(0o700)
 
 
-def test_an_older_ledger_is_checked_and_not_migrated(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with closing(sqlite3.connect(files / "copy.sqlite")) as old:
-        old.executescript(
-            "DROP INDEX acts_of; DROP INDEX one_act; DROP TRIGGER no_charge_once_closed;"
-            "DELETE FROM _sqlite_migrations WHERE name > '0002'"
-        )
-    before = (files / "copy.sqlite").read_bytes()
-    assert told(capsys, files / "receipt.json", files / "copy.sqlite")[0] == 0
-    assert (files / "copy.sqlite").read_bytes() == before
-
-
 def cut(path: Path, share: float) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])

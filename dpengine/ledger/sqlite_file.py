@@ -106,7 +106,7 @@ _HASH = "SELECT hash FROM entries WHERE seq = ?"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') AND sql IS NOT NULL"
 
 
-def made(db: SqliteDatabase) -> bool:
+def made(db: SqliteDatabase | sqlite3.Connection) -> bool:
     """Does the file have our tables? Those of another version are refused."""
     version: int = db.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:

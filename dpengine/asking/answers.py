@@ -99,7 +99,7 @@ class Meter:
 
     @property
     def unused(self) -> Fraction:
-        """The share of the allowance that is left; 0 also if an older rule let the cap be exceeded."""
+        """The share of the allowance that is left."""
         return max(1 - self.used, Fraction(0))
 
     @property

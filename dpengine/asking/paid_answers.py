@@ -56,9 +56,8 @@ _lock = Lock()
 
 def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
     # The declared number may have been corrected since, and more protection declared.
-    unit = Unit.from_json(claim["unit"]) if "unit" in claim else facts.unit
-    facts = replace(facts, about=claim.get("about", facts.about), unit=unit)
-    kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
+    facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]))
+    kind, bounds, columns = catalogue[claim["key"]], claim["bounds"], facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
         query = kind.build(facts, claim["parameters"])
         if not bounds or query.used() == bounds.keys():  # a column declared since may be one that the question uses

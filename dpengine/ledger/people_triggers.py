@@ -78,11 +78,13 @@ STATEMENTS = (
             AND EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget') AND budget = {_BASE}
                 AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table'))
         BEGIN SELECT RAISE(ABORT, 'the table is sealed or forgotten'); END""",
-    # An agreement may also be written by an administrator, who alone knows which tables hold equal content.
+    # An agreement is written by an administrator, who alone knows which tables hold equal content.
     f"""CREATE TRIGGER no_act_without_right BEFORE INSERT ON entries
-        WHEN NEW.kind IN ('seal', 'forget', 'raise', 'limit', 'agreement') AND {_SERVED}
-            AND ({_BARRED} OR NOT ({_OWNS} OR (NEW.kind = 'agreement' AND {_ADMINISTERS})))
+        WHEN NEW.kind IN ('seal', 'forget', 'raise', 'limit') AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
         BEGIN SELECT RAISE(ABORT, 'only an owner does this'); END""",
+    f"""CREATE TRIGGER no_agreement_without_right BEFORE INSERT ON entries
+        WHEN NEW.kind = 'agreement' AND ({_BARRED} OR NOT {_ADMINISTERS})
+        BEGIN SELECT RAISE(ABORT, 'only an administrator does this'); END""",
     """CREATE TRIGGER no_own_decision BEFORE INSERT ON entries
         WHEN NEW.kind = 'decided' AND NOT EXISTS (SELECT 1 FROM entries WHERE kind = 'wish' AND request = NEW.request
             AND actor <> NEW.actor)

@@ -258,7 +258,7 @@ def test_a_seal_reaches_what_is_joined_to_it_afterwards(home: Workspace) -> None
 
 
 def test_a_seal_reaches_the_same_content_on_another_budget(home: Workspace) -> None:
-    """As an earlier version left it, which did not know the second for the first."""
+    """However it came there: nothing opens a second budget for known content."""
     frame = pd.read_csv(put(home, ROWS))
     add(home, put(home, ROWS), "a")
     kept = _marks_put_away(home)

@@ -1,7 +1,7 @@
 """Synthetic tables of a census-like table beside other ways, at the same ρ:
 
     python -m bench.synthetic_tables [--table census hospital] [--columns 6 8 14] [--epsilon 1 0.3] [--runs 3]
-                                     [--only ours MWEM …] [--still MST AIM …] [--write]
+                                     [--only ours MST …] [--still MST AIM …] [--write]
 
 48,842 made-up people of two tables (`bench.synthetic_people`: the one on which constants were found, and a fresh one),
 6, 8 and 14 columns, (ε, 10⁻⁶) for the whole of it, both relations.
@@ -11,7 +11,6 @@ Proposition 12), the same for all.
 
 ours    the question as it is sold, with the plan that it chooses; its released numbers fitted, and the whole rows that
         somebody downloads. Noise from the real samplers
-MWEM    the lecture's question at ε (pure), where its combinations are few enough
 others  `bench.synthetic_peers`: own short readings of the papers, fitted by maximum entropy to all that they measured;
         half an hour each, else "did not finish"
 
@@ -44,8 +43,8 @@ from bench.tasks import BUILD, ROOT
 
 DELTA, PATIENCE, TRIPLES = 1e-6, 1_800, 200
 KEPT, RESULTS = BUILD / "synthetic.json", ROOT / "bench" / "results-synthetic.md"
-OURS, MWEM = "ours", "MWEM"
-NAMES = (OURS, "ours, as rows", *WAYS, MWEM)
+OURS = "ours"
+NAMES = (OURS, "ours, as rows", *WAYS)
 RELATIONS = {"add_remove": "a row added or removed", "replace": "a row replaced"}
 
 
@@ -116,33 +115,11 @@ def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dic
     yield "ours, as rows", {"errors": found, "seconds": took, "plan": query.plan}
 
 
-def mwem(world: World, relation: str, epsilon: float) -> dict[str, Any]:
-    import dpengine as dp
-    from dpengine.noise.coins import SystemCoins
-
-    facts, began = facts_of(world, relation), time.process_time()
-    try:
-        asked = {"columns": list(facts.schema.columns), "epsilon": str(epsilon)}
-        query: Any = dp.catalogue["mwem"].build(facts, asked)
-    except dp.AllowanceError:
-        return {"failed": "too many combinations"}
-    everything = tuple(range(len(world.sizes)))
-    value = tuple(world.truth(everything).astype(np.int64).ravel().tolist())
-    cells = np.array(list(query.release(value, SystemCoins()).value.values()), dtype=np.float64).reshape(world.sizes)
-
-    def told(part: tuple[int, ...]) -> Any:
-        return cells.sum(axis=tuple(axis for axis in everything if axis not in part)) / cells.sum()
-
-    return {"errors": errors(world, told), "seconds": time.process_time() - began}
-
-
 def one(name: str, table: str, columns: int, epsilon: float, relation: str, run: int, out: Any) -> None:
     codes, sizes = codes_and_sizes(table, columns)
     world = World(codes, sizes, relation == "replace", run)
     if name == OURS:
         out.put(dict(ours(world, relation, epsilon)))
-    elif name == MWEM:
-        out.put({MWEM: mwem(world, relation, epsilon)})
     else:
         began = time.process_time()
         told = WAYS[name](world, rho_of(epsilon))
@@ -168,7 +145,7 @@ def timed(*given: Any) -> dict[str, Any]:
 
 def measure(table: str, columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
     for relation in RELATIONS:
-        for name in [name for name in (OURS, *WAYS, MWEM) if runs and (not only or name in only)]:
+        for name in [name for name in (OURS, *WAYS) if runs and (not only or name in only)]:
             told = [timed(name, table, columns, epsilon, relation, run) for run in range(runs)]
             for way in told[0]:
                 kept[f"{table} {columns} {epsilon:g} {relation} {way}"] = [one.get(way, told[0][way]) for one in told]
@@ -272,8 +249,8 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[6, 8, 14], choices=[6, 8, 14])
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.3])
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, MWEM])
-    parser.add_argument("--still", nargs="+", default=[], choices=[OURS, *WAYS, MWEM])
+    parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS])
+    parser.add_argument("--still", nargs="+", default=[], choices=[OURS, *WAYS])
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}

@@ -69,7 +69,6 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("lessons", {}),
     ("thesis", {}),
     ("glossary", {}),
-    ("overfitting", {}),
 )
 
 

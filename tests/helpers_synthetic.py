@@ -1,4 +1,4 @@
-"""Synthetic tables by the plain formulas: sequences one by one, weights in a dictionary. For small cases."""
+"""Synthetic tables by the plain formulas: sequences one by one. For small cases."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
+
+from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import exp_decimal
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
@@ -56,30 +59,19 @@ def small_database_law(query: Any, value: tuple[int, ...]) -> dict[tuple[int, ..
     return {rows: weight / total for rows, weight in weights.items()}
 
 
-def mwem_law(query: Any, value: tuple[int, ...], total: int) -> dict[tuple[int, ...], float]:
-    """All rounds of all choices and answers, in floats, where the total is public."""
-    queries, each = class_of(query), float(query.epsilon) / (2 * query.turns)
-    counts, ratio = [sum(value[at] for at in h) for h in queries], math.exp(-each)
-    found: dict[tuple[int, ...], tuple[float, list[float]]] = {(): (1.0, [1 / query.domain] * query.domain)}
-    for _ in range(query.turns):
-        longer = {}
-        for raw, (likely, weights) in found.items():
-            near = [math.floor(total * sum(weights[at] for at in h) + 0.5) for h in queries]
-            odds = [math.exp(each / 2 * abs(count - one)) for count, one in zip(counts, near, strict=True)]
-            for place, h in enumerate(queries):
-                for answer in range(total + 1):
-                    ends = range(-400, 1) if answer == 0 else range(total, 400) if answer == total else (answer,)
-                    noise = sum((1 - ratio) / (1 + ratio) * ratio ** abs(z - counts[place]) for z in ends)
-                    step = math.exp(4 * (answer / total - sum(weights[at] for at in h)))
-                    moved = [one * step if at in h else one for at, one in enumerate(weights)]
-                    told = likely * odds[place] / sum(odds) * noise
-                    longer[(*raw, place, answer)] = told, [one / sum(moved) for one in moved]
-        found = longer
-    return {raw: likely for raw, (likely, _) in found.items()}
-
-
 def off_by(query: OfClass, value: tuple[int, ...], told: dict[str, int]) -> float:
     """The largest error of any share of the class, in percent."""
     rows = list(told.values())
     n, m = sum(value), sum(rows)
     return max(abs(sum(value[at] for at in h) / n - sum(rows[at] for at in h) / m) for h in class_of(query)) * 100
+
+
+def in_rows(shares: Floats, rows: int) -> Integers:
+    """A distribution as `rows` whole rows: rounded down, then one more for the largest remainders, first cells
+    first."""
+    wanted = shares * (rows / shares.sum())
+    down = np.floor(wanted).astype(np.int64)
+    left = min(max(rows - int(down.sum()), 0), len(down))
+    more = np.argsort(down - wanted, kind="stable")[:left]
+    down[more] += 1
+    return np.asarray(down)

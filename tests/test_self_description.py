@@ -166,7 +166,7 @@ def test_no_page_decides_by_the_key_of_a_question() -> None:
         'query.card.key == "count"',
         'key in ("mean", "sum")',
         "answer.query.card.key != SESSION",
-        '{"mwem": 1, "cdf": 2}[key]',
+        '{"density": 1, "cdf": 2}[key]',
         'str(claim.get("key")).startswith("train_")',
         'given["q"] == "median"',
     ],

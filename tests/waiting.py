@@ -3,7 +3,7 @@
 Every ninth case of the tests below runs in `make test`, all of them in `make audit`; an odd number, so that where cases
 come in pairs, such as the two relations, both kinds run. They are the tests that took a second or more of the processor
 together, where a case more is another question, size, page or language. What stands for privacy is not among them:
-losses against laws, sensitivities by brute force, planted errors, leaks, faults, kept workspaces. Of those only single
+losses against laws, sensitivities by brute force, planted errors, leaks, faults. Of those only single
 cases wait that take seconds each, and so do journeys and long lists of what shorter tests show (SLOW).
 """
 
@@ -35,7 +35,6 @@ THINNED: dict[str, tuple[str, ...]] = {
         "test_ranges_hold_the_truth",
         "test_the_baseline_stands_beside_the_score_and_keeps_its_chance",
     ),
-    "engine/mechanisms/test_choices.py": ("test_what_version_1_drew_keeps_its_loss",),
     "engine/mechanisms/test_cuts.py": ("test_what_is_cut_is_told",),
     "engine/mechanisms/test_density.py": ("test_the_band_holds_the_whole_curve",),
     "engine/mechanisms/test_find_declarations.py": ("test_lists_keep_their_claim_on_small_tables",),
@@ -114,10 +113,9 @@ THINNED: dict[str, tuple[str, ...]] = {
         "test_the_die_keeps_its_two_promises",
         "test_the_die_says_its_figures",
     ),
-    "pages/test_overfitting.py": ("test_the_old_address_leads_to_the_lesson",),
     "pages/test_owner.py": ("test_acts_that_cannot_be_are_found",),
     "pages/test_picked.py": ("test_what_is_picked_stays_picked",),
-    "pages/test_places.py": ("test_an_old_address_opens_the_same_thing_cold",),
+    "pages/test_places.py": ("test_an_address_opens_the_same_thing_cold",),
     "pages/test_publish_page.py": (
         "test_bad_input_gets_one_sentence_and_spends_nothing",
         "test_what_can_never_be_published_is_said_at_once",

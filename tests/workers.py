@@ -20,7 +20,6 @@ _FIRST = (
     "tests/leaks/",
     "tests/test_new_question.py",
     "tests/recorded/",
-    "tests/kept/",
     "tests/fuzz/",
     "tests/faults/",
     "tests/test_architecture.py",

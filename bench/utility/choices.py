@@ -9,7 +9,6 @@ Before      report noisy max with Laplace noise.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -72,7 +71,6 @@ def _lines(case: str, counts: Any, relation: str, epsilon: str, draws: int) -> I
     moves, loss = (2 if relation == REPLACE else 1), float(epsilon)
     zcdp = f"ρ-zCDP, ρ = {loss**2 / 8:g}"
     yield line(case, relation, pure(epsilon), OURS, ours(flip))
-    yield line(case, relation, pure(epsilon), BEFORE, ours(replace(usual, older=1)))
     yield line(case, relation, zcdp, OURS, ours(usual))
     near = linf_distance(T="i64", monotonic=relation != REPLACE)
     for measure, guarantee in ((max_divergence(), pure(epsilon)), (zero_concentrated_divergence(), zcdp)):

@@ -9,7 +9,6 @@ OpenDP      `make_gaussian` on the sum, at the same ρ.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -68,7 +67,7 @@ def _spread(table: Made, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
     now = cheapest(usual, RULE, Totals.NOTHING)
     value, truth = _moments(table), float(np.std(table.codes))
     yield line(case, REPLACE, guarantee, OURS, _errors(now, value, truth, draws))
-    yield line(case, REPLACE, guarantee, BEFORE, _errors(replace(usual, older=1), value, truth, draws))
+    yield line(case, REPLACE, guarantee, BEFORE, _errors(usual, value, truth, draws))
     yield line(
         case, REPLACE, guarantee, "two sums", again(draws, lambda: abs(_two_sums(table, float(epsilon)) - truth))
     )

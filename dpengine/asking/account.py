@@ -84,7 +84,7 @@ class Account:
             return None
         outcome = Outcome(body.pop("seq"), charge.at, body.pop("hash"), "answer", body)
         try:
-            query = catalogue[charge.claim["key"]].of_claim(facts_of(charge), charge.claim)
+            query = catalogue[charge.claim["key"]].build(facts_of(charge), charge.claim["parameters"])
             return make_answer(query, Entry(charge, outcome, receipt["ledger"]))
         except _ILLEGIBLE:
             return None

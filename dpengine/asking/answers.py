@@ -15,7 +15,7 @@ from dpengine.core.remembered import remembered
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing, cap_needed
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
-from dpengine.mechanisms.query import AnyQuery, Averaged
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.stepwise import Path
 from dpengine.messages.language import stored
 from dpengine.released.shapes import LookWithModels
@@ -58,7 +58,6 @@ class Answer:
     at: str
     raw: tuple[int, ...] | None = None  # what was drawn, where further draws may be averaged with it
     path: Path | None = None  # how a training went
-    told_anew: bool = False  # value and interval are a better reading of `raw` than the one that was stored
 
     @property
     def sentence(self) -> str:
@@ -100,7 +99,7 @@ class Meter:
 
     @property
     def unused(self) -> Fraction:
-        """The share of the allowance that is left; 0 also if an older rule let the cap be exceeded."""
+        """The share of the allowance that is left."""
         return max(1 - self.used, Fraction(0))
 
     @property
@@ -174,11 +173,7 @@ def _read(rule: filter.Rule, standing: Standing) -> Meter:
 
 
 def promise_as_json(promise: Promise) -> JsonObject:
-    return promised_as_json(promise.kind, vars(promise))
-
-
-def promised_as_json(kind: str, fields: JsonObject) -> JsonObject:
-    return {"kind": kind} | {name: _plain(value) for name, value in fields.items()}
+    return {"kind": promise.kind} | {name: _plain(value) for name, value in vars(promise).items()}
 
 
 def _plain(value: Json) -> Json:
@@ -226,12 +221,9 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
     raw = tuple(body["raw"]) if "raw" in body else None
-    interval, told_anew = _interval(body["interval"], labels), False
+    interval = _interval(body["interval"], labels)
     if isinstance(query, Overview) and raw is not None:
         value = LookWithModels(query, raw, value)
-    elif isinstance(query, Averaged) and raw is not None and (better := query.better(raw)) is not None:
-        told_anew = (better.value, better.interval) != (value, interval)
-        value, interval = better.value, better.interval
     return Answer(
         value=value,
         interval=interval,
@@ -242,7 +234,6 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
         at=entry.charge.at,
         raw=raw,
         path=Path.from_json(body["path"]) if "path" in body else None,
-        told_anew=told_anew,
     )
 
 

@@ -12,7 +12,7 @@ from dpengine.mechanisms.query import AnyQuery
 
 
 def query_of(charge: Charge) -> AnyQuery | None:
-    """A charged question, built again from its claim; None if the claim is of an older form."""
+    """A charged question, built again from its claim; None if this program cannot build it."""
     claim = charge.claim
     if claim.get("key") not in catalogue:
         return None
@@ -22,6 +22,6 @@ def query_of(charge: Charge) -> AnyQuery | None:
         unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
         header = (*schema.columns, *named_columns(claim["parameters"]))
         facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
-        return catalogue[claim["key"]].of_claim(facts, claim)
+        return catalogue[claim["key"]].build(facts, claim["parameters"])
     except (AllowanceError, KeyError, TypeError, ValueError):
         return None

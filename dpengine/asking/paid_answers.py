@@ -56,15 +56,14 @@ _lock = Lock()
 
 def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
     # The declared number may have been corrected since, and more protection declared.
-    unit = Unit.from_json(claim["unit"]) if "unit" in claim else facts.unit
-    facts = replace(facts, about=claim.get("about", facts.about), unit=unit)
-    kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
+    facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]))
+    kind, bounds, columns = catalogue[claim["key"]], claim["bounds"], facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
-        query = kind.of_claim(facts, claim)
+        query = kind.build(facts, claim["parameters"])
         if not bounds or query.used() == bounds.keys():  # a column declared since may be one that the question uses
             return query
     before = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
-    return kind.of_claim(before, claim)
+    return kind.build(before, claim["parameters"])
 
 
 def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry]:
@@ -84,27 +83,16 @@ def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = ""
 
 
 def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
-    """The latest answers to exactly this question, oldest first, earlier versions of it among them."""
-    ledger, claim, noises = asker.home.ledger, claim_of(query), ("", *query.noises)
-    entries = [
-        entry
-        for version in (query.card.version, *query.reads)
-        for entry in ledger.answers_to(asker.budget.id, asker.record.name, claim | {"version": version}, noises)
-    ]
-    entries.sort(key=lambda entry: entry.outcome.seq if entry.outcome is not None else 0)
+    """The latest answers to exactly this question, oldest first."""
+    noises = ("", *query.noises)
+    entries = asker.home.ledger.answers_to(asker.budget.id, asker.record.name, claim_of(query), noises)
     return [answer_of(asker.facts, entry) for entry in entries]
 
 
 def latest_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     """The latest answer to this question at any ε, if there is one."""
-    ledger, claim = asker.home.ledger, claim_of(query)
-    entries = [
-        looked.newest[-1]
-        for version in (query.card.version, *query.reads)
-        if (looked := ledger.looks_at(asker.budget.id, asker.record.name, claim | {"version": version})).newest
-    ]
-    last = max(entries, key=lambda entry: entry.charge.seq, default=None)
-    return [] if last is None else [answer_of(asker.facts, last)]
+    looked = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
+    return [answer_of(asker.facts, entry) for entry in looked.newest[-1:]]
 
 
 def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlready | None:

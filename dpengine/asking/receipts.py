@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import loss_as_json
-from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
+from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json
 from dpengine.asking.sessions import session_of, step_claim, step_query
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
@@ -224,7 +224,7 @@ def _title(charge: Charge) -> str:
 def _recomputable(claim: JsonObject) -> bool:
     """Does this program know the mechanism in the version the claim names?"""
     kind = catalogue.get(str(claim.get("key")))
-    return kind is not None and claim.get("version") in (kind.card.version, *kind.reads)
+    return kind is not None and claim.get("version") == kind.card.version
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
@@ -236,25 +236,18 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
             return "verify.terms"
         if not _recomputable(claim):
             return None
-        query = catalogue[claim["key"]].of_claim(facts_of(charge), claim)
+        query = catalogue[claim["key"]].build(facts_of(charge), claim["parameters"])
         if loss_as_json(query.loss()) != loss_as_json(charge.loss):
             return "verify.loss"
-        same = query.digest() == claim["digest"] and claim["promise"] in _promises(query) and _same_cuts(claim, query)
+        promise = promise_as_json(query.promise())
+        same = query.digest() == claim["digest"] and claim["promise"] == promise and _same_cuts(claim, query)
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
 
 
-def _promises(query: AnyQuery) -> list[JsonObject]:
-    """The promise for a question, as this version states it and as earlier versions did."""
-    promise = query.promise()
-    return [promise_as_json(promise), *(promised_as_json(promise.kind, old) for old in query.promised_before())]
-
-
 def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
-    """Does the claim list the same cuts as the question does now? Rows of earlier versions list none."""
-    if "cuts" not in claim:
-        return True
+    """Does the claim list the cuts of its question?"""
     stated = [{name: fact for name, fact in stated_cut.items() if name != "words"} for stated_cut in claim["cuts"]]
     return canonical(stated) == canonical([cut.as_json() for cut in query.cuts()])
 

@@ -357,9 +357,8 @@ def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = M
 
 def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:
     claim = entry.charge.claim
-    unit = Unit.from_json(claim["unit"]) if "unit" in claim else facts.unit
     # What sums are divided by stays what it was, and whose rows were protected.
-    facts = replace(facts, about=claim.get("about", facts.about), unit=unit)
-    query = catalogue[claim["key"]].of_claim(facts, claim)
+    facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]))
+    query = catalogue[claim["key"]].build(facts, claim["parameters"])
     assert isinstance(query, AdaptiveSession)
     return query

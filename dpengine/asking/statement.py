@@ -23,7 +23,7 @@ from dpengine.ledger import long_lists
 from dpengine.ledger.ledger import Act, Ledger
 from dpengine.ledger.people_rows import ALL_QUESTIONS, KINDS
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
-from dpengine.mechanisms import catalogue, cuts
+from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import STORED, current, stored
@@ -155,15 +155,9 @@ def sentence_of(charge: Charge) -> str:
 
 
 def counted(charge: Charge, step: Burned | None = None) -> str:
-    """The cuts that apply to an answer, as stored in its row; for a row of an older form, as its question states
-    them."""
+    """The cuts that apply to an answer, as stored in its row."""
     claim = charge.claim if step is None else step.claim
     with stored():
-        if "cuts" not in claim:
-            query = query_of(charge)
-            if step is not None and isinstance(query, AdaptiveSession):
-                query = query.again(claim)
-            return "" if query is None else cuts.sentence(query.cuts())
         parts = [str(stated_cut["words"]) for stated_cut in claim["cuts"]]
         return say("cut.all", parts="; ".join(parts)) if parts else ""
 

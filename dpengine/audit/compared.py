@@ -141,9 +141,6 @@ def _of_call(before: RecordedEvent, after: RecordedEvent, order: Fraction) -> tu
     if before.kind == "gaussian":
         rho = sum(move * move for move in moves) / (2 * size)
         return Decimal("Infinity") if rho else Decimal(0), float(order * rho)
-    if before.kind == "noisy_max":
-        spread = (max(moves) - min(moves)) / size
-        return decimal_of(spread), float(rules.of_pure(spread, order))
     pairs = _laws_of_rows(before, after)
     epsilon = sum((max_divergence(*pair) for pair in pairs), Decimal(0))
     return epsilon, sum(renyi(*pair, float(order)) for pair in pairs)

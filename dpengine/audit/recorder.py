@@ -126,10 +126,6 @@ class Recorder(Coins):
         drawn = self.note("laplace", held.tolist(), lambda: self._inner.many_laplace(held, scale), scale, len(held))
         return np.array(drawn, dtype=np.int64)
 
-    def noisy_max(self, values: Sequence[int], scale: Fraction) -> int:
-        held = [int(value) for value in values]
-        return int(self.note("noisy_max", held, lambda: self._inner.noisy_max(held, scale), scale, len(held)))
-
     def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
         held = np.array(codes, dtype=np.int64)
         drawn = self.note(

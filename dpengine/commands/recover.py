@@ -91,7 +91,7 @@ def _done(home: Path, place: Place, state: Found, wanted: str, rest: list[str]) 
 
 def look(home: Path, kept: str = "", place: Place | None = None) -> Found:
     """`kept`: a head that was noted elsewhere. A ledger without that row is an older copy, whatever lies beside it.
-    Nothing is changed, except that a valid ledger of an older version is migrated."""
+    Nothing is changed."""
     if place is None:
         with closing(place_of_ledger(home)) as place:
             return look(home, kept, place)

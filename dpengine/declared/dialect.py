@@ -86,7 +86,6 @@ class Dialect:
 
     @staticmethod
     def from_json(data: Json) -> Dialect:
-        """Dialects stored before `line_breaks` existed have none."""
         try:
             return Dialect(**data)
         except TypeError:

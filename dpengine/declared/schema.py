@@ -256,7 +256,7 @@ class Schema:
         return [name for name, column in self.columns.items() if isinstance(column, kinds)]
 
     def check_signs(self) -> None:
-        """Checked for new declarations only, so that a stored one that breaks the rule still opens."""
+        """Refuses names and values that show nothing."""
         for name, column in self.columns.items():
             if not visible(name):
                 raise AllowanceError("column.name_signs", column=name)

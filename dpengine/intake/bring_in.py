@@ -13,7 +13,7 @@ from dpengine.intake.coding_sets import separators
 from dpengine.intake.encode import encode
 from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import Loaded, load
-from dpengine.intake.rows_per_person import RULE, SPACES_ALONE, keep_rows
+from dpengine.intake.rows_per_person import keep_rows
 from dpengine.statistics.engines import every_row
 
 RAW = "raw.parquet"
@@ -27,15 +27,13 @@ def load_raw(
     dialect: Dialect,
     secret: bytes,
     bad_records: str = "refuse",
-    rule: int = RULE,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
     """Stores every cell as text, after checking that all declared columns exist."""
     if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
-    blank = rule == SPACES_ALONE
-    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, blank, separators(schema))
+    loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, separators(schema))
     for name in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
         if name not in loaded.columns:
             raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))
@@ -50,7 +48,6 @@ def code_rows(
     dialect: Dialect,
     secret: bytes,
     version: int = 1,
-    rule: int = RULE,
 ) -> int:
     """Stores the rows that count as integer codes under a schema; returns the number of people."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
@@ -59,10 +56,10 @@ def code_rows(
         cut_sets(coded, schema, secret, several=False)
         return loaded.rows
     kept = folder / "kept.parquet"
-    people = keep_rows(raw, loaded.columns, unit, secret, kept, rule=rule)
+    people = keep_rows(raw, loaded.columns, unit, secret, kept)
     encode(kept, schema, dialect, coded, loaded.columns)
     if schema.of_kind(ItemSet):
-        keep_rows(raw, loaded.columns, unit, secret, kept, every=True, rule=rule)
+        keep_rows(raw, loaded.columns, unit, secret, kept, every=True)
         encode(kept, schema, dialect, every_row(coded), loaded.columns)
         cut_sets(every_row(coded), schema, secret, several=True)
     kept.unlink()

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -46,48 +45,33 @@ HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records en
 Batches = Iterator[tuple[list[Arrow], float]]  # text columns, and how much of the source has been read
 
 
-@dataclass
-class Blanks:
-    """Rows without any content, in a table of several columns. They are skipped, and counted because old fingerprints
-    include them. Tables loaded before this rule existed `keep` them."""
+def blank_row(row: list[str], dialect: Dialect) -> bool:
+    """Is this a row without any content, in a table of several columns? Such rows are skipped."""
+    return len(row) > 1 and not any(cell.strip(_NOTHING + dialect.separator) for cell in row)
 
-    keep: bool = False
-    found: int = 0
 
-    def in_row(self, row: list[str], dialect: Dialect) -> bool:
-        """Is this row to be skipped?"""
-        nothing = len(row) > 1 and not any(cell.strip(_NOTHING + dialect.separator) for cell in row)
-        return nothing and self._counted(1) > 0
-
-    def off(self, columns: list[Arrow], signs: str = "") -> list[Arrow]:
-        """The columns without such rows."""
-        if len(columns) < 2 or not len(columns[0]):
+def without_blanks(columns: list[Arrow], signs: str = "") -> list[Arrow]:
+    """The columns without such rows."""
+    if len(columns) < 2 or not len(columns[0]):
+        return columns
+    rows = pa.array(np.ones(len(columns[0]), dtype=bool))
+    for cells in columns:  # mostly decided by the first column: few rows are empty there
+        if not pc.any(rows).as_py():
             return columns
-        rows = pa.array(np.ones(len(columns[0]), dtype=bool))
-        for cells in columns:  # mostly decided by the first column: few rows are empty there
-            if not pc.any(rows).as_py():
-                return columns
-            rows = pc.and_(rows, pc.fill_null(pc.equal(pc.ascii_trim(cells, _NOTHING + signs), ""), True))
-        if not self._counted(pc.sum(rows).as_py() or 0):
-            return columns
-        return [cells.filter(pc.invert(rows)) for cells in columns]
-
-    def _counted(self, rows: int) -> int:
-        self.found += rows
-        return 0 if self.keep else rows
+        rows = pc.and_(rows, pc.fill_null(pc.equal(pc.ascii_trim(cells, _NOTHING + signs), ""), True))
+    return [cells.filter(pc.invert(rows)) for cells in columns]
 
 
-def read_csv(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks | None = None) -> tuple[list[str], Batches]:
+def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
     """The column names, and the rows below them. `bad_records`: "refuse" the file, or read them as "empty"."""
-    passed = blanks or Blanks()
     names, newline = first_record(path, dialect)
 
     def batches() -> Batches:
         with Utf8(path, dialect.encoding) as stream:
             header = 1
             for columns in chain(
-                _swift(stream, len(names), dialect, passed) if newline == "\n" else (),
-                _careful(stream, len(names), dialect, newline, bad_records, passed),
+                _swift(stream, len(names), dialect) if newline == "\n" else (),
+                _careful(stream, len(names), dialect, newline, bad_records),
             ):
                 yield [cells[header:] for cells in columns], stream.share
                 header = 0
@@ -95,7 +79,7 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks | No
     return names, batches()
 
 
-def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterator[list[Arrow]]:
+def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
     """Reads blocks that are `_proven`; stops at the first one in doubt and puts it back."""
     names = [f"c{place}" for place in range(width)]
     parse = arrow_csv.ParseOptions(
@@ -120,7 +104,7 @@ def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterat
             break
         if table.num_rows != rows:
             break
-        yield blanks.off([cells.combine_chunks() for cells in table.columns], dialect.separator)
+        yield without_blanks([cells.combine_chunks() for cells in table.columns], dialect.separator)
         rest = block[size:]
     stream.put_back(block)
 
@@ -201,9 +185,7 @@ def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
         yield "load.unclosed" if lines.ended else "load.broken"
 
 
-def _careful(
-    stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str, blanks: Blanks
-) -> Iterator[list[Arrow]]:
+def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str) -> Iterator[list[Arrow]]:
     """Record by record, from wherever the stream stands to its end."""
     lines = Lines(stream, newline)
     missing = [""] * width
@@ -231,7 +213,7 @@ def _careful(
         if not row and width > 1:
             blank += 1  # damaged if anything follows
             continue
-        if not isinstance(row, str) and len(row) == width and blanks.in_row(row, dialect):
+        if not isinstance(row, str) and len(row) == width and blank_row(row, dialect):
             continue
         while blank:
             rows.append(damaged("load.ragged"))

@@ -29,7 +29,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.declared.source import Source
 from dpengine.intake import postgres
-from dpengine.intake.csv_records import Batches, Blanks, read_csv
+from dpengine.intake.csv_records import Batches, read_csv, without_blanks
 from dpengine.intake.inspect import Unpacked, files_of, is_text
 from dpengine.intake.marks import address_mark, content_marks, own_copy
 from dpengine.intake.sheet_records import read_sheet
@@ -52,8 +52,6 @@ class Loaded:
     fingerprint: str = ""  # of all rows
     marks: tuple[str, ...] = field(default=(), compare=False)  # of the rows of each file of a folder
     files: tuple[str, ...] = field(default=(), compare=False)  # of the bytes of each file
-    header: tuple[str, ...] = field(default=(), compare=False)  # the names as they stand in the file
-    blank: int = field(default=0, compare=False)  # rows of separators alone, which were passed over
     addresses: tuple[str, ...] = field(default=(), compare=False)  # of where a database keeps it
     seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # the columns' types there
     people: int | None = field(default=None, compare=False)  # counted there already, where the rows stayed there
@@ -67,17 +65,16 @@ def load(
     secret: bytes,
     progress: Callable[[float], None] | None = None,
     bad_records: str = "refuse",
-    keep_blank: bool = False,
     separators: Mapping[str, str] | None = None,
 ) -> Loaded:
     """Write the raw table. A refusal names a formal fault but no row number and no value, and leaves no file behind."""
     if bad_records not in ("refuse", "empty"):
         raise AllowanceError("load.bad_records")
-    tell, blanks = progress or (lambda share: None), Blanks(keep_blank)
+    tell = progress or (lambda share: None)
     try:
         if isinstance(source, Source):
-            return _database(source, dialect, raw, secret, tell, blanks, separators or {})
-        return _load(source, dialect, raw, secret, tell, bad_records, blanks)
+            return _database(source, dialect, raw, secret, tell, separators or {})
+        return _load(source, dialect, raw, secret, tell, bad_records)
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise
@@ -90,15 +87,14 @@ def _load(
     secret: bytes,
     tell: Callable[[float], None],
     bad_records: str,
-    blanks: Blanks,
 ) -> Loaded:
     if not isinstance(source, (str, Path)):
-        return _written([_frame(source, dialect, blanks)], raw, secret, tell, blanks)
+        return _written([_frame(source, dialect)], raw, secret, tell)
     with own_copy(Path(source), raw.parent, secret, lambda share: tell(COPYING * share)) as (copy, files):
-        parts = [_file(path, dialect, bad_records, blanks) for path in files_of(copy)]
+        parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
         if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
             raise AllowanceError("load.folder_names")
-        return replace(_written(parts, raw, secret, tell, blanks), files=tuple(dict.fromkeys(files)))
+        return replace(_written(parts, raw, secret, tell), files=tuple(dict.fromkeys(files)))
 
 
 def _database(
@@ -107,7 +103,6 @@ def _database(
     raw: Path,
     secret: bytes,
     tell: Callable[[float], None],
-    blanks: Blanks,
     separators: Mapping[str, str],
 ) -> Loaded:
     try:
@@ -117,9 +112,9 @@ def _database(
     try:
         copy = inside / "rows.csv"
         found = postgres.copy_rows(source, dialect, separators, copy, lambda share: tell(COPYING * share))
-        _, batches = read_csv(copy, postgres.AS_READ, "empty", blanks)
+        _, batches = read_csv(copy, postgres.AS_READ, "empty")
         names = [column.name for column in found.columns]
-        loaded = _written([(names, batches)], raw, secret, tell, blanks)
+        loaded = _written([(names, batches)], raw, secret, tell)
     except AllowanceError as refusal:
         if refusal.code == "load.no_rows":  # told of files there
             raise AllowanceError("source.no_rows") from None
@@ -130,26 +125,23 @@ def _database(
     return replace(loaded, addresses=addresses, seen=found.seen)
 
 
-def _written(
-    parts: list[tuple[list[str], Batches]], raw: Path, secret: bytes, tell: Callable[[float], None], blanks: Blanks
-) -> Loaded:
+def _written(parts: list[tuple[list[str], Batches]], raw: Path, secret: bytes, tell: Callable[[float], None]) -> Loaded:
     """One table of all parts, in their order, and its marks."""
-    header = parts[0][0]
-    names = check_names(header)
+    names = check_names(parts[0][0])
     with written(raw) as part:
         rows = _store(part, names, [batches for _, batches in parts], lambda share: tell(COPYING + READING * share))
         if not sum(rows):
             raise AllowanceError("load.no_rows")
         fingerprint, *marks = content_marks(part, len(names), rows, secret) or [""]
     tell(1.0)
-    return Loaded(sum(rows), tuple(names), fingerprint, tuple(marks), (), tuple(header), blanks.found)
+    return Loaded(sum(rows), tuple(names), fingerprint, tuple(marks))
 
 
-def _file(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks) -> tuple[list[str], Batches]:
+def _file(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
     kind = path.suffix.lower()
     if kind == ".xlsx":
-        return read_sheet(path, dialect, blanks)
-    return _parquet(path, dialect, blanks) if kind == ".parquet" else read_csv(path, dialect, bad_records, blanks)
+        return read_sheet(path, dialect)
+    return _parquet(path, dialect) if kind == ".parquet" else read_csv(path, dialect, bad_records)
 
 
 @contextmanager
@@ -210,7 +202,7 @@ def _store(part: Path, names: list[str], sources: list[Batches], tell: Callable[
 # --- typed sources
 
 
-def _parquet(path: Path, dialect: Dialect, blanks: Blanks) -> tuple[list[str], Batches]:
+def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
     try:
         with open(path, "rb") as head:
             if head.read(4) != b"PAR1":
@@ -232,7 +224,7 @@ def _parquet(path: Path, dialect: Dialect, blanks: Blanks) -> tuple[list[str], B
                 columns = zip(batch.columns, names, strict=True)
                 for few in _weighed(list(columns), size):
                     texts_of = [_text(cells, name, dialect) for cells, name in few]
-                    yield blanks.off(texts_of), done / file.metadata.num_rows
+                    yield without_blanks(texts_of), done / file.metadata.num_rows
 
     return names, batches()
 
@@ -265,7 +257,7 @@ def _readable() -> Iterator[None]:
         raise AllowanceError("load.unreadable") from None
 
 
-def _frame(frame: Arrow, dialect: Dialect, blanks: Blanks) -> tuple[list[str], Batches]:
+def _frame(frame: Arrow, dialect: Dialect) -> tuple[list[str], Batches]:
     try:
         names = [str(name) for name in frame.columns]
         rows = len(frame)
@@ -279,7 +271,7 @@ def _frame(frame: Arrow, dialect: Dialect, blanks: Blanks) -> tuple[list[str], B
             with _readable():
                 cells = [_array(piece.iloc[:, place], dialect) for place in range(len(names))]
                 columns = [_text(array, name, dialect) for array, name in zip(cells, names, strict=True)]
-            yield blanks.off(columns), start / rows
+            yield without_blanks(columns), start / rows
 
     return names, batches()
 

@@ -203,22 +203,6 @@ def _sized(cell: str) -> str:
     return f"strlen({cell}) || ':' || {cell}"
 
 
-def older_mark(raw: Path, names: Sequence[str], rows: int, blank: int, secret: bytes) -> str:
-    """The mark that earlier versions stored: of cells as their dialect writes them, in the order of the columns, with
-    the names as the file has them, and including rows of separators alone."""
-    key = hmac.new(secret, b"allowance: rows", hashlib.sha256).hexdigest()
-    columns = [f"c{place}" for place, _ in enumerate(names)]
-    cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
-    hashes = f"SELECT sha256(concat(?, {cells})) AS hash FROM read_parquet(?) AS t({', '.join(columns)})"
-    (counted,) = _summed(raw, f"SELECT count(*), {', '.join(_LANES)} FROM ({hashes})", [key, str(raw)])
-    if counted[0] != rows:
-        raise AllowanceError("load.unreadable")
-    empty = hashlib.sha256((key + "-" * len(columns)).encode()).hexdigest()
-    lanes = [lane + blank * int(empty[at : at + 16], 16) for lane, at in zip(counted[1:], (0, 16, 32, 48), strict=True)]
-    text = json.dumps([list(names), counted[0] + blank, *lanes], ensure_ascii=True)
-    return hmac.new(secret, b"allowance: table" + text.encode("ascii"), hashlib.sha256).hexdigest()
-
-
 def _summed(raw: Path, query: str, values: list[str]) -> list[list[int]]:
     try:
         with connect(raw.parent) as connection:

@@ -1,7 +1,7 @@
 """Which rows count where a person may have several: at most m of each, chosen without looking at anybody else's rows.
 
-Ids that differ only in surrounding white space or in how letters are composed belong to one person (spelling.py); a
-table loaded under an earlier rule, which trimmed spaces only, keeps that rule. Rows without an id are left out. Of a
+Ids that differ only in surrounding white space or in how letters are composed belong to one person (spelling.py).
+Rows without an id are left out. Of a
 person's rows the first m by a keyed hash of their content are kept: not by their place in the file, which could depend
 on other people, and not by a plain hash, for which a person could choose the rows that win.
 """
@@ -21,12 +21,9 @@ from dpengine.declared.unit import Unit
 from dpengine.statistics.engines.duck import connect
 
 PERSON = "person"
-SPACES_ALONE, RULE = 1, 2  # the rule by which ids are compared; a table keeps the one it was loaded under
 
 
-def keep_rows(
-    raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False, rule: int = RULE
-) -> int:
+def keep_rows(raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False) -> int:
     """Write the rows that count, as columns c0, c1, … in the file's order and `person`. Returns the number of people,
     which may be 0: whether a table is refused must not depend on one person. With `every`, all rows of each person are
     written: the union of a person's sets is over all of them."""
@@ -36,7 +33,7 @@ def keep_rows(
     columns = [f"c{place}" for place, _ in enumerate(names)]
     listed = ", ".join(columns)
     column = columns[list(names).index(unit.id_column)]
-    who = f"trim({column})" if rule == SPACES_ALONE else trimmed_sql(column)
+    who = trimmed_sql(column)
     cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
     chosen = f"""
         SELECT {listed}, dense_rank() OVER (ORDER BY {who}) - 1 AS {PERSON},

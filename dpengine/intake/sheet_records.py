@@ -23,7 +23,7 @@ from openpyxl.workbook import Workbook
 from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names, has_data
-from dpengine.intake.csv_records import FEW, Batches, Blanks
+from dpengine.intake.csv_records import FEW, Batches, without_blanks
 
 MOST_ROWS = 1_048_576  # of a sheet, by its own format
 MOST_UNPACKED = 10**9  # bytes of all parts together …
@@ -64,11 +64,10 @@ def sheet_names(path: Path, dialect: Dialect) -> list[str]:
         return _header(book, dialect)
 
 
-def read_sheet(path: Path, dialect: Dialect, blanks: Blanks | None = None) -> tuple[list[str], Batches]:
+def read_sheet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
     """The column names, and the rows below them."""
     names = sheet_names(path, dialect)
     _solved(path, dialect)
-    passed = blanks or Blanks()
 
     def batches() -> Batches:
         with _opened(path) as book:
@@ -80,7 +79,7 @@ def read_sheet(path: Path, dialect: Dialect, blanks: Blanks | None = None) -> tu
             while few := list(islice(rows, FEW)):
                 done += len(few)
                 columns: list[Arrow] = [pa.array(cells, pa.string()) for cells in zip(*few, strict=True)]
-                yield passed.off(columns), min(done / about, 1.0)
+                yield without_blanks(columns), min(done / about, 1.0)
 
     return names, batches()
 

@@ -1,6 +1,6 @@
 """Reading a ledger from a file: the SQLite file itself, a copy of it, or the export as JSON lines.
 
-Nothing here creates, migrates or changes a file beside the one it reads. A SQLite file with a write-ahead log is read
+Nothing here creates or changes a file beside the one it reads. A SQLite file with a write-ahead log is read
 in place where both of SQLite's helper files exist, and else from a private copy; a file without a log is read in place.
 A file with a rollback journal is read under SQLite's locks; if a write to it was killed, from a copy in which that
 write is undone. An export begins with a line that gives the number of rows and the hash of the last one, so that a

@@ -6,7 +6,7 @@ before the first charge that needs it; in the bodies of charges and steps `value
 over the list's canonical JSON. Whoever reads such a row sees the whole claim: the list is put back in.
 
 Lists are public facts, and a digest says which list it is whoever keeps it, so lists once read are kept in memory for
-all ledgers of a process. Rows of earlier versions hold their lists themselves and mean what they meant.
+all ledgers of a process.
 """
 
 from __future__ import annotations

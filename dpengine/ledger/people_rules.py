@@ -234,18 +234,14 @@ def agreement_fault(
     book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str, day: str
 ) -> str | None:
     """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart.
-    Nor is a budget multiplied that pays for tables of owners who do not know of each other. An administrator writes it
-    down, as an owner would learn from the refusal that somebody else has the same content; what owners wrote in earlier
-    versions stands."""
+    Nor is a budget multiplied that pays for tables of owners who do not know of each other. Only an administrator
+    writes it down: an owner would learn from the refusal that somebody else has the same content."""
     if not people or not all(is_person(one) for one in people) or base_of(budget) != budget:
         return "people.agreement_form"
-    if administers(book, actor) and book.budget_of(table) == budget:
-        if not one_owner(book, budget):
-            return "people.agreement_shared"
-    elif not owns_on(book, actor, table, budget):
+    if not administers(book, actor) or book.budget_of(table) != budget:
         return NO_RIGHT
-    elif not owns_all(book, actor, budget):
-        return "people.agreement_not"
+    if not one_owner(book, budget):
+        return "people.agreement_shared"
     before = book.apart(budget)
     if before is None and charged:
         return "people.agreement_late"

@@ -41,6 +41,12 @@ _OWNS = (
     " ORDER BY seq DESC LIMIT 1), 0)"
 )
 
+_ADMINISTERS = (
+    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
+    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'administrator'"
+    " ORDER BY seq DESC LIMIT 1), 0)"
+)
+
 STATEMENTS = (
     """CREATE INDEX roles_of ON entries (json_extract(body, '$.person'), json_extract(body, '$.role'),
         json_extract(body, '$.table'), seq) WHERE kind = 'role'""",
@@ -72,26 +78,24 @@ STATEMENTS = (
             AND EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget') AND budget = {_BASE}
                 AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table'))
         BEGIN SELECT RAISE(ABORT, 'the table is sealed or forgotten'); END""",
-    f"""CREATE TRIGGER no_act_without_role BEFORE INSERT ON entries
-        WHEN NEW.kind IN ('seal', 'forget', 'raise', 'limit', 'agreement') AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
+    # An agreement is written by an administrator, who alone knows which tables hold equal content.
+    f"""CREATE TRIGGER no_act_without_right BEFORE INSERT ON entries
+        WHEN NEW.kind IN ('seal', 'forget', 'raise', 'limit') AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
         BEGIN SELECT RAISE(ABORT, 'only an owner does this'); END""",
+    f"""CREATE TRIGGER no_agreement_without_right BEFORE INSERT ON entries
+        WHEN NEW.kind = 'agreement' AND ({_BARRED} OR NOT {_ADMINISTERS})
+        BEGIN SELECT RAISE(ABORT, 'only an administrator does this'); END""",
     """CREATE TRIGGER no_own_decision BEFORE INSERT ON entries
         WHEN NEW.kind = 'decided' AND NOT EXISTS (SELECT 1 FROM entries WHERE kind = 'wish' AND request = NEW.request
             AND actor <> NEW.actor)
         BEGIN SELECT RAISE(ABORT, 'a wish is decided by another'); END""",
-)
-
-NEW_PEOPLE = (
     "CREATE INDEX new_people_of ON entries (budget, seq) WHERE kind = 'new_people'",
     """CREATE UNIQUE INDEX one_new_people ON entries
         (budget, json_extract(body, '$.table'), json_extract(body, '$.newer')) WHERE kind = 'new_people'""",
     f"""CREATE TRIGGER no_new_people_without_role BEFORE INSERT ON entries
         WHEN NEW.kind = 'new_people' AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
         BEGIN SELECT RAISE(ABORT, 'only an owner says this'); END""",
-)
-
-# More protection (owner_rows.py): whatever is charged or drawn after it is charged for a person.
-PROTECT = (
+    # More protection (owner_rows.py): whatever is charged or drawn after it is charged for a person.
     "CREATE INDEX protects_of ON entries (budget, seq) WHERE kind = 'protect'",
     f"""CREATE TRIGGER no_protect_without_role BEFORE INSERT ON entries
         WHEN NEW.kind = 'protect' AND {_SERVED} AND ({_BARRED} OR NOT {_OWNS})
@@ -108,20 +112,4 @@ PROTECT = (
             WHERE paid.kind = 'charge' AND paid.request = NEW.request
             AND said.kind = 'protect' AND said.budget = {_BASE} AND said.seq > paid.seq)
         BEGIN SELECT RAISE(ABORT, 'the session was paid for before more was protected'); END""",
-)
-
-_ADMINISTERS = (
-    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
-    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'administrator'"
-    " ORDER BY seq DESC LIMIT 1), 0)"
-)
-
-# An agreement is written down by an administrator, who alone knows which tables hold equal content.
-REPLACED = "no_act_without_role"
-AGREEMENTS = (
-    f"DROP TRIGGER {REPLACED}",
-    f"""CREATE TRIGGER no_act_without_right BEFORE INSERT ON entries
-        WHEN NEW.kind IN ('seal', 'forget', 'raise', 'limit', 'agreement') AND {_SERVED}
-            AND ({_BARRED} OR NOT ({_OWNS} OR (NEW.kind = 'agreement' AND {_ADMINISTERS})))
-        BEGIN SELECT RAISE(ABORT, 'only an owner does this'); END""",
 )

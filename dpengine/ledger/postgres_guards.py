@@ -8,8 +8,8 @@ both. For that the role needs no right but the usual one to make temporary table
 from __future__ import annotations
 
 from dpengine.ledger.postgres_link import Link
-from dpengine.ledger.postgres_sql import Function, standing
-from dpengine.ledger.sqlite_file import MIGRATIONS
+from dpengine.ledger.postgres_sql import Function, parts_of
+from dpengine.ledger.sqlite_file import SCHEMA
 
 _TABLES = "('entries', 'looks')"
 _OF = f"JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s AND c.relname IN {_TABLES}"
@@ -48,7 +48,7 @@ def described(link: Link, schema: str) -> set[str]:
 def expected(link: Link, schema: str) -> set[str]:
     """What would stand there if it were made now."""
     told = set()
-    parts = standing(MIGRATIONS)
+    parts = parts_of(SCHEMA)
     for part in parts:
         if isinstance(part, Function):
             where = [f"search_path={schema}, pg_temp"] if part.language == "plpgsql" else []

@@ -23,7 +23,7 @@ found by `verify`, which computes every cost anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -39,7 +39,6 @@ _TRIGGER = re.compile(
     r"BEGIN SELECT RAISE\(ABORT, '([^']*)'\); END",
     re.DOTALL,
 )
-_DROPPED = re.compile(r"DROP TRIGGER (\w+)")
 _UNKNOWN = re.compile(r"\b(PRAGMA|rowid|OR REPLACE|OR IGNORE|json_set|GLOB|RAISE\(|strftime)\b")
 
 
@@ -61,17 +60,7 @@ class Function:
         return f"{head} {kind}{where} AS $source${self.source}$source$"
 
 
-@dataclass(frozen=True)
-class Dropped:
-    """A trigger that a later migration takes away, with its function."""
-
-    name: str
-
-    def drop(self) -> str:
-        return f"DROP FUNCTION {self.name}() CASCADE"
-
-
-Part = str | Function | Dropped
+Part = str | Function
 
 _AT = "body::json #>> string_to_array(substr(path, 3), '.')"
 _DENOMINATOR = "SELECT coalesce(nullif(split_part($1, '/', 2), ''), '1')::numeric"
@@ -144,9 +133,7 @@ def asked(sql: str, with_values: bool) -> str:
 
 
 def made(statement: str) -> list[Part]:
-    """A statement of a migration: itself, or for a trigger its function and the trigger that calls it."""
-    if gone := _DROPPED.fullmatch(statement):
-        return [Dropped(gone[1])]
+    """A statement of the schema: itself, or for a trigger its function and the trigger that calls it."""
     found = _TRIGGER.fullmatch(statement.strip())
     if found is None:
         told = re.sub(r"\bINTEGER\b", "bigint", re.sub(r"\bTEXT\b", 'text COLLATE "C"', _expressions(statement)))
@@ -165,25 +152,9 @@ def made(statement: str) -> list[Part]:
     return [_guard(name, source), call, f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}"]
 
 
-def steps(migrations: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[tuple[str, list[Part]]]:
-    """Each migration by its name, with what it makes; ours come with the first."""
-    for place, (name, statements) in enumerate(migrations):
-        own = [part for statement in statements for part in made(statement)]
-        yield name, [*FUNCTIONS, *own, *RULE] if place == 0 else own
-
-
-def standing(migrations: Iterable[tuple[str, tuple[str, ...]]]) -> list[str | Function]:
-    """What there is after all of them."""
-    parts = [part for _, own in steps(migrations) for part in own]
-    gone = {part.name for part in parts if isinstance(part, Dropped)}
-    kept: list[str | Function] = []
-    for part in parts:
-        if isinstance(part, str):
-            named = re.search(r"\bTRIGGER (\w+)", part)
-            kept += [] if named and named[1] in gone else [part]
-        elif isinstance(part, Function):
-            kept += [] if part.name in gone else [part]
-    return kept
+def parts_of(schema: Iterable[str]) -> list[Part]:
+    """All that the database gets: functions of ours, tables, indexes and triggers."""
+    return [*FUNCTIONS, *(part for statement in schema for part in made(statement)), *RULE]
 
 
 def _expressions(sql: str) -> str:

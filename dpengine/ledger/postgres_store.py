@@ -20,7 +20,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import TypeVar, cast
@@ -33,8 +32,8 @@ from dpengine.ledger.high_water import Anchor, Mark, refuse_older
 from dpengine.ledger.postgres_alive import Alive
 from dpengine.ledger.postgres_guards import described, expected
 from dpengine.ledger.postgres_link import Link, all_rows, broken, driver, spoken
-from dpengine.ledger.postgres_sql import Dropped, Function, steps
-from dpengine.ledger.sqlite_file import FILLED, MIGRATIONS, anchor_path, head_of
+from dpengine.ledger.postgres_sql import Function, parts_of
+from dpengine.ledger.sqlite_file import SCHEMA, VERSION, anchor_path, head_of
 from dpengine.ledger.store import Database
 
 T = TypeVar("T")
@@ -45,7 +44,7 @@ _KEPT = 500
 _LOOK_AGAIN = 0.05
 _LEAVING = 2.0  # seconds
 _OWN = (
-    "CREATE TABLE migrations (name text PRIMARY KEY, at text NOT NULL)",
+    "CREATE TABLE edition (version bigint PRIMARY KEY)",  # of the tables
     "CREATE TABLE home (mark text PRIMARY KEY)",  # the folder that the ledger belongs to
 )
 
@@ -240,44 +239,32 @@ class PostgresLedger:
     def prepare(self) -> None:
         with self.reading() as db:
             self._refuse_unfit(db)
-            known, applied = {name for name, _ in MIGRATIONS}, self._applied(db)
-            if applied - known:
-                raise AllowanceError("ledger.newer")
-            if applied != known and not self.exists(db):
+            made = self._made(db)
+            if not made:
                 self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
-            mine = list(db.plain("SELECT mark FROM home")) if applied and self._mark else []
+            mine = list(db.plain("SELECT mark FROM home")) if made and self._mark else []
             if mine and mine != [{"mark": self._mark}]:
                 raise AllowanceError("ledger.other_folder", setting=SETTING)
-            if applied == known and (mine or not self._mark):
+            if made and (mine or not self._mark):
                 self._refuse_older(db)
                 head = head_of(db)
                 if head[0] > 0:
                     self._anchor.advance(*head)
                 return
         with self.writing() as db:
-            self.migrate(db)
+            self._make(db)
             if self._mark and not list(db.plain("SELECT mark FROM home")):
                 db.plain("INSERT INTO home VALUES (%s)", [self._mark])
 
-    def migrate(self, db: Link) -> None:
+    def _make(self, db: Link) -> None:
         """Under the write lock: two machines may start at once."""
+        if self._made(db):
+            return
         if not db.value("SELECT count(*) FROM pg_namespace WHERE nspname = %s", [self._address.schema]):
             db.plain(f"CREATE SCHEMA {self._address.schema}")
-        if not self._there(db, "migrations"):
-            for statement in _OWN:
-                db.plain(statement)
-        applied = self._applied(db)
-        for name, parts in steps(MIGRATIONS):
-            if name not in applied:
-                for part in parts:
-                    if isinstance(part, Function):
-                        db.plain(part.create(self._address.schema))
-                    else:
-                        db.plain(part.drop() if isinstance(part, Dropped) else part)
-                if name in FILLED:
-                    FILLED[name](db)
-                now = datetime.now(UTC).isoformat(timespec="seconds")
-                db.plain("INSERT INTO migrations VALUES (%s, %s)", [name, now])
+        for part in (*_OWN, *parts_of(SCHEMA)):
+            db.plain(part.create(self._address.schema) if isinstance(part, Function) else part)
+        db.plain("INSERT INTO edition VALUES (%s)", [VERSION])
 
     def exists(self, db: Link) -> bool:
         return self._there(db, "entries")
@@ -285,10 +272,15 @@ class PostgresLedger:
     def _there(self, db: Link, table: str) -> bool:
         return db.value("SELECT to_regclass(%s)::text", [f"{self._address.schema}.{table}"]) is not None
 
-    def _applied(self, db: Link) -> set[str]:
-        if not self._there(db, "migrations"):
-            return set()
-        return {row["name"] for row in db.plain("SELECT name FROM migrations")}
+    def _made(self, db: Link) -> bool:
+        """Does the schema have our tables? Those of another version are refused."""
+        if not self._there(db, "edition"):
+            if self.exists(db):
+                raise AllowanceError("workspace.older")
+            return False
+        if db.value("SELECT version FROM edition") > VERSION:
+            raise AllowanceError("workspace.newer")
+        return True
 
     def _refuse_unfit(self, db: Link) -> None:
         told = "SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,"
@@ -337,7 +329,7 @@ class PostgresLedger:
                 db.plain("BEGIN")
                 db.plain("SELECT pg_advisory_xact_lock(%s)", [self._address.lock("write")])
                 local.found = self._set_aside(db)
-                self.migrate(db)
+                self._make(db)
                 yield local.found
                 head = head_of(db)
                 if db.plain("COMMIT").statusmessage != "COMMIT":
@@ -353,10 +345,10 @@ class PostgresLedger:
         """The ledger is somewhere else from now on."""
         with self.writing() as db:
             self._set_aside(db)
-            self.migrate(db)
+            self._make(db)
 
     def _set_aside(self, db: Link) -> str:
-        tables = [name for name in ("entries", "looks", "home", "migrations") if self._there(db, name)]
+        tables = [name for name in ("entries", "looks", "home", "edition") if self._there(db, name)]
         if not tables:
             return ""
         taken = "SELECT count(*) FROM pg_namespace WHERE nspname = %s"

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from sqlite_utils import Database as SqliteDatabase
-from sqlite_utils import Migrations
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
@@ -25,94 +24,64 @@ from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
 from dpengine.ledger.store import Database
 
-# Later versions add a numbered migration; a released migration is never edited.
-MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "0001_entries",
-        (
-            """CREATE TABLE entries (
-                seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT NOT NULL,
-                request TEXT NOT NULL, actor TEXT NOT NULL, body TEXT NOT NULL, totals TEXT NOT NULL,
-                prev TEXT NOT NULL, hash TEXT NOT NULL
-            ) STRICT""",
-            "CREATE UNIQUE INDEX one_creation ON entries (budget) WHERE kind = 'budget'",
-            "CREATE UNIQUE INDEX one_charge ON entries (request) WHERE kind = 'charge'",
-            "CREATE UNIQUE INDEX one_outcome ON entries (request) WHERE kind IN ('answer', 'failed')",
-            "CREATE INDEX charges_of ON entries (budget, seq) WHERE kind = 'charge'",
-            """CREATE INDEX claims_of ON entries
-                (budget, json_extract(body, '$.table'), json_extract(body, '$.claim.digest'), seq)
-                WHERE kind = 'charge'""",
-            """CREATE TRIGGER no_update BEFORE UPDATE ON entries
-                BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
-            """CREATE TRIGGER no_delete BEFORE DELETE ON entries
-                BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
-            # INSERT OR REPLACE deletes without firing the trigger above, so a new row must also have the next number.
-            f"""CREATE TRIGGER only_next BEFORE INSERT ON entries
-                WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries) OR NEW.prev IS NOT coalesce(
-                    (SELECT hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)), '{START}')
-                BEGIN SELECT RAISE(ABORT, 'a row continues the chain'); END""",
-        ),
-    ),
-    (
-        "0002_acts",
-        (
-            "CREATE INDEX acts_of ON entries (budget, seq) WHERE kind IN ('seal', 'forget', 'raise')",
-            """CREATE UNIQUE INDEX one_act ON entries (budget, json_extract(body, '$.table'), kind)
-                WHERE kind IN ('seal', 'forget')""",
-            """CREATE TRIGGER no_charge_once_closed BEFORE INSERT ON entries
-                WHEN NEW.kind = 'charge' AND EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget')
-                    AND budget = NEW.budget AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table'))
-                BEGIN SELECT RAISE(ABORT, 'the table is sealed or forgotten'); END""",
-        ),
-    ),
-    (
-        "0003_sessions",
-        (
-            "CREATE UNIQUE INDEX one_step ON entries (request, json_extract(body, '$.index')) WHERE kind = 'step'",
-            "CREATE UNIQUE INDEX one_step_id ON entries (request, json_extract(body, '$.step')) WHERE kind = 'step'",
-            """CREATE UNIQUE INDEX one_told ON entries (request, json_extract(body, '$.index'))
-                WHERE kind IN ('part', 'lost')""",
-            "CREATE UNIQUE INDEX one_end ON entries (request) WHERE kind = 'ended'",
-            """CREATE TRIGGER only_next_step BEFORE INSERT ON entries
-                WHEN NEW.kind = 'step' AND (
-                    json_extract(NEW.body, '$.index') IS NOT (SELECT coalesce(max(json_extract(body, '$.index')), 0) + 1
-                        FROM entries WHERE kind = 'step' AND request = NEW.request)
-                    OR NOT EXISTS (SELECT 1 FROM entries WHERE kind = 'charge' AND request = NEW.request
-                        AND budget = NEW.budget AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')
-                        AND json_extract(body, '$.claim.key') = 'adaptive_session'
-                        AND json_extract(NEW.body, '$.index') <= json_extract(body, '$.claim.parameters.questions')))
-                BEGIN SELECT RAISE(ABORT, 'a step is the next one of a session that was paid for'); END""",
-            """CREATE TRIGGER no_step_once_closed BEFORE INSERT ON entries
-                WHEN NEW.kind = 'step' AND (
-                    EXISTS (SELECT 1 FROM entries WHERE kind = 'ended' AND request = NEW.request)
-                    OR EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget') AND budget = NEW.budget
-                        AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')))
-                BEGIN SELECT RAISE(ABORT, 'the session or its table is closed'); END""",
-        ),
-    ),
-    (
-        "0004_recovery",
-        (
-            "CREATE UNIQUE INDEX one_close ON entries (budget) WHERE kind = 'close'",
-            """CREATE TRIGGER nothing_once_budget_closed BEFORE INSERT ON entries
-                WHEN NEW.kind IN ('budget', 'charge', 'step', 'raise')
-                    AND EXISTS (SELECT 1 FROM entries WHERE kind = 'close' AND budget = NEW.budget)
-                BEGIN SELECT RAISE(ABORT, 'the budget is closed'); END""",
-        ),
-    ),
-    ("0005_looks", repeats.STATEMENTS),
-    ("0006_people", people_triggers.STATEMENTS),
-    ("0007_lists", long_lists.STATEMENTS),
-    ("0008_new_people", people_triggers.NEW_PEOPLE),
-    ("0009_agreements", people_triggers.AGREEMENTS),
-    ("0010_protect", people_triggers.PROTECT),
-)
-FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
-SCHEMA = frozenset(  # SQLite keeps them word for word
-    sql
-    for _, statements in MIGRATIONS
-    for sql in statements
-    if sql.startswith("CREATE") and f"CREATE TRIGGER {people_triggers.REPLACED} " not in sql
+VERSION = 1  # of the tables below, kept as SQLite's `user_version`
+SCHEMA: tuple[str, ...] = (
+    """CREATE TABLE entries (
+        seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT NOT NULL,
+        request TEXT NOT NULL, actor TEXT NOT NULL, body TEXT NOT NULL, totals TEXT NOT NULL,
+        prev TEXT NOT NULL, hash TEXT NOT NULL
+    ) STRICT""",
+    "CREATE UNIQUE INDEX one_creation ON entries (budget) WHERE kind = 'budget'",
+    "CREATE UNIQUE INDEX one_charge ON entries (request) WHERE kind = 'charge'",
+    "CREATE UNIQUE INDEX one_outcome ON entries (request) WHERE kind IN ('answer', 'failed')",
+    "CREATE INDEX charges_of ON entries (budget, seq) WHERE kind = 'charge'",
+    """CREATE INDEX claims_of ON entries
+        (budget, json_extract(body, '$.table'), json_extract(body, '$.claim.digest'), seq)
+        WHERE kind = 'charge'""",
+    """CREATE TRIGGER no_update BEFORE UPDATE ON entries
+        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
+    """CREATE TRIGGER no_delete BEFORE DELETE ON entries
+        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
+    # INSERT OR REPLACE deletes without firing the trigger above, so a new row must also have the next number.
+    f"""CREATE TRIGGER only_next BEFORE INSERT ON entries
+        WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries) OR NEW.prev IS NOT coalesce(
+            (SELECT hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)), '{START}')
+        BEGIN SELECT RAISE(ABORT, 'a row continues the chain'); END""",
+    "CREATE INDEX acts_of ON entries (budget, seq) WHERE kind IN ('seal', 'forget', 'raise')",
+    """CREATE UNIQUE INDEX one_act ON entries (budget, json_extract(body, '$.table'), kind)
+        WHERE kind IN ('seal', 'forget')""",
+    """CREATE TRIGGER no_charge_once_closed BEFORE INSERT ON entries
+        WHEN NEW.kind = 'charge' AND EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget')
+            AND budget = NEW.budget AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table'))
+        BEGIN SELECT RAISE(ABORT, 'the table is sealed or forgotten'); END""",
+    "CREATE UNIQUE INDEX one_step ON entries (request, json_extract(body, '$.index')) WHERE kind = 'step'",
+    "CREATE UNIQUE INDEX one_step_id ON entries (request, json_extract(body, '$.step')) WHERE kind = 'step'",
+    """CREATE UNIQUE INDEX one_told ON entries (request, json_extract(body, '$.index'))
+        WHERE kind IN ('part', 'lost')""",
+    "CREATE UNIQUE INDEX one_end ON entries (request) WHERE kind = 'ended'",
+    """CREATE TRIGGER only_next_step BEFORE INSERT ON entries
+        WHEN NEW.kind = 'step' AND (
+            json_extract(NEW.body, '$.index') IS NOT (SELECT coalesce(max(json_extract(body, '$.index')), 0) + 1
+                FROM entries WHERE kind = 'step' AND request = NEW.request)
+            OR NOT EXISTS (SELECT 1 FROM entries WHERE kind = 'charge' AND request = NEW.request
+                AND budget = NEW.budget AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')
+                AND json_extract(body, '$.claim.key') = 'adaptive_session'
+                AND json_extract(NEW.body, '$.index') <= json_extract(body, '$.claim.parameters.questions')))
+        BEGIN SELECT RAISE(ABORT, 'a step is the next one of a session that was paid for'); END""",
+    """CREATE TRIGGER no_step_once_closed BEFORE INSERT ON entries
+        WHEN NEW.kind = 'step' AND (
+            EXISTS (SELECT 1 FROM entries WHERE kind = 'ended' AND request = NEW.request)
+            OR EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget') AND budget = NEW.budget
+                AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')))
+        BEGIN SELECT RAISE(ABORT, 'the session or its table is closed'); END""",
+    "CREATE UNIQUE INDEX one_close ON entries (budget) WHERE kind = 'close'",
+    """CREATE TRIGGER nothing_once_budget_closed BEFORE INSERT ON entries
+        WHEN NEW.kind IN ('budget', 'charge', 'step', 'raise')
+            AND EXISTS (SELECT 1 FROM entries WHERE kind = 'close' AND budget = NEW.budget)
+        BEGIN SELECT RAISE(ABORT, 'the budget is closed'); END""",
+    *repeats.STATEMENTS,
+    *people_triggers.STATEMENTS,
+    *long_lists.STATEMENTS,
 )
 
 T = TypeVar("T")
@@ -135,6 +104,16 @@ SHARES_MEMORY = bytes((2, 2))  # where SQLite writes down that a file uses WAL
 _HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
 _HASH = "SELECT hash FROM entries WHERE seq = ?"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') AND sql IS NOT NULL"
+
+
+def made(db: SqliteDatabase | sqlite3.Connection) -> bool:
+    """Does the file have our tables? Those of another version are refused."""
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise AllowanceError("workspace.newer")
+    if version < VERSION and db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise AllowanceError("workspace.older")
+    return version == VERSION
 
 
 def _sentence_for(error: sqlite3.Error, damaged: str) -> str:
@@ -269,7 +248,7 @@ class LedgerFile:
             self._advance(head)  # before anything is read or drawn for what was just charged
 
     def guarded(self, db: Database) -> bool:
-        return {row["sql"] for row in db.query(_SCHEMA)} == SCHEMA
+        return {row["sql"] for row in db.query(_SCHEMA)} == set(SCHEMA)  # SQLite keeps them word for word
 
     def intact(self, db: Database) -> bool:
         return bool(db.conn.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
@@ -294,20 +273,17 @@ class LedgerFile:
             handle.close()
 
     def _prepare(self) -> None:
-        known = Migrations("ledger")
-        for name, statements in MIGRATIONS:
-            known(name=name)(_step(statements, FILLED.get(name)))
         with self.reading() as db:
             self._use_wal(db)
-            if {step.name for step in known.applied(db)} - {name for name, _ in MIGRATIONS}:
-                raise AllowanceError("ledger.newer")
-            if not known.pending(db):
+            if made(db):
                 with suppress(sqlite3.DatabaseError):  # damaged rows: `verify` names them, and no write gets past them
                     self._refuse_older(db)
-                    self._advance(head_of(db))  # a killed process may have left it behind; older versions wrote none
+                    self._advance(head_of(db))  # a killed process may have left it behind
                 return
-        with self.writing() as db:  # `apply` looks again under the lock: two processes may start at once
-            known.apply(db)
+        with self.writing() as db:
+            if not made(db):  # another process may have started at once
+                for statement in (*SCHEMA, f"PRAGMA user_version = {VERSION}"):
+                    db.execute(statement)
 
     def _refuse_older(self, db: SqliteDatabase | None) -> None:
         """Refuses a ledger that does not hold the row noted beside it as its last: then it is an older copy."""
@@ -344,8 +320,8 @@ def journal(folder: Path) -> str:
 
 
 def refuse_holes(path: Path) -> None:
-    """Refuses to open a file of an earlier version that uses shared memory on such a disk when there is no space for
-    it."""
+    """Refuses to open a file that uses shared memory on such a disk, as one from another disk may, when there is no
+    space for it."""
     risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
     if risky and os.pread(_seen(path), 20, 0)[18:] == SHARES_MEMORY:
         refuse_full(path.parent)
@@ -372,16 +348,6 @@ def head_of(db: Database) -> tuple[int, str]:
     """The last row's number and hash."""
     rows = list(db.query(_HEAD))
     return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
-
-
-def _step(statements: tuple[str, ...], fill: Callable[[Database], None] | None) -> Callable[[SqliteDatabase], None]:
-    def run(db: SqliteDatabase) -> None:
-        for statement in statements:
-            db.execute(statement)
-        if fill is not None:
-            fill(db)
-
-    return run
 
 
 def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:

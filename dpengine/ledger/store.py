@@ -1,10 +1,10 @@
 """Where a ledger's rows are kept: in a SQLite file of one machine, or in a Postgres database that several share.
 
 Both keep the same rows, byte for byte, under the same triggers, and everything above speaks to both through the few
-methods below. There is **one SQL text**: SQLite's, as it always was, because released migrations are never edited and
-SQLite keeps them word for word for `verify` to compare. postgres_sql.py turns it into Postgres's own, by a handful of
-rules; what it cannot turn, it refuses. So a rule that is added to the file is in the database too, and neither can be
-forgotten. A second set of statements, or a layer that writes SQL for both, would be two things to keep equal by hand.
+methods below. There is **one SQL text**: SQLite's, which keeps it word for word for `verify` to compare.
+postgres_sql.py turns it into Postgres's own, by a handful of rules; what it cannot turn, it refuses. So a rule that is
+added to the file is in the database too, and neither can be forgotten. A second set of statements, or a layer that
+writes SQL for both, would be two things to keep equal by hand.
 """
 
 from __future__ import annotations

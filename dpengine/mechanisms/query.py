@@ -86,7 +86,6 @@ class Query(Answered, Generic[Statistic, Raw]):
     epsilon: Fraction
     where: Predicate = EVERYONE
     noise: str = ""  # one of `noises`, "" for the usual one
-    older: int = 0  # the earlier version it was asked in, for a row of the ledger; 0 for the card's own
 
     gated: ClassVar[bool] = True  # False: asked though a check doubts a column of it; each part then says so
     of_people: ClassVar[bool] = True  # False: says nothing about people, so whose the rows are does not matter
@@ -96,11 +95,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     several_ways: ClassVar[bool] = False  # True: several averages, which can be drawn in several ways (ways_at_once.py)
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
     typical: ClassVar[str] = ""  # the question that tells what is typical, where this one may be taken for it
-    reads: ClassVar[tuple[int, ...]] = ()  # earlier versions of the same question, drawn in another way
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
-        """What a person gave, with what is chosen for her where rows that earlier versions stored have nothing."""
+        """Fill in defaults that depend on the table."""
         return given
 
     @classmethod
@@ -133,12 +131,6 @@ class Query(Answered, Generic[Statistic, Raw]):
         if fields["noise"] not in ("", *cls.noises):
             raise AllowanceError("query.noise", noises=list(cls.noises))
         return cls(**fields, **cls.read(facts, given))
-
-    @classmethod
-    def of_claim(cls, facts: Facts, claim: JsonObject) -> Self:
-        """The question of a row of the ledger, as it was meant by the version that asked it."""
-        query = cls.build(facts, claim["parameters"])
-        return replace(query, older=claim["version"]) if claim.get("version") in cls.reads else query
 
     @classmethod
     @abstractmethod
@@ -174,9 +166,6 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @abstractmethod
     def loss(self) -> Loss: ...
-
-    def promised_before(self) -> list[JsonObject]:  # as earlier versions stored it, so that their receipts hold
-        return []
 
     @abstractmethod
     def draw(self, value: Statistic, coins: Coins) -> Raw: ...
@@ -342,13 +331,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         return given
 
     def describe(self) -> JsonObject:
-        version = self.older or self.card.version
-        return {"key": self.card.key, "version": version, "parameters": self.parameters()}
+        return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
 
     def digest(self, without_epsilon: bool = False) -> str:
-        """A hash that identifies this question, whatever noise it is answered with and however an earlier version drew
-        it; from public facts only."""
-        description = self.describe() | {"version": min((self.card.version, *self.reads))}
+        """A hash that identifies this question, whatever noise it is answered with; from public facts only."""
+        description = self.describe()
         description["parameters"].pop("noise", None)
         if without_epsilon:
             description["parameters"].pop("epsilon")
@@ -394,11 +381,6 @@ class Averaged(Query[Statistic, Figures]):
 
     def finish(self, raw: Figures) -> Released:
         return self.around(raw, 1)
-
-    def better(self, raw: Figures) -> Released | None:
-        """The answer from what the ledger holds of the draw, where a later version tells it better than the one that
-        stored it: shown in its place, while the receipt keeps what was stored."""
-        return None
 
     def stored(self, raw: Figures) -> JsonObject:
         """The draw itself was paid for by the charge, so it may be stored too."""

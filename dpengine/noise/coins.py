@@ -73,11 +73,6 @@ class Coins(ABC):
         noise = self.gaussian([0] * len(values), sigma_squared)
         return [value + z for value, z in zip(values, noise, strict=True)]
 
-    def noisy_max(self, values: Sequence[int], scale: Fraction) -> int:
-        """The index of the largest value after `laplace`, the first of equals. The noisy values are not returned."""
-        noisy = self.laplace(values, scale)
-        return noisy.index(max(noisy))
-
     def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
         """Randomised response: with probability `mixed` a uniformly random one of `size` codes, else the true one."""
         random = self.many_flips(mixed, len(codes))

@@ -23,7 +23,7 @@ from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Number, Schema
 from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, FOR_MODEL, MOST_COLUMNS
+from dpengine.mechanisms.marginals.wanted import EVEN, EVERY_PAIR, FOR_MODEL, MOST_COLUMNS
 
 CODES = 100  # values in the first group of a number, from which on it is told in finer ones
 _FINER = (1, 2, 5, 10, 20, 50)  # thousandths … of the first group
@@ -36,7 +36,7 @@ def asked(schema: Schema, target: str, features: Sequence[str]) -> JsonObject:
     if len(features) >= MOST_COLUMNS:
         raise AllowanceError("overview.columns", most=MOST_COLUMNS)
     columns = [*(ref_json(bins(name, schema)) for name in features), target]
-    return {"columns": columns, "against": EVERY_PAIR, "weights": {target: FOR_MODEL}, "spread": "even"}
+    return {"columns": columns, "against": EVERY_PAIR, "weights": {target: FOR_MODEL}, "spread": EVEN}
 
 
 def bins(name: str, schema: Schema) -> Ref:

@@ -16,20 +16,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Relation, Unit
 from dpengine.intake.load import Loaded
-from dpengine.intake.marks import content_marks, older_mark
 from dpengine.ledger.ledger import Act, BudgetRecord, Ledger
 from dpengine.ledger.rows import rows_of_a_person
-from dpengine.storage.redeclare import RAW, names_of
-from dpengine.storage.registry import ADDRESS, FILE, OLDER, PART, ROWS, Record, Registry, alike
+from dpengine.storage.registry import ADDRESS, FILE, PART, ROWS, Record, Registry, alike
 
 
 @dataclass(frozen=True)
@@ -46,9 +42,7 @@ class Arriving:
     new_people: bool = False  # of a newer state of a database's table: its people are others
     protect: bool = False  # where the content is known with less protection: correct that
 
-    def record(
-        self, folder: str, budget: str, about: int, loaded: Loaded, rule: int, at: str, practice: bool = False
-    ) -> Record:
+    def record(self, folder: str, budget: str, about: int, loaded: Loaded, at: str, practice: bool = False) -> Record:
         """The record as the registry stores it."""
         return Record(
             name=self.name,
@@ -61,12 +55,10 @@ class Arriving:
             schema=self.schema.as_json(),
             dialect=self.dialect.as_json(),
             fingerprint=loaded.fingerprint,
-            file_mark="",
             version=1,
             owner=self.actor,
             at=at,
             header=list(loaded.columns),
-            rule=rule,
         )
 
 
@@ -86,22 +78,15 @@ def marks_of(loaded: Loaded) -> list[str]:
     return [*parts, *(ADDRESS + mark for mark in loaded.addresses)]
 
 
-def known(
-    registry: Registry, rows: sqlite3.Connection, tables: Path, folder: Path, loaded: Loaded, secret: bytes
-) -> list[Known]:
+def known(registry: Registry, rows: sqlite3.Connection, loaded: Loaded) -> list[Known]:
     """The tables that hold this content or a part of it, oldest first."""
-    for record in registry.unmarked(rows, ROWS):  # marked by an earlier version: marked again while their rows exist
-        with suppress(AllowanceError):
-            registry.mark(rows, record.name, _marked_anew(tables / record.folder, secret))
     marks = set(marks_of(loaded))
-    if registry.unmarked(rows, ROWS) and loaded.people is None:
-        marks.add(OLDER + older_mark(folder / RAW, loaded.header, loaded.rows, loaded.blank, secret))
     known_tables = []
     for record in registry.of_content(rows, alike(marks)):
         theirs = registry.marks_of(rows, [record.name])
         files = {mark for mark in theirs if mark.startswith(FILE)}
         same_bytes = bool(files) and files == {mark for mark in marks if mark.startswith(FILE)}
-        rows_too = any(mark.startswith((ROWS, OLDER)) for mark in marks & theirs)
+        rows_too = any(mark.startswith(ROWS) for mark in marks & theirs)
         content = any(not mark.startswith(ADDRESS) for mark in alike(marks) & theirs)
         known_tables.append(Known(record, same_bytes or rows_too, bool(files & marks), not content))
     return _newest_from_there(known_tables)
@@ -125,10 +110,6 @@ def note_apart(ledger: Ledger, tables: Sequence[Known], new: Arriving) -> None:
     """As a row of the ledger, before the table is there: none stands apart without its row."""
     for table in tables:
         ledger.new_people(table.record.budget, table.record.name, new.name, new.actor)
-
-
-def _marked_anew(folder: Path, secret: bytes) -> list[str]:
-    return [ROWS + mark for mark in content_marks(folder / RAW, len(names_of(folder)), (), secret)]
 
 
 def budget_of(tables: Sequence[Known]) -> str | None:
@@ -174,15 +155,6 @@ def corrected(tables: Sequence[Known], new: Arriving) -> str:
             else AllowanceError("protect.offered", table=tables[0].record.name)
         )
     return tables[0].record.name
-
-
-def learnt(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], loaded: Loaded) -> None:
-    """A table whose rows were deleted before they could be marked again is recognised by these marks from now on, and
-    sealed together with whatever has them."""
-    gone = {record.name for record in registry.unmarked(rows, ROWS)}
-    for table in tables:
-        if table.whole and loaded.fingerprint and table.record.name in gone:
-            registry.mark(rows, table.record.name, [ROWS + loaded.fingerprint])
 
 
 def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:

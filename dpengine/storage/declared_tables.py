@@ -31,7 +31,6 @@ from dpengine.intake.bring_in import code_rows, load_raw
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import address_mark
 from dpengine.intake.postgres import Described, describe
-from dpengine.intake.rows_per_person import RULE
 from dpengine.ledger.ledger import Ledger, refuse_unprotected
 from dpengine.ledger.opening import open_ledger
 from dpengine.ledger.owner_rows import closed_kind
@@ -148,7 +147,7 @@ class DeclaredTables:
         """A statistic of a raw column, over the rows that count; of ids in too many rows, over all of them."""
         folder = self.folder / "tables" / record.folder
         unit = Unit.rows() if isinstance(need, Crowded) else Unit.from_json(record.unit)
-        rows = redeclare.raw_rows(folder, unit, self._secret, record.rule)
+        rows = redeclare.raw_rows(folder, unit, self._secret)
         place = redeclare.names_of(folder).index
         return read_columns(need.under(Dialect.from_json(record.dialect)), rows, place)
 
@@ -208,7 +207,7 @@ class DeclaredTables:
             given = schema, unit, dialect, self._secret
             return sources.code_anew(folder, source, new, given, self.engine.spill, other_people)
         loaded = Loaded(new.about, redeclare.names_of(folder))
-        return code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version, new.rule)
+        return code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
         """Refuses to make people of the rows of a table, and of all that its budget pays for, where that is no more
@@ -305,12 +304,11 @@ class DeclaredTables:
         People are counted only now, and their number is reported nowhere else; known content keeps its terms, so only
         one number is ever revealed. Also returns whether a budget was joined."""
         with self._fresh_folder() as folder:
-            rule = RULE
-            loaded = self._load(folder, source, new, bad_records, rule, progress)
+            loaded = self._load(folder, source, new, bad_records, progress)
             if isinstance(source, Source):
                 sources.keep(folder, source.described(loaded.seen), {1: loaded.made})
             with self._registry.transaction() as rows:
-                known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+                known = arrivals.known(self._registry, rows, loaded)
             others: list[str] = []  # of other owners, where people sign in
             if known and not arrivals.apart(known, new):
                 others += self._of_others(known, new.actor)
@@ -321,12 +319,9 @@ class DeclaredTables:
                         self.protect(name, new.unit, new.actor, new.about)
                     arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
                     arrivals.same_people(known, new, len(loaded.columns))
-                if known[0].record.rule != rule and loaded.people is None:
-                    rule = known[0].record.rule
-                    loaded = self._load(folder, source, new, bad_records, rule, progress)
             people = loaded.people
             if people is None:
-                people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret, rule=rule)
+                people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret)
             about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
             with (
                 matches.discreet(self._registry, new.name, new.actor, lambda: others),
@@ -335,7 +330,7 @@ class DeclaredTables:
                 if self._registry.find(rows, new.name) is not None:
                     others.clear()
                     raise AllowanceError("table.exists", name=new.name)
-                known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+                known = arrivals.known(self._registry, rows, loaded)
                 others[:] = self._of_others(known, new.actor)
                 if arrivals.apart(known, new):
                     arrivals.note_apart(self.ledger, known, new)
@@ -357,8 +352,7 @@ class DeclaredTables:
                 arrivals.same_number(known, new, about)
                 acts = [act for act in self.ledger.acts(budget_id) if self._theirs(act.table, new.actor)]
                 closed = arrivals.sealed(self._registry, rows, known, acts)
-                record = new.record(folder.name, budget_id, about, loaded, rule, _now())
-                arrivals.learnt(self._registry, rows, known, loaded)
+                record = new.record(folder.name, budget_id, about, loaded, _now())
                 self._registry.add(rows, record)
                 self._registry.mark(rows, new.name, arrivals.marks_of(loaded))
                 if closed:
@@ -376,8 +370,7 @@ class DeclaredTables:
         return [table.record.name for table in known if not self._theirs(table.record.name, actor)]
 
     def _seal(self, rows: sqlite3.Connection, name: str, actor: str) -> None:
-        """Seal all tables that share content with this one, and this one last; an earlier version may have given one of
-        them another budget."""
+        """Seal all tables that share content with this one, and this one last."""
         for other in reversed(self._registry.kin(rows, [name])):
             table = self._registry.find(rows, other)
             if table is not None and (other == name or self._theirs(other, actor)):
@@ -415,13 +408,12 @@ class DeclaredTables:
         source: object,
         new: Arriving,
         bad_records: str,
-        rule: int,
         progress: Callable[[float], None] | None = None,
     ) -> Loaded:
         if isinstance(source, Source) and source.in_place:
             given = new.schema, new.unit, new.dialect, self._secret
             return sources.code_there(folder, source, 1, given, self.engine.spill, progress)
-        return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, rule, progress)
+        return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, progress)
 
     def _sample(self, sample: Sample) -> Record:
         if self.samples_only:  # a whole class asks for it: where no other table can be loaded, it is looked up once
@@ -437,9 +429,9 @@ class DeclaredTables:
                 return known
             new = Arriving(sample.name, sample.schema, sample.unit, "replace", Dialect(), "allowance")
             with self._fresh_folder() as folder:
-                loaded = self._load(folder, sample.path, new, "refuse", RULE)
+                loaded = self._load(folder, sample.path, new, "refuse")
                 people = code_rows(folder, loaded, sample.schema, sample.unit, new.dialect, self._secret)
-            record = new.record(folder.name, f"practice:{sample.name}", people, loaded, RULE, _now(), practice=True)
+            record = new.record(folder.name, f"practice:{sample.name}", people, loaded, _now(), practice=True)
             with self._registry.transaction() as rows:
                 other = self._registry.find(rows, sample.name)
                 if other is None:

@@ -53,10 +53,10 @@ def sweep(home: Path, known: Iterable[str]) -> None:
 
 
 def sweep_spill(home: Path) -> None:
-    """Remove what workers that no longer run left behind, and versions that named these folders differently."""
+    """Remove what workers that no longer run left behind."""
     for folder in (home / "tmp").glob("spill-*"):
-        named = re.fullmatch(r"spill-([0-9a-f]+)(-[0-9a-f]{8})?", folder.name)
-        if named and (named[2] or not alive(home, named[1])):
+        named = re.fullmatch(r"spill-([0-9a-f]+)", folder.name)
+        if named and not alive(home, named[1]):
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -37,7 +37,7 @@ def names_of(folder: Path) -> tuple[str, ...]:
         raise AllowanceError("engine.unreadable") from None
 
 
-def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
+def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
     """The raw rows that count: all of them, or at most the declared number of each person, chosen once and stored."""
     if unit.id_column is None:
         return folder / RAW
@@ -45,7 +45,7 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
     if not counted.is_file():
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once do not write to the same file
         try:
-            keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / counted.name, rule=rule)
+            keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / counted.name)
             os.replace(fresh / counted.name, counted)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)

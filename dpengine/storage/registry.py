@@ -16,46 +16,39 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
-from dpengine.ledger.sqlite_file import Handle, journal, refuse_holes, spoken
+from dpengine.ledger.sqlite_file import VERSION, Handle, journal, made, refuse_holes, spoken
 
 _DAMAGED = "registry.damaged"
 _WAIT = 10
 _COME = "SELECT count(*) + coalesce(sum(version), 0) AS come FROM tables"  # every change makes it larger
 _CREATE = """
-CREATE TABLE IF NOT EXISTS tables (
+CREATE TABLE tables (
     name TEXT PRIMARY KEY, folder TEXT NOT NULL, budget TEXT NOT NULL, practice INTEGER NOT NULL,
     relation TEXT NOT NULL, about INTEGER NOT NULL, unit TEXT NOT NULL, schema TEXT NOT NULL, dialect TEXT NOT NULL,
-    fingerprint TEXT NOT NULL, file_mark TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT NOT NULL, at TEXT NOT NULL,
-    header TEXT NOT NULL DEFAULT '[]', rule INTEGER NOT NULL DEFAULT 1
+    fingerprint TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT NOT NULL, at TEXT NOT NULL,
+    header TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS by_fingerprint ON tables (fingerprint);
-CREATE TABLE IF NOT EXISTS marks (mark TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (mark, name)) STRICT;
-CREATE TABLE IF NOT EXISTS people (
+CREATE TABLE marks (mark TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (mark, name)) STRICT;
+CREATE TABLE people (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, at TEXT NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS matches (
+CREATE TABLE matches (
     name TEXT NOT NULL, person TEXT NOT NULL, others TEXT NOT NULL, refused TEXT NOT NULL, at TEXT NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS tokens (
+CREATE TABLE tokens (
     id TEXT PRIMARY KEY, hash TEXT NOT NULL, person TEXT NOT NULL, name TEXT NOT NULL, tables TEXT NOT NULL,
     metrics INTEGER NOT NULL, at TEXT NOT NULL, used TEXT NOT NULL, revoked TEXT NOT NULL,
-    until TEXT NOT NULL DEFAULT ''
+    until TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS tokens_by_person ON tokens (person);
+CREATE INDEX tokens_by_person ON tokens (person);
 """
 
-_LATER = {
-    ("tables", "file_mark"): "TEXT NOT NULL DEFAULT ''",
-    ("tables", "header"): "TEXT NOT NULL DEFAULT '[]'",
-    ("tables", "rule"): "INTEGER NOT NULL DEFAULT 1",
-    ("tokens", "until"): "TEXT NOT NULL DEFAULT ''",
-}
 _JSON = ("unit", "schema", "dialect", "header")
 
 
-# Kinds of marks: a file's bytes, all rows, the rows of one file of a folder, rows as earlier versions marked them; and
-# where a database keeps the table, which is no content: it joins an allowance, and nothing else follows from it.
-FILE, ROWS, PART, OLDER = "file:", "rows.2:", "part.2:", "older:"  # 2: the rule of marks.py
+# Kinds of marks: a file's bytes, all rows, the rows of one file of a folder; and where a database keeps the table, not
+# its content: it joins an allowance, and nothing else follows from it.
+FILE, ROWS, PART = "file:", "rows:", "part:"
 ADDRESS = "address:"
 
 
@@ -80,14 +73,10 @@ class Record:
     schema: JsonObject
     dialect: JsonObject
     fingerprint: str
-    file_mark: str
     version: int
     owner: str
     at: str
     header: list[str] = field(default_factory=list)  # all columns of the file
-    rule: int = (
-        1  # the rule it was read by: 1 trimmed only spaces around an id and counted empty rows; see rows_per_person.py
-    )
 
 
 class Registry:
@@ -98,15 +87,9 @@ class Registry:
             refuse_holes(self._path)
         self._refuse_older()
         with self.transaction() as rows:
-            for statement in _CREATE.split(";"):
-                rows.execute(statement)
-            for (table, name), kind in _LATER.items():
-                existing = {column["name"] for column in rows.execute(f"PRAGMA table_info({table})")}
-                if name not in existing:  # an older file
-                    rows.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
-            for kind, column in ((FILE, "file_mark"), (OLDER, "fingerprint")):  # as earlier versions recognised content
-                older = f"FROM tables WHERE {column} <> '' AND rule = 1"
-                rows.execute(f"INSERT OR IGNORE INTO marks SELECT '{kind}' || {column}, name {older}")
+            if not made(rows):
+                for statement in (*_CREATE.split(";"), f"PRAGMA user_version = {VERSION}"):
+                    rows.execute(statement)
         path.chmod(0o600)
         # One connection stays open: when the last one closes, SQLite removes the file's shared memory, and on a full
         # disk it could not be created again for reading.
@@ -192,12 +175,6 @@ class Registry:
     def marks_of(self, rows: sqlite3.Connection, names: Sequence[str]) -> set[str]:
         query = "SELECT mark FROM marks WHERE name IN (SELECT value FROM json_each(?))"
         return {row["mark"] for row in rows.execute(query, [json.dumps(list(names))])}
-
-    def unmarked(self, rows: sqlite3.Connection, kind: str) -> list[Record]:
-        """Tables without a mark of this kind: those that earlier versions stored."""
-        known = "SELECT name FROM marks WHERE mark GLOB ?"
-        query = f"SELECT * FROM tables WHERE practice = 0 AND name NOT IN ({known})"
-        return [_record(row) for row in rows.execute(query, [f"{kind}*"])]
 
     def of_content(self, rows: sqlite3.Connection, marks: Iterable[str]) -> list[Record]:
         """The tables that hold, or held, content with one of these marks, oldest first; practice copies are left out,

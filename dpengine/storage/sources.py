@@ -54,14 +54,10 @@ def kept(folder: Path) -> Source | None:
 
 
 def _read(folder: Path) -> tuple[Source | None, dict[int, str]]:
-    """The connection, and what each version of the coded table was when it was made. Of those of earlier releases one
-    text is known, which is the first version's, or none."""
+    """The connection, and what each version of the coded table was when it was made."""
     try:
         told = json.loads((folder / CONNECTION).read_text(encoding="utf-8"))
-        made = told.get(_MADE, "")
-        if isinstance(made, str):
-            made = {1: made}
-        return Source.from_kept(told), {int(version): str(one) for version, one in made.items()}
+        return Source.from_kept(told), {int(version): str(one) for version, one in told[_MADE].items()}
     except (OSError, ValueError, KeyError, TypeError):
         return None, {}
 

@@ -3,8 +3,7 @@ names that it can forget, holds a keyed hash of it, so that whoever reads that f
 
 A token is `alw_<id>_<secret>`. The id is no secret, finds the row, and is what a log may name; the secret is 256 random
 bits and is compared in constant time. A token lets its bearer do no more than its person may do at that moment, and of
-that only what concerns its own tables, where it names any. It has a last day, at most a year away; those of earlier
-versions have none and go on working.
+that only what concerns its own tables, where it names any. It has a last day, at most a year away.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ class Token:
     at: str
     used: str  # the last day on which it was used, or empty
     revoked: str  # when, or empty
-    until: str = ""  # the last day on which it opens anything; empty: no end, as in earlier versions
+    until: str  # the last day on which it opens anything
 
     @property
     def ended(self) -> bool:
-        return bool(self.until) and _now()[:10] > self.until
+        return _now()[:10] > self.until
 
     @property
     def live(self) -> bool:

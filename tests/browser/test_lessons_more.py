@@ -33,7 +33,7 @@ def following(page: Any, title: str) -> None:
 
 @pytest.mark.long
 def test_through_the_lessons(page: Any, open_page: Callable[..., Any], server: Any) -> None:
-    go(page, "/lessons?lesson=6")
+    go(page, "/lessons?lesson=dice")
     says(page, "Roll, and count.")
     kind(page)
     page.get_by_role("button", name="Roll a hundred times").click()
@@ -103,7 +103,7 @@ def test_through_the_lessons(page: Any, open_page: Callable[..., Any], server: A
 
 @pytest.mark.long
 def test_a_walk_with_a_blindfold(page: Any) -> None:
-    go(page, "/lessons?lesson=12")
+    go(page, "/lessons?lesson=descent")
     says(page, "The promise is about the average of all places")
     kind(page)
     assert page.locator(".map .ground s").count() == 60  # three walks of twenty steps

@@ -11,7 +11,6 @@ from ui.learn import lessons
 from ui.shell import nav
 from ui.words import gloss
 
-MOVED = ("overfitting",)  # an old address that leads on to a lesson
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {},
     "dark": {"color_scheme": "dark"},
@@ -23,7 +22,7 @@ MANY = ask_link("town", "median", column="monthly_income", where=[["has_car", "i
 
 def pages() -> dict[str, str]:
     """As they are for a new visitor."""
-    named = {name: f"/{name}" for name in nav.NAMES[1:] if name not in MOVED}
+    named = {name: f"/{name}" for name in nav.NAMES[1:]}
     word = f"/glossary?word={gloss.WORDS[0]}"
     return {"start": "/"} | named | {"glossary-word": word, "data-table": "/data?table=town"}
 

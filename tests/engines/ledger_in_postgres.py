@@ -22,7 +22,7 @@ ABOUT_THE_FILE = {
     "test_the_files_are_their_users_alone",
     "test_every_commit_reaches_the_disk",
     "test_recall_and_looks_do_not_grow_with_repetitions",
-    "test_an_older_ledger_gets_them_once_and_its_chain_stays",
+    "test_the_index_is_append_only_and_made_again_with_copied_rows",
     "test_a_look_taken_away_or_made_up_is_noticed",
     "test_an_edit_is_noticed_though_the_sums_were_read_before",
     "test_what_was_read_before_somebody_wrote_is_not_kept_as_newer",

@@ -3,7 +3,6 @@ over."""
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
@@ -295,7 +294,6 @@ def test_a_changed_coded_table_is_refused_before_the_charge(home: Workspace, add
 
 
 def test_what_a_server_does_by_itself_does_not_change_a_coded_table(tmp_path: Path) -> None:
-    """Nor does a table whose state nobody noted, by an earlier version, stop being answered."""
     from engines.postgres_server import running
 
     with running(**OFTEN) as server:
@@ -317,12 +315,6 @@ def test_what_a_server_does_by_itself_does_not_change_a_coded_table(tmp_path: Pa
         asked(table)
         server.stop()
         server.start()
-        asked(table)
-        file = folder / sources.CONNECTION
-        told = json.loads(file.read_text())
-        assert told.pop("made")
-        file.write_text(json.dumps(told))
-        run(made, f"ALTER TABLE {there} DISABLE TRIGGER ALL")
         asked(table)
         home.close()
 

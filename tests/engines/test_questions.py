@@ -87,7 +87,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("median", {"column": "age"}),
     ("cdf", {"column": "age"}),
     ("vector_mean", {"columns": ["age"]}),
-    ("mwem", {"columns": ["town", "sure"]}),
+    ("small_database", {"columns": ["town", "sure"], "size": 2}),
     ("fit_check", {"column": "town"}),
     ("overview", {"against": ["sure"]}),
 ]

@@ -23,7 +23,6 @@ TOLD_THERE = sorted(
         "ledger.locked",
         "ledger.unwritable",
         "ledger.damaged",
-        "ledger.newer",
         "workspace.secret",
         "release.failed",
         "release.interrupted",

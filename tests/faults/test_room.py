@@ -147,7 +147,7 @@ def test_reading_goes_on_where_no_file_can_be_made(place: Path) -> None:
 
 
 def test_on_small_blocks_no_memory_is_shared(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also not by a workspace that an earlier version made there; and one that would have to is not touched when the
+    """Also not by a workspace that came from another disk; and one that would have to is not touched when the
     disk is full."""
     made = Workspace(place / "var")
     declare(made, "people")

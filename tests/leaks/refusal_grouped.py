@@ -38,7 +38,7 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "train.margins": lambda bench: bench.ask(
         "train_logistic", target="home", features=["far"], region="margins", calibration="coordinate"
     ),
-    "synthetic.cells_open": lambda bench: catalogue["mwem"].build(
+    "synthetic.cells_open": lambda bench: catalogue["small_database"].build(
         **open_lists(bench), parameters={"columns": ["a", "b"], "epsilon": "1"}
     ),
     "group.unreadable": by({"step": 1}),

@@ -264,12 +264,12 @@ CAUSES: dict[str, Cause] = {
     "curve.points": lambda b: b.ask("cdf", column="far", points="0"),
     # Synthetic tables.
     "synthetic.columns": lambda b: b.ask("small_database", columns=[]),
-    "synthetic.cells": lambda b: catalogue["mwem"].build(
+    "synthetic.cells": lambda b: catalogue["small_database"].build(
         replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),
         {"columns": ["a", "b"], "epsilon": "1"},
     ),
-    "synthetic.queries": lambda b: b.ask("mwem", columns=["home"], queries=[[]]),
-    "synthetic.condition": lambda b: b.ask("mwem", columns=["home"], queries=[[["far", ">", 1]]]),
+    "synthetic.queries": lambda b: b.ask("small_database", columns=["home"], queries=[[]]),
+    "synthetic.condition": lambda b: b.ask("small_database", columns=["home"], queries=[[["far", ">", 1]]]),
     "synthetic.whole": lambda b: b.ask("small_database", columns=["home"], size="0"),
     "synthetic.large": lambda b: b.ask("small_database", columns=["home"], size="900"),
     "synthetic.unknown": lambda b: b.table.synthetic(b.table.ask(b.ask("count", by="home"))),
@@ -393,7 +393,8 @@ CAUSES: dict[str, Cause] = {
     # The ledger and receipts.
     "ledger.locked": acts.locked,
     "ledger.damaged": acts.damaged,
-    "ledger.newer": acts.newer,
+    "workspace.newer": acts.of_version(2),
+    "workspace.older": acts.of_version(0),
     "ledger.unwritable": acts.read_only,
     "ledger.full": lambda b: acts.full(b),
     "backup.exists": lambda b: backup.backup(b.stage.workspace.folder, b.folder),

@@ -177,10 +177,9 @@ def publish(table: dp.Table) -> list[dp.Answer]:
 def make_up(table: dp.Table) -> list[dp.Answer]:
     """A synthetic table, in all ways."""
     asked = {"columns": ["home"], "epsilon": "0.5"}
-    learnt = table.ask(table.query("mwem", rounds=2, **asked))
     fitted = table.ask(table.query("synthetic_table", columns=["home", "far", "pay"], epsilon="0.5"), f"f{table.name}")
     table.synthetic(fitted).table()
-    return [learnt, fitted, table.ask(table.query("small_database", size=2, **asked), f"m{table.name}")]
+    return [fitted, table.ask(table.query("small_database", size=2, **asked), f"m{table.name}")]
 
 
 def look(table: dp.Table) -> list[dp.Answer]:

@@ -28,7 +28,7 @@ from dpengine.noise.coins import Coins
 
 SIDES = ("one", "two")  # of one length: the workspace's path is on the Data page
 # Pages that draw on made-up tables of their own, anew each time.
-OWN_TABLES = ("overfitting", "lessons", "audit", "thesis")
+OWN_TABLES = ("lessons", "audit", "thesis")
 
 
 class SameCoins(Coins):

@@ -42,7 +42,6 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("plan", {"plan": PLAN}),
     ("whatif", {"from": "table", "q": "mean", "column": "far"}),
     ("whatif", {"see": "median"}),
-    ("overfitting", {}),
     ("lessons", {}),
     ("audit", {}),
     ("publish", {"columns": '["home", "far"]', "epsilon": "1"}),

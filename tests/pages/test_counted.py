@@ -63,7 +63,6 @@ ASKED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("cdf", {"column": "amount", "points": 3}, (RANGE,)),
     ("cdf_tree", {"column": "amount"}, (RANGE,)),
     ("small_database", {"columns": ["town"], "size": 2}, (LISTED,)),
-    ("mwem", {"columns": ["town", "ill"], "rounds": 1}, (LISTED,)),
     ("synthetic_table", {"columns": ["town", "ill"]}, (LISTED,)),
     ("density", {"columns": ["amount"], "resolution": 20}, (RANGE,)),
     ("train_linear", {"target": "amount", "features": ["town"], **TRAINED}, (RANGE, LISTED)),
@@ -227,7 +226,7 @@ PAGES: list[tuple[str, str, dict[str, str]]] = [
 ]
 RESULTS = {
     "publish_number": ("publish", "published"),
-    "mwem": ("synthetic", "made"),
+    "small_database": ("synthetic", "made"),
     "synthetic_table": ("synthetic", "made"),
     "train_linear": ("train", "trained"),
 }

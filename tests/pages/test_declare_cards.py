@@ -308,7 +308,6 @@ def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace
         "density": {"columns": ["age"]},
         "vector_mean": {"columns": ["age"]},
         "small_database": {"columns": ["way"]},
-        "mwem": {"columns": ["way"]},
     }
     trained = table.query("train_linear", target="age", features=["way"], epsilon="1")
     own["check_model"] = {"model": trained.model((0,) * trained.width).as_json()}

@@ -77,8 +77,7 @@ def test_the_glossary_is_complete() -> None:
     assert written == set(gloss.WORDS)
     assert all(number in lessons.NAMES for number in gloss.LESSON.values())
     assert {word for words in about.WORDS.values() for word in words} <= written
-    moved = {"overfitting"}  # an old address that leads on
-    assert all(messages.known(f"about.{page}") for page in {*nav.NAMES} - moved)
+    assert all(messages.known(f"about.{page}") for page in nav.NAMES)
 
 
 def test_the_figures_in_a_definition_are_right() -> None:

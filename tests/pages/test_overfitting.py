@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction as F
-from html import unescape
 from pathlib import Path
 from statistics import NormalDist
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from helpers_page import html_of, open_page
 
 from demos import overfitting as demo
 from demos.overfitting import Settings
@@ -133,25 +130,6 @@ def test_a_loose_allowance_is_told_as_it_is() -> None:
     """At ε = 10 there is so little noise that the analyst is fooled again, and the lesson does not say otherwise."""
     said = view(people="2000", features="1000", epsilon="10").two
     assert "can fool" in said and "nothing is claimed" not in said  # 0.67 ± 0.01, against a margin up to 0.537
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({}, {}),
-        ({"people": "1000", "features": "500", "epsilon": "3", "seed": "7"}, None),
-        ({"people": "600", "features": "299", "seed": "100000"}, {"people": "1000", "features": "250", "seed": "99"}),
-        ({"people": "<script>", "features": "9" * 99, "epsilon": "NaN", "seed": "½"}, {}),
-    ],
-)
-def test_the_old_address_leads_to_the_lesson(old: dict[str, str], new: dict[str, str] | None) -> None:
-    page = open_page("overfitting", **old)
-    given = LESSON.clean(old if new is None else new)
-    body = html_of(page)
-    assert "Why asking many questions fools you" in body and "<script>" not in body
-    link = parse_qs(urlsplit(page.code[0].value).query)
-    assert {name: values[0] for name, values in link.items()} == {"lesson": "overfitting"} | given
-    assert view(**given).one.split(".")[0] in unescape(body).replace("\xa0", " ")
 
 
 def test_every_answer_of_the_private_analyst_is_drawn_with_noise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,6 @@ from dpengine.asking.statement import ROW_COLUMNS
 from dpengine.ledger import owner_rows
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
-from dpengine.ledger.sqlite_file import MIGRATIONS, SCHEMA
 from dpengine.statistics.engines import duck
 from dpengine.storage import erase
 from dpengine.storage.workers import Worker
@@ -366,19 +365,3 @@ def test_the_file_itself_refuses_a_charge_after_a_seal_and_a_second_seal(written
         row["hash"] = hash_of(row)
         with pytest.raises(sqlite3.IntegrityError, match=why):
             stranger.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", list(row.values()))
-
-
-def test_an_older_ledger_is_brought_up_to_date(written: Path) -> None:
-    first = set(MIGRATIONS[0][1])
-    with closing(sqlite3.connect(written)) as old:
-        made = old.execute(
-            "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DESC"
-        ).fetchall()
-        later = [(kind, name) for kind, name, sql in made if sql in SCHEMA - first]
-        for kind, name in later:
-            old.execute(f"DROP {kind} IF EXISTS {name}")
-        old.execute("DELETE FROM _sqlite_migrations WHERE name > '0002'")
-        old.commit()
-    assert len(later) > 10
-    with closing(Ledger(written)) as ledger:
-        assert ledger.verify().ok

@@ -25,7 +25,7 @@ PAGES: dict[str, dict[str, str]] = {
     "session": {},
     "trust": {},
     "audit": {},
-    "lessons": {"lesson": "6"},
+    "lessons": {"lesson": "dice"},
     "data": {},
     "ledger": {},
 }

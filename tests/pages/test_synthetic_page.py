@@ -143,7 +143,7 @@ def test_a_synthetic_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Tab
     both = [["any", [["colour", "in", ["red"]], ["=size", "in", ["big"]]]]]  # all but one pair, so promised as it is
     assert "Between" in said(opened(**where, of="?", **{"if": json.dumps(both)}))
     opened(**where, of="nobody", **{"if": "[[[["})
-    other = tables["rows"].ask(tables["rows"].query("mwem", columns=["colour"], epsilon="1", rounds=2))
+    other = tables["rows"].ask(tables["rows"].query("small_database", columns=["colour"], epsilon="1", size=2))
     text = said(opened(**where))
     assert "Made before" in text and other.receipt["charge"]["hash"][:8] in text
     assert tables["rows"].meter().spent_epsilon <= spent + 1, "asking of a synthetic table costs"
@@ -152,7 +152,7 @@ def test_a_synthetic_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Tab
 @pytest.mark.long
 def test_what_was_not_asked_for_has_no_promise(tables: dict[str, dp.Table]) -> None:
     table, own = tables["secret"], [[["colour", "in", ["red"]]]]
-    answer = table.ask(table.query("mwem", columns=["colour", "=size"], epsilon="3", queries=own))
+    answer = table.ask(table.query("small_database", columns=["colour", "=size"], epsilon="3", queries=own))
     where = {"table": "secret", "made": answer.request_id}
     assert "Nothing is promised about this" in said(opened(**where, of="=size"))
     assert "In your table each is within ±" in said(opened(**where, of="colour"))

@@ -127,7 +127,10 @@ def test_typing_changes_what_is_found_and_a_setting_can_be_kept(shared: dp.Works
             {"q": "train_logistic", "x": "20", "features": "4"},
             ["of the model: at most 20 % worse than the best model", "The lecture’s theorem on noisy descent"],
         ),
-        ({"q": "mwem", "x": "20"}, ["each of 120 answers within", "It answers 120 questions at once", "ln(|D|^m/β)"]),
+        (
+            {"q": "small_database", "x": "20"},
+            ["each of 120 answers within", "It answers 120 questions at once", "ln(|D|^m/β)"],
+        ),
         (
             {"q": "adaptive_session", "x": "2", "asks": "3"},
             ["each of 3 answers within", "To be as near to the population"],

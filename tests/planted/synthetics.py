@@ -9,10 +9,8 @@ import numpy as np
 from battery import check_law_against_loss, check_samples_against_law, check_sensitivity
 from helpers_synthetic import facts, small_database_law
 
-from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.core.arrays import Integers
 from dpengine.mechanisms.synthetic.multisets import enumerated
-from dpengine.mechanisms.synthetic.mwem import Mwem
 from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 from dpengine.noise.coins import Coins
 from tests.planted.registry import Planted
@@ -46,24 +44,6 @@ class Undivided(SmallDatabase):
 
     def gaps(self, value: tuple[int, ...], told: Any = lambda done, total: None) -> Integers:
         return super().gaps(tuple(self.rows * one for one in value), told)
-
-
-class OneRoundCharged(Mwem):
-    def loss(self) -> Loss:
-        _, each = self.shares
-        return Together((Exponential(each), Pure(each)))
-
-
-class FreeTotal(Mwem):
-    """The number of people is used as if it were public, where it is not."""
-
-    @property
-    def known(self) -> int | None:
-        return self.facts.about
-
-    def law(self, value: tuple[int, ...]) -> Any:
-        counted = Mwem.build(facts((2,), max(sum(value), 1)), {"columns": ["c0"], "rounds": 1, "epsilon": "1"})
-        return counted.law(value)
 
 
 def check_the_law_is_that_of_every_sequence(query: SmallDatabase) -> None:
@@ -107,21 +87,5 @@ PLANTED = [
         made(SmallDatabase, {"columns": ["c"], "size": 2}),
         made(Undivided, {"columns": ["c"], "size": 2}),
         also=((check_law_against_loss, "exceeds"),),
-    ),
-    Planted(
-        "MWEM charged for one round",
-        "Every round chooses and measures anew.",
-        check_law_against_loss,
-        "exceeds",
-        made(Mwem, {"columns": ["c"], "rounds": 2}),
-        made(OneRoundCharged, {"columns": ["c"], "rounds": 2}),
-    ),
-    Planted(
-        "MWEM with a total nobody paid for",
-        "The number of people is secret, and the scores are computed with it.",
-        check_law_against_loss,
-        "exceeds",
-        made(Mwem, {"columns": ["c"], "rounds": 1}, "add_remove"),
-        made(FreeTotal, {"columns": ["c"], "rounds": 1}, "add_remove"),
     ),
 ]

@@ -253,7 +253,6 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         ),
         ("cdf_tree", {"column": rng.choice(small or ordered)} | where() | noise()),
         ("small_database", {"columns": [rng.choice(lists)], "size": rng.choice([1, 2])} | where()),
-        ("mwem", {"columns": rng.sample(lists, rng.randint(1, len(lists))), "rounds": rng.choice([1, 2])} | where()),
         (
             "vector_mean",
             {"columns": rng.sample(numbers, rng.randint(1, len(numbers)))}
@@ -336,7 +335,7 @@ def overview(rng: random.Random, schema: dp.Schema, cells: list[str], sets: list
         given["three"] = True
     if rng.random() < 0.4:
         given["weights"] = {rng.choice(names + held): rng.choice(["2", "0.3", "17"])}
-    return given | ({"spread": "level"} if rng.random() < 0.7 else {})
+    return given | ({"spread": "even"} if rng.random() < 0.3 else {})
 
 
 def asks(rng: random.Random, schema: dp.Schema, given: dict[str, Any]) -> list[Any]:

@@ -97,7 +97,6 @@ def test_a_replay_gives_what_was_drawn() -> None:
             coins.gaussian([more], Fraction(9)),
             coins.wide_gaussian([2**70 + more], Fraction(9)),
             coins.many_laplace(few + more, Fraction(2)).tolist(),
-            coins.noisy_max([1, more, 7], Fraction(2)),
             coins.respond(few % 2, half, 4).tolist(),
             coins.toggle(bits, half).tolist(),
             coins.flip(gaps * (1 + more), half),
@@ -132,7 +131,6 @@ def test_blocks_may_lie_elsewhere_on_the_neighbour() -> None:
 def test_the_doors_that_take_private_numbers_draw_what_they_say() -> None:
     """The noise is that of the finer coins: by their laws elsewhere, here by what cannot fail them."""
     coins = SystemCoins()
-    assert coins.noisy_max([10**9, 0, -(10**9)], Fraction(3)) == 0
     [told] = coins.wide_gaussian([2**80], Fraction(9))
     assert abs(told - 2**80) < 300
     codes = np.array([3, 1, 2] * 50)

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import LONGEST_NUMBER
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.json_types import JsonObject
 from dpengine.core.strict_json import read_strict
 from dpengine.messages import MEANT
 from dpengine.messages.language import STORED
@@ -86,27 +86,9 @@ async def _bytes(receive: Receive) -> bytes:
 
 def read(content: bytes) -> JsonObject:
     try:
-        parsed = read_strict(content.decode("utf-8"))
+        parsed = read_strict(content.decode("utf-8"), MOST_DEEP, _LARGEST)
     except ValueError:
         parsed = None  # raised below: the parser's own error quotes what was sent
-    if not isinstance(parsed, dict) or not _bounded(parsed):
+    if not isinstance(parsed, dict):
         raise AllowanceError("door.json")
     return parsed
-
-
-def _bounded(parsed: Json) -> bool:
-    """Is it nested a little at most, with numbers that anybody writes?"""
-    level: list[Json] = [parsed]
-    for _ in range(MOST_DEEP):
-        inner: list[Json] = []
-        for one in level:
-            if isinstance(one, dict):
-                inner += [*one.keys(), *one.values()]
-            elif isinstance(one, list):
-                inner += one
-            elif isinstance(one, int) and abs(one) >= _LARGEST:
-                return False
-        level = inner
-        if not level:
-            return True
-    return False

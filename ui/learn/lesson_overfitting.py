@@ -18,7 +18,6 @@ from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.parts import exports
 from ui.pictures import charts, picture
 from ui.pictures.picture import Column
-from ui.shell import nav
 
 NUMBER = 9
 _LINES = {"exact": ("take", "solid"), "fresh": ("spent", "dash"), "private": ("left", "solid")}
@@ -109,15 +108,3 @@ LESSON = Lesson(
     draw=draw,
     beside=beside,
 )
-
-
-def moved() -> None:
-    """From where the demonstration once stood to the lesson, with the settings of an old link or those nearest."""
-    given = {"lesson": "overfitting"}
-    for one in LESSON.settings:
-        told = st.query_params.get(one.name, "")
-        if told in one.choices:
-            given[one.name] = told
-        elif told.isascii() and told.isdigit() and len(told) <= 9:
-            given[one.name] = min(one.choices, key=lambda choice: abs(float(choice) - int(told)))
-    st.switch_page(nav.page("lessons"), query_params=given)

@@ -39,7 +39,6 @@ NAMES: dict[int, str] = {
     11: "trust",
     12: "descent",
 }
-OLD = tuple(str(number) for number in range(1, 13))  # addresses had numbers once: `?lesson=9` opens what it did
 STATE = "lessons"
 HANDS = 8  # so many different draws of one picture go round a room
 
@@ -230,8 +229,7 @@ def _hand() -> int:
 
 def _number(text: str) -> int | None:
     """Which lesson an address means; anything else is the overview."""
-    named = {name: number for number, name in NAMES.items()}
-    return int(text) if text in OLD else named.get(text)
+    return next((number for number, name in NAMES.items() if name == text), None)
 
 
 def _kept() -> dict[str, Any]:

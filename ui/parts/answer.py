@@ -47,7 +47,7 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
     st.html(
         f'<p class="question arrived" tabindex="-1">'
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
-        f"{counted.finding(answer, lead, linked=True)}{_told_anew(answer)}"
+        f"{counted.finding(answer, lead, linked=True)}"
     )
     steer.arrived(answer.request_id)
     if ways is not None:
@@ -74,10 +74,6 @@ def read_on(answer: dp.Answer) -> None:
         model = where | {"shapes": answer.request_id, "target": target}
         st.page_link(nav.page("train"), label=say("train_page.open"), query_params=model)
     st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where | {name: answer.request_id})
-
-
-def _told_anew(answer: dp.Answer) -> str:
-    return f'<p class="muted">{escape(say("answer.told_anew"))}</p>' if answer.told_anew else ""
 
 
 def picture(answer: dp.Answer, key: str) -> None:

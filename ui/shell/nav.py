@@ -32,7 +32,6 @@ WITHIN = {
     "publish": "more",
     "synthetic": "more",
     "train": "more",
-    "overfitting": "lessons",
     "people": "tables",
     "accounts": "ledger",
     "programs": "tables",

@@ -64,7 +64,7 @@ def show(table: dp.Table) -> None:
     if first is not None:
         compare(found, first)
     given, further = whatif_more.show(given, found)
-    st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "9"})
+    st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "overfitting"})
     nav.trust_link()
     nav.check_link(q=given["q"], relation=found.query.facts.relation)
     _others()

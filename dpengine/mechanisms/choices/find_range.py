@@ -12,7 +12,6 @@ Range       all K noises stay within t at once, except with probability β. Band
             noises stay within but for LONE: an empty band far out, which alone would stretch the range a million
             times, does so once in 100,000 finds, not once in 60.
 Accuracy    except with probability β, every band that is left out holds at most t + T rows.
-Version 1   covered every band above t; at most 2t rows in each that is left out.
 Cost        one pass over one raw column.
 """
 
@@ -48,7 +47,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
         key="find_range",
         asked_on=("data",),
         order=200,
-        version=2,
+        version=1,
         answer="range",
         states=(FOUND,),
         caveats=("bands", "nothing"),
@@ -58,7 +57,6 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
         ),
     )
     declares: ClassVar[str] = "range"
-    reads: ClassVar[tuple[int, ...]] = (1,)  # every band above t
     gated: ClassVar[bool] = False
     of_people: ClassVar[bool] = False
     trial: ClassVar[Trial] = Trial(
@@ -117,7 +115,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
     @property
     def far(self) -> int:
         """T: what a band must exceed that lies far from the others."""
-        return self.reach if self.older else max(self.reach, laplace_reach(self.scale, LONE / BANDS))
+        return max(self.reach, laplace_reach(self.scale, LONE / BANDS))
 
     def promise(self) -> Within:
         amount = Fraction(self.reach + self.far)

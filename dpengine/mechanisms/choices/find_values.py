@@ -32,7 +32,7 @@ Cost        one pass over one raw column; one draw for each present value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -151,11 +151,6 @@ class FindValues(Query[Found, Found]):
         guess = self.facts.people is None
         alpha = Fraction(max(self.least_held, self.reach))
         return Within(alpha, self._most, self.beta, Fraction(0), nominal=guess)
-
-    def promised_before(self) -> list[JsonObject]:
-        """When both bounds were for as many values as there are rows."""
-        before = self.threshold + laplace_reach(self.scale, self.beta / self._most)
-        return [vars(replace(self.promise(), alpha=Fraction(before)))]
 
     def off(self) -> Fraction:
         """The error of the figures shown; for a value that is not shown it may be larger."""

@@ -19,10 +19,7 @@ Draw        option i with probability ∝ exp(rate·score), exactly. Permute-and
             coin, with chance exp(−rate·(best − score)), comes up.
 Accuracy    the chosen score is at most g = ⌈ln((T−1)(1−β)/β)/rate⌉ − 1 below the largest, with probability ≥ 1−β, and
             on the worst table no less; for permute-and-flip as exactly (noise/tails.py). Ten options, ε = 1, β = .05,
-            replace-one: 10 and 8, where report noisy max promised 22.
-Version 1   was report noisy max (Dwork and Roth 2014, Claim 3.9): argmax of score + Laplace(1/rate), at most 2t below,
-            t what all T noises stay within. Its loss is pure ε. Rows of the ledger from then mean that, and sessions
-            opened then go on like that.
+            replace-one: 10 and 8.
 Cost        one scan.
 """
 
@@ -30,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -52,13 +48,12 @@ from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite, Laplace, above, flipped, weighted
-from dpengine.noise.tails import choice_behind, flip_behind, laplace_reach, least_choice_gap
+from dpengine.noise.laws import Finite, flipped, weighted
+from dpengine.noise.tails import choice_behind, flip_behind, least_choice_gap
 from dpengine.statistics.counts import ConditionCounts, PlaceSums
 
 MOST_OPTIONS = 50
 FLIP = "permute_and_flip"
-NOISY_MAX = 1  # the version that drew report noisy max
 MOST_UNITS = 2**24  # L; sums of 10^10 rows stay below 2^62
 
 
@@ -68,7 +63,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         key="noisy_argmax",
         asked_on=("ask", "whatif"),
         order=120,
-        version=2,
+        version=1,
         answer="label",
         states=(APART, LIKELY),
         caveats=("ties", "averages"),
@@ -92,7 +87,6 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
     )
 
     noises: ClassVar[tuple[str, ...]] = (FLIP,)
-    reads: ClassVar[tuple[int, ...]] = (NOISY_MAX,)
 
     options: tuple[Predicate, ...]
     averages: tuple[str, ...] = ()  # number columns, in place of conditions
@@ -168,16 +162,10 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return self.epsilon / (moves * self.sensitivity().bound)
 
     def loss(self) -> Loss:
-        return Pure(self.epsilon) if self.noise or self.older else Exponential(self.epsilon)
-
-    @property
-    def theorem(self) -> str:
-        return say("noise.noisy_max.theorem") if self.older else super().theorem
+        return Pure(self.epsilon) if self.noise else Exponential(self.epsilon)
 
     def gap(self, options: int) -> int:
         """How far below the best of so many options the chosen one is at most, but for β."""
-        if self.older:
-            return 2 * laplace_reach(1 / self.rate, self.beta / options)
         return (flip_behind if self.noise else choice_behind)(self.rate, options, self.beta)
 
     def promise(self) -> NearBest | NearAverage:
@@ -200,8 +188,6 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return Fraction(1, 4) if self.averages else Fraction(self.facts.about, 4)
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> int:
-        if self.older:
-            return coins.noisy_max(value, 1 / self.rate)
         scores = np.array(value, dtype=np.int64)
         gaps, people = scores.max() - scores, self.facts.people
         most = None if people is None else people * self.sensitivity().bound
@@ -210,26 +196,8 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return coins.choose(gaps, np.ones_like(gaps), self.rate, most)[0]
 
     def law(self, value: tuple[int, ...]) -> Finite:
-        if self.older:
-            return self._noisy_max(value)
         gaps = {place: max(value) - score for place, score in enumerate(value)}
         return (flipped if self.noise else weighted)(gaps, self.rate)
-
-    def _noisy_max(self, value: tuple[int, ...]) -> Finite:
-        """Pr[i wins] = Σ_z Pr[c_i + Z = z]·Π_{j<i} Pr[c_j + Z < z]·Π_{j>i} Pr[c_j + Z ≤ z]; the rest is e^-70."""
-        laws = [Laplace(count, 1 / self.rate) for count in value]
-        reach = int(70 / self.rate) + 2
-        chances: dict[int, Decimal] = {}
-        for i, own in enumerate(laws):
-            total = Decimal(0)
-            for z in range(min(value) - reach, max(value) + reach + 1):
-                part = above(own, z - 1) - above(own, z)
-                for j, other in enumerate(laws):
-                    if j != i:
-                        part *= 1 - above(other, z if j > i else z - 1)
-                total += part
-            chances[i] = total
-        return Finite(chances)
 
     def finish(self, raw: int) -> Released:
         return Released(self.names()[raw])

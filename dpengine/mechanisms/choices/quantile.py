@@ -26,7 +26,7 @@ Cost        one grouped scan; draws linear in a public bound on the distinct val
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -310,14 +310,6 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
-
-    def promised_before(self) -> list[JsonObject]:
-        """From a tree, as stored when every count was a sum of nodes, and of groups when β was that of each."""
-        if not isinstance(self.way, TreeCuts):
-            return []
-        now, each = self.promise(), replace(self.way, beta=self.beta)
-        rows = (self.way.rows_off_before, each.rows_off, each.rows_off_before)
-        return [vars(replace(now, rows=one, share=one * self.groups / self.facts.about)) for one in rows]
 
     def mute(self, interval: Json, part: str = "") -> bool:
         """Does the range cover nearly the whole grid, or are both its ends drawn at ranks beyond all people? Without a

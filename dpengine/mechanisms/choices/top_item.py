@@ -18,7 +18,6 @@ Cost        one scan and k draws over |R| candidates.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -46,7 +45,7 @@ from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, flipped, weighted
-from dpengine.noise.tails import choice_behind, choice_gap, flip_behind, flip_gap, least_choice_gap
+from dpengine.noise.tails import choice_behind, flip_behind, least_choice_gap
 from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 MOST_ITEMS = 20
@@ -193,18 +192,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return Together((part,) * self.how_many) if self.how_many > 1 else part
 
     def promise(self) -> NearBest:
-        return self._near(flip_behind if self.noise else choice_behind)
-
-    def _near(self, gap: Callable[[Fraction, int, Fraction], int]) -> NearBest:
-        size = len(self.candidates)
+        size, gap = len(self.candidates), flip_behind if self.noise else choice_behind
         floor = least_choice_gap(self.epsilon, size, self.beta)
         if self.noise == SET:
             return NearBest(choice_behind(self.rate, comb(size, self.how_many), self.beta), self.beta, floor)
         return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
-
-    def promised_before(self) -> list[JsonObject]:
-        """By a union over the candidates, before the worst table itself was computed."""
-        return [vars(self._near(flip_gap if self.noise else choice_gap))]
 
     def state(self, value: Json, interval: Json) -> str:
         state = state_of_first(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)

@@ -150,11 +150,6 @@ class TreeCuts:
         return Fraction(self.farthest(self.beta / self.asked.size))
 
     @property
-    def rows_off_before(self) -> Fraction:
-        """As it was promised when S̃ was a sum of nodes for every cell."""
-        return Fraction(self._reach(max(self._lengths), self.beta / self.asked.size))
-
-    @property
     def shift(self) -> int:
         """What the ends of a range are off by at most, in ranks."""
         return self.farthest(self.beta / len(self.asked.shares))
@@ -242,10 +237,6 @@ class RootCuts(TreeCuts):
 
     def farthest(self, beta: Fraction) -> int:
         return ceil(float(self.reaches(beta, self.asked.shares[0])[-1]) + ROUNDED)
-
-    @property
-    def rows_off_before(self) -> Fraction:
-        return self.rows_off
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         found = prefix_root.sums(list(drawn))

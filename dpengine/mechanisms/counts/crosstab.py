@@ -46,7 +46,7 @@ class Crosstab(Histogram):
         key="crosstab",
         asked_on=("ask", "whatif"),
         order=110,
-        version=2,
+        version=1,
         answer="count",
         states=(FEW, APART),
         caveats=("bins",),

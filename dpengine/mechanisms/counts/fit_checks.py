@@ -128,7 +128,7 @@ class FitChecks(OfCounts):
         key="fit_checks",
         asked_on=("data",),
         order=165,
-        version=3,
+        version=1,
         answer="count",
         states=(FEW,),
         caveats=("empty", "codes"),

@@ -52,7 +52,7 @@ class Histogram(OfCounts):
         key="histogram",
         asked_on=("ask", "whatif"),
         order=50,
-        version=2,
+        version=1,
         answer="count",
         states=(FEW, APART),
         caveats=("bins",),

@@ -12,8 +12,6 @@ Accuracy    what is at or below a cell is told by least squares over all nodes (
             a choice of public facts. A weighted sum of noises by Chernoff's bound, a short one by its exact law; all
             cells at once by a union bound. B is chosen from the number of cells alone. True numbers are whole, so what
             least squares tells is rounded, and its range inwards. The promise is that of the farthest cell.
-Before      answers were told by sums of nodes alone. The ledger has their nodes, so they are told by least squares too:
-            another function of the same release, which costs nothing (`better`).
 Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums (`prefix_root`) in place of the tree:
             ρ-zCDP at the same ρ, and less noise. All cells at once by a union bound.
 Several     draws are averaged node by node; sums of means are as far off as a sum of that many more noises, divided.
@@ -23,7 +21,7 @@ Cost        one grouped scan; one draw for each node.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -202,13 +200,6 @@ class CdfTree(OfCounts):
     def promise(self) -> Within:
         return Within(self.people_off, self.leaves, self.beta, Fraction(0))
 
-    def promised_before(self) -> list[JsonObject]:
-        """As stored when answers were sums of nodes: some of them subtracted, and before that all of them added."""
-        if self.noise == ROOT:
-            return []
-        longest = max(self.lengths), count_tree.longest_before(self.leaves)
-        return [vars(replace(self.promise(), alpha=Fraction(self._reach(nodes, 1)))) for nodes in longest]
-
     @property
     def most(self) -> int:
         return self.facts.about * self.facts.unit.at_most
@@ -249,9 +240,6 @@ class CdfTree(OfCounts):
             below = [0.0, *(float(value[label]) for label in self.labels())]
             counts = tuple(after - before for before, after in pairwise(below))
             yield self.column, self.starts, counts, 2 * float(self.reach())
-
-    def better(self, raw: Figures) -> Released:
-        return self.finish(raw)
 
     def _sums_of(self, raw: Figures) -> list[int | Fraction]:
         """What lies at or below every cell, as a sum of nodes."""

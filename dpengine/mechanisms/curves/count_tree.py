@@ -80,17 +80,3 @@ def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
 def lengths(leaves: int, from_all: bool) -> tuple[int, ...]:
     """How many nodes the sum for each cell has."""
     return tuple(sum(part.end - part.first for part in parts) for parts, _ in sums(leaves, from_all))
-
-
-@lru_cache(maxsize=64)
-def longest_before(leaves: int) -> int:
-    """Nodes in the longest sum where all are added, as answers were told before."""
-    branches, levels = shape(leaves)
-    most = 0
-    for cells in range(1, leaves + 1):
-        place, long = cells, 0
-        for level in range(levels):
-            long += place if level == levels - 1 else place % branches
-            place //= branches
-        most = max(most, long)
-    return most

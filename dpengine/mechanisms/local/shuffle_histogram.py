@@ -159,10 +159,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return Approximate(self.epsilon, self.delta)
 
     def reach(self) -> tuple[int, int]:
-        return self._reach(self.erring)
-
-    def _reach(self, values: int) -> tuple[int, int]:
-        return binomial.reach(self.facts.about, self.chance, self.beta / values)
+        return binomial.reach(self.facts.about, self.chance, self.beta / self.erring)
 
     @property
     def erring(self) -> int:
@@ -172,24 +169,14 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
     @property
     def rare(self) -> int:
         """u: a value held by more people is reported as 0 with chance at most β/(2m)."""
-        return self._rare(self.erring)
-
-    def _rare(self, values: int) -> int:
-        return binomial.rare(self.facts.about, self.chance, self.beta / (2 * values)) - 1
+        return binomial.rare(self.facts.about, self.chance, self.beta / (2 * self.erring)) - 1
 
     def promise(self) -> Within:
-        return self._promise(self.erring)
-
-    def _promise(self, values: int) -> Within:
-        low, high = self._reach(values)
+        low, high = self.reach()
         middle = self.facts.about * self.chance
         off = Fraction(ceiling(max(middle - low, high - middle)))
-        off = max(off, Fraction(self._rare(values))) if self.solution == "second" else off
+        off = max(off, Fraction(self.rare)) if self.solution == "second" else off
         return Within(off, self.size, self.beta, Fraction(0))
-
-    def promised_before(self) -> list[JsonObject]:
-        """As stored before it was for the values alone that somebody can hold."""
-        return [vars(self._promise(self.size))] if self.erring < self.size else []
 
     @property
     def compared(self) -> bool:

@@ -44,7 +44,15 @@ from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals import wanted as look_wanted
 from dpengine.mechanisms.marginals.items import Held, held_of, need_of, set_of, split
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
-from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT, EVERY_PAIR, LEVEL, NO_ANSWER, read_wanted, wanted_sets
+from dpengine.mechanisms.marginals.wanted import (
+    DOES_NOT_FIT,
+    EVEN,
+    EVERY_PAIR,
+    LEVEL,
+    NO_ANSWER,
+    read_wanted,
+    wanted_sets,
+)
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW, NEARLY
@@ -84,13 +92,13 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     trial: ClassVar[Trial] = Trial(
         cases={
             "of two lists": {"columns": ["c", "d"]},
-            "of two lists against each other": {"columns": ["c", "d"], "against": "all"},
-            "of numbers in steps": {"columns": [{"column": "x", "step": 2}, "c"], "against": ["c"]},
-            "of every three": {"columns": ["c", "d", "t"], "against": "all", "three": True, "spread": LEVEL},
+            "of two lists against each other": {"columns": ["c", "d"], "against": "all", "spread": EVEN},
+            "of numbers in steps": {"columns": [{"column": "x", "step": 2}, "c"], "against": ["c"], "spread": EVEN},
+            "of every three": {"columns": ["c", "d", "t"], "against": "all", "three": True},
             "of a list with values together": {"columns": [TOGETHER, "c"], "against": "all"},
             "of three against two": {"columns": ["c", "d", "t"], "against": ["c", "d"], "three": True},
-            "with a weight": {"columns": ["c", "t"], "against": ["c"], "weights": {"t": "3"}, "spread": LEVEL},
-            "of sets by item": {"columns": ["c", "s"], "weights": {"s": "2"}, "spread": LEVEL},
+            "with a weight": {"columns": ["c", "t"], "against": ["c"], "weights": {"t": "3"}},
+            "of sets by item": {"columns": ["c", "s"], "weights": {"s": "2"}},
             "of sets alone": {"columns": ["s"]},
         },
         example=Example({"columns": ["town", "member"], "against": ["town"]}),
@@ -104,11 +112,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     every: bool = False  # all pairs of columns
     three: bool = False
     weights: tuple[tuple[str, Fraction], ...] = ()
-    spread: str = ""  # how noise is spread over the marginals: LEVEL, or as in rows that earlier versions stored
-
-    @classmethod
-    def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
-        return {"spread": LEVEL} | given
+    spread: str = LEVEL  # how noise is spread over the marginals
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -122,7 +126,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             given["three"] = True
         if self.weights:
             given["weights"] = {name: text_of(weight) for name, weight in self.weights}
-        if self.spread:
+        if self.spread == EVEN:
             given["spread"] = self.spread
         return given
 
@@ -132,7 +136,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     @property
     def predicts(self) -> str:
         """The column whose model it was bought for, if it was."""
-        return look_wanted.bought_for(self.weights) if self.every and not self.spread else ""
+        return look_wanted.bought_for(self.weights) if self.every and self.spread == EVEN else ""
 
     @property
     def names(self) -> list[str]:

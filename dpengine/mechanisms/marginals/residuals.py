@@ -20,7 +20,7 @@ Rebuilding  M_A = Σ_{B⊆A} ⊗_{i∈B}(I − J/n_i)·(R_B/Πn_i) ⊗_{i∈A∖
                 Σ_{B⊆A} σ_B²·Π_{i∈B}(1−1/n_i)·Π_{i∈A∖B} 1/n_i²,
             the same for all its cells. The noise is subgaussian with that parameter (ibid., Corollary 17).
 Noise       `level`: least max_A weight_A·variance_A at a given loss, so that all cells are equally exact where weights
-            are equal. Else least Σ_A weight_A·variance_A, as first looks of before have it. The sum, one row added:
+            are equal. Else least Σ_A weight_A·variance_A. The sum, one row added:
             σ_B² ∝ √(p_B/c_B), c_B what σ_B² costs in it. One row replaced: the same with a mixture of the d(E) for p,
             the mixture that makes the sum largest (Σ√(c_B·p_B) is concave in it: Frank and Wolfe). The maximum is the
             sum with the weights that make it largest (√(c·p) is concave in both together), found on the way: a

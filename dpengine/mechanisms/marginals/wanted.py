@@ -30,7 +30,8 @@ MOST_AGAINST = 2
 NAMED = 3  # columns, where all together are too many
 EVERY_PAIR = "all"  # instead of columns of interest
 FOR_MODEL = 30  # the weight of a column that a model is to predict (`planning.look_for_model`)
-LEVEL = "level"  # noise is spread so that the widest range of a cell is as narrow as the loss allows
+# How noise is spread: for the narrowest widest range of a cell, or for the least total variance.
+LEVEL, EVEN = "level", "even"
 NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
 
 
@@ -58,7 +59,7 @@ def read_wanted(facts: Facts, given: JsonObject) -> Fields:
         "every": every,
         "three": three and (every or len(against) == MOST_AGAINST),
         "weights": read_weights(given.get("weights"), [*plain, *items]),
-        "spread": LEVEL if given.get("spread") == LEVEL else "",
+        "spread": EVEN if given.get("spread") == EVEN else LEVEL,
     }
     refuse_large(facts, made)
     return made

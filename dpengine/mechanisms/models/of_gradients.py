@@ -272,9 +272,6 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
             return Repeated(Pure(self.each), self.steps * self.width)
         return Gaussian(self.epsilon**2 / 2)
 
-    def promised_before(self) -> list[JsonObject]:  # the predicted column could not be left unnamed
-        return [{name: part for name, part in vars(self.promise()).items() if name != "named"}]
-
     def promise(self) -> Excess:
         setting = self.setting
         bounds = excess.risk(setting, float(self.rate)), excess.plain(setting), excess.limit(setting)

@@ -24,7 +24,7 @@ class TrainLogistic(OfMargins):
         key="train_logistic",
         asked_on=("train", "whatif"),
         order=710,
-        version=2,
+        version=1,
         answer="model",
         states=(NOISE,),
         caveats=("noise", "bounds"),
@@ -44,7 +44,6 @@ class TrainLogistic(OfMargins):
         covered="test_intervals_hold_the_model_without_noise",
         large={"target": "c", "features": ["x"]},
     )
-    reads: ClassVar[tuple[int, ...]] = (1,)  # drew alike, but its usual region was the ball, which it always stored
     smooth: ClassVar[Fraction | None] = Fraction(1, 4)
     usual_clip: ClassVar[Fraction] = Fraction(1)
     usual_reach: ClassVar[int] = 4

@@ -33,7 +33,7 @@ from dpengine.accountant.loss import Approximate, Loss, Pure, Together
 from dpengine.core.amounts import read_row_delta
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
+from dpengine.core.exact import read_number, text_of, up
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -185,26 +185,6 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     def true_row(self) -> Fraction:
         """The chance that a whole row is published as it is."""
         return prod((self.row(name).truth for name in self.columns), start=Fraction(1))
-
-    def promised_before(self) -> list[JsonObject]:
-        """The promise as stored before a row was told of as one value: its lists alone. And before lower bounds were
-        for the whole row: each column's own at ε/k (Thms 5.3, 5.5)."""
-        now = vars(self.promise())
-        lists = [row for row in map(self.row, self.columns) if isinstance(row, Swap)]
-        untrue = up(1 - prod((row.truth for row in lists), start=Fraction(1)), TOLD)
-        together = nearest(prod(row.size for row in lists), self.epsilon, self.delta) if lists else Fraction(0)
-        oldest = now | {"floors": tuple(map(self._floor_before, self.columns))}
-        return [
-            now | {"untrue": untrue, "untrue_floor": together},
-            {name: value for name, value in oldest.items() if name not in ("untrue", "untrue_floor")},
-        ]
-
-    def _floor_before(self, name: str) -> Fraction:
-        row = self.row(name)
-        if not isinstance(row, Blur):
-            return row.floor if isinstance(row, Swap) else self.floor(name)
-        spread = 1 + Fraction(exp_decimal(row.epsilon))
-        return down((1 - row.delta) * row.steps / (2 * spread), TOLD) * self.grain(name)
 
     def grain(self, name: str) -> Fraction:
         """κ of what is published: the least distance of two different cells, in the column's unit."""

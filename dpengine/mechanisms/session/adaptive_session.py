@@ -7,7 +7,7 @@ Theorem     adaptive composition inside the budget's filter (accountant/filter.p
             Gaussian one (Canonne, Kamath, Steinke 2020, Thm 14).
 Largest     “which is largest” is one answer's worth of choosing (noisy_argmax.py): permute-and-flip at ε₀ where an
             answer's loss is pure ε₀; where it is ρ = ε₀²/2, the exponential mechanism at 2ε₀, of bounded range and so
-            of ρ = (2ε₀)²/8 (Cesar and Rogers 2021). Sessions of version 1 drew report noisy max at ε₀, and go on so.
+            of ρ = (2ε₀)²/8 (Cesar and Rogers 2021).
 Statistic   one integer per question, asks.py: of it one person changes at most Δ.
 Calibration laplace    each answer ε/k: noise Δk/ε on the integer. Loss: k pure parts of ε/k.
             lecture    γ = ε/√(8k·ln(1/δ)), noise Δ/γ (lecture 6, corollary 5), only where ε ≤ 2·ln(1/δ). Loss: k pure
@@ -46,7 +46,7 @@ from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
-from dpengine.mechanisms.choices.noisy_argmax import FLIP, NOISY_MAX, NoisyArgmax
+from dpengine.mechanisms.choices.noisy_argmax import FLIP, NoisyArgmax
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
@@ -101,7 +101,7 @@ class AdaptiveSession(Query[Any, Any]):
         key="adaptive_session",
         asked_on=("session", "whatif"),
         order=300,
-        version=2,
+        version=1,
         answer="session",
         states=(FEW, APART),
         caveats=("kept", "adaptive"),
@@ -133,8 +133,6 @@ class AdaptiveSession(Query[Any, Any]):
         example=Example({"questions": 2, "ask": {"share": WEST}}),
         covered="test_an_adaptive_analyst_gets_answers_within_alpha",
     )
-
-    reads: ClassVar[tuple[int, ...]] = (1,)
 
     questions: int
     calibration: str = "laplace"
@@ -296,14 +294,12 @@ class AdaptiveSession(Query[Any, Any]):
         """“Which is largest” at the privacy loss of one answer."""
         assert isinstance(self.ask, Largest)
         gaussian = self.calibration == "gaussian"
-        before = self.older and not gaussian
         return NoisyArgmax(
             facts=self.facts,
             epsilon=2 * self.each if gaussian else self.each,
             options=self.ask.options,
             beta=self.beta / self.questions,
-            noise="" if gaussian or before else FLIP,
-            older=NOISY_MAX if before else 0,
+            noise="" if gaussian else FLIP,
         )
 
     @property

@@ -18,7 +18,6 @@ Gaussian    the same vectors by their L2 norm. Two values d apart are at most 2h
             5.1h⁴, so N may be drawn √k times as exactly for nothing while (k + 2)h⁴ is no more: k = 3, or 2 on a short
             grid. σ² is such that ρ is about the Rényi loss of Laplace noise at ε.
 Answer      the root of Q̂ − Ŝ², from noisy ratios; its range is every value the noisy ranges allow.
-Version 1   drew N always. Rows of the ledger from then mean that.
 Cost        one scan.
 """
 
@@ -57,7 +56,7 @@ class Variance(OfNumbers[tuple[int, ...]]):
         key="variance",
         asked_on=("ask", "whatif"),
         order=100,
-        version=2,
+        version=1,
         answer="distance",
         states=(FEW,),
         caveats=("bounds",),
@@ -78,7 +77,6 @@ class Variance(OfNumbers[tuple[int, ...]]):
     )
 
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
-    reads: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
         if 2 * self.half**2 * MOST_ROWS > MOST_SUM:
@@ -92,8 +90,8 @@ class Variance(OfNumbers[tuple[int, ...]]):
 
     @property
     def known(self) -> int | None:
-        """The number of rows, where it is public and may be divided by; version 1 drew it all the same."""
-        return None if self.older else self.facts.countable(self.where, self.column)
+        """The number of rows, where it is public and may be divided by."""
+        return self.facts.countable(self.where, self.column)
 
     def _parts(self, value: tuple[int, ...]) -> tuple[int, ...]:
         """What is drawn: (N, S, Q), or (S, Q) where N is known."""

@@ -5,8 +5,7 @@ How ρ is divided, what a choice costs and what noise a chosen marginal gets is 
 
 Which       a pair, with 1, 2, 4 or 8 turns of T, and again later, to more in all; a triple once all its pairs are
             measured, so that its residual is all that is missing of it, and once. One of its pairs may be missing too:
-            then both are measured. Up to version 3 everything took one turn, and once; up to version 2 no pair of a
-            triple was missing.
+            then both are measured.
 Expected    what is known of a marginal before it is measured, in whole rows. Of a pair: the pairs measured so far, each
             fitted by itself, form a forest of those that hang together most; along its path two columns are as likely
             together as the steps between them say, and without a path they are independent. Of a pair that was
@@ -15,7 +14,7 @@ Expected    what is known of a marginal before it is measured, in whole rows. Of
 Score       what would be gained: Σ|counts − expected| − c, c what the noise of its measurement would come to,
             √(2/π)·cells·sd, times ½ for a pair, of which a fit takes much away again, and ⅝ for a triple (`TERMS`):
             what would be mostly noise is not worth it. Of a pair that was measured: Σ·(1 − sd after/sd now). What takes
-            k turns has 1/√k of it where that is above 0 (a k-th, up to version 3): one that only much exactness tells
+            k turns has 1/√k of it where that is above 0: one that only much exactness tells
             from noise comes in turn, too. Parts are whole thousandths, rounded down: a person moves them by no more.
 """
 
@@ -39,14 +38,12 @@ from dpengine.mechanisms.synthetic.soft_fit import Target, given_first, nearest,
 OF_PAIR = 0.5  # times its noise
 LEVELS = (1, 2, 4, 8)  # turns that a marginal may take
 _THOUSAND = 1000
-# The part of ρ for choices, what noise of a triple counts, how many of its pairs may be missing, and levels: by the
-# version from which on, and whether all pairs are measured in any case.
+# The part of ρ for choices, what noise of a triple counts, how many of its pairs may be missing, and levels: by
+# whether all pairs are measured in any case.
 Terms = tuple[Fraction, float, int, tuple[int, ...]]
-TERMS: dict[int, dict[bool, Terms]] = {
-    1: dict.fromkeys((False, True), (Fraction(1, 8), 1.5, 0, (1,))),
-    3: {False: (Fraction(1, 25), 1.0, 1, (1,)), True: (Fraction(1, 25), 1.5, 0, (1,))},
-    4: {False: (Fraction(1, 12), 0.75, 1, LEVELS), True: (Fraction(1, 25), 1.5, 0, (1,))},
-    5: {False: (Fraction(1, 20), 0.625, 1, LEVELS), True: (Fraction(1, 25), 1.0, 0, (1,))},
+TERMS: dict[bool, Terms] = {
+    False: (Fraction(1, 20), 0.625, 1, LEVELS),
+    True: (Fraction(1, 25), 1.0, 0, (1,)),
 }
 SWEEPS = 15  # of the fit of a triple to its pairs
 _GRAIN = 10**6

@@ -244,14 +244,3 @@ def whole(given: JsonObject, name: str, most: int) -> int | None:
     if number.denominator != 1 or not 1 <= number <= most:
         raise AllowanceError("synthetic.whole", name=label, most=most)
     return int(number)
-
-
-def in_rows(shares: Floats, rows: int) -> Integers:
-    """A distribution as `rows` whole rows: rounded down, then one more for the largest remainders, first cells
-    first."""
-    wanted = shares * (rows / shares.sum())
-    down = np.floor(wanted).astype(np.int64)
-    left = min(max(rows - int(down.sum()), 0), len(down))
-    more = np.argsort(down - wanted, kind="stable")[:left]
-    down[more] += 1
-    return np.asarray(down)

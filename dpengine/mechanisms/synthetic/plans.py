@@ -8,7 +8,7 @@ compares with other ways. The second was made when they were there. Other number
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import TypeVar
@@ -27,29 +27,15 @@ from dpengine.mechanisms.marginals.wanted import MOST_CELLS
 Kind = TypeVar("Kind")
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
-# By the version from which on: of ρ, for what is measured whatever is chosen.
-FIRST = {1: Fraction(1, 8), 4: Fraction(1, 3), 5: Fraction(5, 12)}
+FIRST = Fraction(5, 12)  # of ρ, for what is measured whatever is chosen
 # The same of a mixed plan, how many triples it chooses for each column, and how much more columns by themselves weigh,
 # up to how far noise would put all triples off: the less that is, the more are worth choosing.
 Mix = tuple[Fraction, Fraction, int]
-MIXES: dict[int, tuple[tuple[float, Mix], ...]] = {
-    1: ((math.inf, (Fraction(3, 5), Fraction(1), 1)),),
-    2: (
-        (0.03, (Fraction(1, 2), Fraction(3, 2), 1)),
-        (0.065, (Fraction(3, 5), Fraction(1), 1)),
-        (math.inf, (Fraction(4, 5), Fraction(1, 2), 1)),
-    ),
-    4: (
-        (0.03, (Fraction(1, 2), Fraction(3, 2), 5)),
-        (0.065, (Fraction(3, 5), Fraction(1), 16)),
-        (math.inf, (Fraction(4, 5), Fraction(1, 2), 8)),
-    ),
-    5: (
-        (0.03, (Fraction(3, 5), Fraction(3, 2), 8)),
-        (0.065, (Fraction(7, 10), Fraction(1), 32)),
-        (math.inf, (Fraction(17, 20), Fraction(1, 2), 12)),
-    ),
-}
+MIXES: tuple[tuple[float, Mix], ...] = (
+    (0.03, (Fraction(3, 5), Fraction(3, 2), 8)),
+    (0.065, (Fraction(7, 10), Fraction(1), 32)),
+    (math.inf, (Fraction(17, 20), Fraction(1, 2), 12)),
+)
 SOME_TRIPLES = 0.065  # so far off, all are measured where a mixed plan would choose them all
 FOR_KEPT = Fraction(1, 2)  # of ρ, for what is measured whatever is chosen, where all pairs with a column are among it
 MOST_ROWS = 2_000_000  # made up
@@ -58,17 +44,7 @@ MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
 KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
 # The share of rows in other cells, on average, up to which all are measured; of pairs, over the number of columns.
 GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.14
-# Turns for each column but one, up to how far noise would put all pairs off.
-TURNS: dict[int, tuple[tuple[float, Fraction], ...]] = {
-    1: ((math.inf, Fraction(2)),),
-    3: ((0.06, Fraction(5, 2)), (math.inf, Fraction(2))),
-    4: ((math.inf, Fraction(3)),),
-}
-
-
-def since(by_version: Mapping[int, Kind], version: int) -> Kind:
-    """What holds in a version: the last that was set up to it."""
-    return by_version[max(one for one in by_version if one <= version)]
+TURNS = 3  # for each column but one
 
 
 def up_to(rows: Sequence[tuple[float, Kind]], off: Callable[[], float]) -> Kind:

@@ -60,6 +60,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
 from dpengine.mechanisms.marginals.wanted import (
+    EVEN,
     MOST_CELLS,
     MOST_COLUMNS,
     MOST_NUMBERS,
@@ -91,7 +92,7 @@ class SyntheticTable(Overview):
         key="synthetic_table",
         asked_on=("synthetic",),
         order=595,
-        version=5,
+        version=1,
         answer="table",
         states=(FEW,),
         caveats=("fitted", "bins", "rare"),
@@ -117,7 +118,6 @@ class SyntheticTable(Overview):
     )
     takes_long: ClassVar[bool] = True
     makes_rows: ClassVar[str] = "fitted"
-    reads: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
 
     plan: str = ""
     keep: str = ""  # a column whose pairs are measured more exactly
@@ -152,7 +152,7 @@ class SyntheticTable(Overview):
             raise AllowanceError("synthetic_table.plan", plans=list(PLANS))
         if keep and keep not in plain:
             raise AllowanceError("synthetic_table.keep", column=keep[:60])
-        made |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": ""}
+        made |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": EVEN}
         made |= {"every": plan in EVERY, "three": plan == TRIPLES}
         refuse_large(facts, made | {"against": (keep,) if keep else ()})
         return made
@@ -183,12 +183,9 @@ class SyntheticTable(Overview):
         fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
         return query.off_by_noise() if fits else math.inf
 
-    def _in_version(self, by_version: Mapping[int, plans.Kind]) -> plans.Kind:
-        return plans.since(by_version, self.older or self.card.version)
-
     @cached_property
     def _mix(self) -> plans.Mix:
-        return plans.up_to(self._in_version(plans.MIXES), lambda: self._off_in(TRIPLES))
+        return plans.up_to(plans.MIXES, lambda: self._off_in(TRIPLES))
 
     def asked_at(self, epsilon: Fraction) -> Self:
         again = replace(self, epsilon=epsilon)
@@ -249,11 +246,7 @@ class SyntheticTable(Overview):
         """T: triples by the number of columns (`MIXES`), or some times as many as columns of both (`TURNS`)."""
         if self.plan == MIXED:
             return min(math.ceil(len(self.axes) * self._mix[1]), len(self._parts))
-        return min(math.ceil(self._many * (len(self.axes) - 1)), len(self._parts)) if self.plan == CHOSEN else 0
-
-    @cached_property
-    def _many(self) -> Fraction:
-        return plans.up_to(self._in_version(plans.TURNS), lambda: self._off_in(PAIRS))
+        return min(plans.TURNS * (len(self.axes) - 1), len(self._parts)) if self.plan == CHOSEN else 0
 
     @property
     def choices(self) -> int:  # among how many they are chosen
@@ -265,9 +258,9 @@ class SyntheticTable(Overview):
 
     @cached_property
     def choosing(self) -> Choosing:
-        first = plans.FOR_KEPT if self.keep else self._in_version(plans.FIRST)
+        first = plans.FOR_KEPT if self.keep else plans.FIRST
         first = self._mix[0] if self.plan == MIXED else first
-        terms = self._in_version(TERMS)[self.plan == MIXED]
+        terms = TERMS[self.plan == MIXED]
         return Choosing(self.layout, self._parts, self.turns, self.rho, first, *terms)
 
     # Noise and loss

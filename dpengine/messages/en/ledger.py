@@ -54,7 +54,6 @@ SENTENCES: dict[str, str] = {
         "The ledger cannot be trusted as it stands, so nothing more can be spent from it. Check it on the Ledger "
         "page, and put back a sound copy."
     ),
-    "ledger.newer": "This ledger was written by a newer version; update Allowance to use it.",
     "chain.whole": "All {rows} rows hold: each is linked to the one before and the sums are right.",
     "chain.gap": (
         "Row {row} is missing or out of place; every row before it holds. Put back a sound copy of the ledger."

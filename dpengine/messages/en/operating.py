@@ -10,6 +10,8 @@ SENTENCES: dict[str, str] = {
     "workspace.unwritable": "The workspace folder cannot be used: its disk may be full or read-only, or its files may belong to somebody else. Nothing was spent; make room or allow writing, then try again.",
     "workspace.copy": "This folder is a backup, not a workspace in use. To go on with it, run: python -m dpengine recover",
     "workspace.in_use": "A program still has this workspace open. Stop Allowance, then try again.",
+    "workspace.newer": "This workspace was written by a newer version; update Allowance to use it.",
+    "workspace.older": "This workspace was made before the first release of Allowance and cannot be opened. Start a new workspace folder, and an empty schema if the ledger is in a database; what was spent here does not count there.",
     "workspace.mending": "This workspace is being repaired right now. Try again in a moment.",
     "ledger.full": "The disk that the workspace lies on is nearly full, so nothing more is asked or brought in. Nothing was spent, and earlier answers can still be read; leave at least {megabytes} MB free, then try again.",
     "gate.elsewhere": "Allowance does not answer under this address, so that no other site can stand in for it. Open it under the address it was started for; to serve it under this one, start it with {setting} set to it (docs/operating.md).",

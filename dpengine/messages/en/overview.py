@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "param.weights.label": "What matters most",
     "param.weights.help": "A column with a larger weight gets less noise, and the others more.",
     "param.spread.label": "How noise is spread",
-    "param.spread.help": "“level”: all figures about equally exact. Left out: as first looks of earlier versions had it.",
+    "param.spread.help": "“even”: the least error over all figures together, as a model wants it. Left out: all figures about equally exact.",
     "overview.columns": "Choose from 1 to {most} different columns.",
     "overview.against": "Choose at most {most} columns of interest, from the columns of the first look that hold no sets.",
     "overview.weights": "Give weights above 0 and at most 1,000, to columns of the first look.",

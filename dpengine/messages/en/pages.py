@@ -98,7 +98,6 @@ SENTENCES: dict[str, str] = {
     "answer.places": "In a row of {per} {unit} from the lowest value to the highest it stands from place {low} to place {high}, {chance} times in 100.",
     "answer.misfits": "At most {high} rows do not fit, {chance} times in 100.",
     "answer.between": "Between {low} and {high}, {chance} times in 100.",
-    "answer.told_anew": "These figures were told anew from the noisy counts of this answer: nearer than on the day it was bought, and free. Its receipt keeps the earlier ones.",
     "answer.meaning.replace": "Had any one person’s row been different, you would have seen almost the same.",
     "answer.meaning.replace_each": "Had all rows of any one person (up to {most}) been different, you would have seen almost the same.",
     "answer.meaning.add_remove": "Had any one person not been in the table, you would have seen almost the same.",

@@ -1,4 +1,4 @@
-"""Synthetic tables: a small database, and MWEM."""
+"""Synthetic tables."""
 
 SENTENCES: dict[str, str] = {
     "card.synthetic_table.title": "Synthetic table",
@@ -30,26 +30,17 @@ SENTENCES: dict[str, str] = {
     "card.small_database.theorem": "Exponential mechanism over all tables of so many rows (McSherry and Talwar 2007, Theorem 6; Blum, Ligett and Roth 2008), drawn exactly",
     "card.small_database.caveat.rows": "Each made-up row stands for an equal part of the people, so shares come in steps of one row.",
     "card.small_database.caveat.class": "The promise is about the questions of the chosen kind alone. Anything else may be asked of the made-up rows too, without a promise.",
-    "card.mwem.title": "Synthetic table by MWEM",
-    "card.mwem.noun": "synthetic table by MWEM",
-    "card.mwem.plain": "A made-up table that learns, round after round, the answer it gets most wrong. Nobody in it is a real person.",
-    "card.mwem.theorem": "MWEM (Hardt, Ligett and McSherry 2012): exponential mechanism and discrete Laplace noise in every round, multiplicative weights on what they released",
-    "card.mwem.caveat.loose": "The promise holds for every possible table, so it is loose: on most tables the error is much smaller, but nobody can say so beforehand.",
-    "card.mwem.caveat.class": "The promise is about the questions of the chosen kind alone. Anything else may be asked of the made-up rows too, without a promise.",
     "param.queries.label": "Questions it must answer",
     "param.queries.help": "All values of each column and all pairs of values of two columns, or conditions of your own.",
     "param.size.label": "Rows of the small table",
     "param.size.help": "More rows can follow the table more closely, but there are far more tables to choose from. Leave empty for the best number.",
-    "param.rounds.label": "Rounds of learning",
-    "param.rounds.help": "More rounds learn more answers, each with more noise. Leave empty for the best number.",
     "sentence.small_database": "A small synthetic table of {columns}, for {who}",
-    "sentence.mwem": "A synthetic table of {columns} by MWEM, for {who}",
     "synthetic.columns": "Choose between 1 and {most} different columns with a list of values.",
     "synthetic.cells": "These columns have {cells} combinations of values; a synthetic table can hold at most {most}. Choose fewer columns.",
     "synthetic.cells_open": "These columns have {cells} combinations of values; a synthetic table can hold at most {most}. Without “other” and “no answer” they would be {listed}: declare the lists complete under Tables, or choose fewer columns.",
     "synthetic.queries": "Give between 1 and {most} conditions of your own, none of them empty, or leave them out for all values and pairs.",
     "synthetic.condition": "A condition uses “{column}”, which is not among the chosen columns; choose that column too, or leave the condition out.",
     "synthetic.whole": "“{name}” must be a whole number from 1 to {most}; type one, or leave it empty.",
-    "synthetic.large": "To draw {size} {size|row|rows} exactly, {databases} small tables would have to be compared, about {minutes} {minutes|minute|minutes} of work, and {most} is the most; take fewer columns or rows, or a synthetic table by MWEM.",
+    "synthetic.large": "To draw {size} {size|row|rows} exactly, {databases} small tables would have to be compared, about {minutes} {minutes|minute|minutes} of work, and {most} is the most; take fewer columns or rows.",
     "synthetic.unknown": "This answer is not a synthetic table; choose one from the list.",
 }

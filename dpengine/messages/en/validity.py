@@ -10,7 +10,6 @@ SENTENCES: dict[str, str] = {
     "validity.no_room": "The allowance has no room for {answers} answers; ask fewer, or with a larger allowance.",
     "validity.split_wins": "For {answers} questions to {people} people, giving each question its own people is narrower: within ±{split} points of the population, against ±{private} with private answers. Private answers win beyond about {crossing} questions.",
     "validity.private_wins": "For {answers} questions to {people} people, private answers with the noise that suits this best are narrower: within ±{private} points of the population, against ±{split} when each question gets its own people. Splitting wins up to about {crossing} questions.",
-    "page.overfitting": "Many questions",
     "overfitting.people": "The number of people must be a whole number from {least} to {most}.",
     "overfitting.features": "The number of features must be a whole number from {least} to {most}.",
     "overfitting.seed": "The number of the table must be a whole number from {least} to {most}.",

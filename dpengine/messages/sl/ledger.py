@@ -25,7 +25,6 @@ SENTENCES: dict[str, str] = {
     "ledger.locked": "Knjiga je zasedena z drugim vprašanjem. Nič več ni bilo porabljeno; poskusite znova čez nekaj sekund.",
     "ledger.unwritable": "V knjigo ni mogoče pisati: disk je morda poln ali pa je mapa samo za branje. Sprostite prostor ali dovolite pisanje in poskusite znova.",
     "ledger.damaged": "Knjigi v tem stanju ni mogoče zaupati, zato iz nje ni mogoče porabiti nič več. Preverite jo na strani Knjiga in vrnite zdravo kopijo.",
-    "ledger.newer": "To knjigo je zapisala novejša različica; posodobite Allowance.",
     "chain.whole": "Vse vrstice (skupaj {rows}) držijo: vsaka je povezana s prejšnjo in vsote so pravilne.",
     "chain.gap": "Vrstica {row} manjka ali ni na svojem mestu; vse pred njo držijo. Vrnite zdravo kopijo knjige.",
     "chain.link": "Vrstica {row} ni povezana s prejšnjo; ena od njiju je bila spremenjena. Vrnite zdravo kopijo knjige.",

@@ -10,6 +10,8 @@ SENTENCES: dict[str, str] = {
     "workspace.unwritable": "Mape delovnega prostora ni mogoče uporabiti: disk je morda poln ali samo za branje ali pa datoteke pripadajo komu drugemu. Nič ni bilo porabljeno; sprostite prostor ali dovolite pisanje in poskusite znova.",
     "workspace.copy": "Ta mapa je varnostna kopija, ne delovni prostor v uporabi. Če želite nadaljevati z njo, poženite: python -m dpengine recover",
     "workspace.in_use": "Neki program ima ta delovni prostor še odprt. Ustavite Allowance in poskusite znova.",
+    "workspace.newer": "Ta delovni prostor je zapisala novejša različica; posodobite Allowance.",
+    "workspace.older": "Ta delovni prostor je nastal pred prvo izdajo programa Allowance in ga ni mogoče odpreti. Začnite z novo mapo in s prazno shemo, če je knjiga v podatkovni bazi; tukaj porabljeno tam ne šteje.",
     "workspace.mending": "Ta delovni prostor se pravkar ureja. Poskusite znova čez trenutek.",
     "ledger.full": "Disk z delovnim prostorom je skoraj poln, zato ni mogoče nič več vprašati ali dodati. Nič ni bilo porabljeno, prejšnje odgovore pa je še vedno mogoče brati; sprostite vsaj {megabytes} MB in poskusite znova.",
     "gate.elsewhere": "Allowance na tem naslovu ne odgovarja, da se nobena druga stran ne more izdajati zanj. Odprite ga na naslovu, za katerega je bil zagnan; če naj bo dosegljiv na tem, ga zaženite z nastavitvijo {setting} (docs/operating.md).",

@@ -21,7 +21,7 @@ SENTENCES: dict[str, str] = {
     "param.weights.label": "Kaj je najpomembnejše",
     "param.weights.help": "Stolpec z večjo utežjo dobi manj šuma, drugi pa več.",
     "param.spread.label": "Kako je šum razporejen",
-    "param.spread.help": "»level«: vse številke približno enako natančne. Brez tega: kot pri prvih pogledih prejšnjih različic.",
+    "param.spread.help": "»even«: najmanjša napaka vseh številk skupaj, kot jo potrebuje model. Brez tega: vse številke približno enako natančne.",
     "overview.columns": "Izberite od 1 do {most} različnih stolpcev.",
     "overview.against": "Izberite največ {most} stolpca, ki vas zanimata, izmed stolpcev prvega pogleda, ki ne vsebujejo množic.",
     "overview.weights": "Uteži naj bodo večje od 0 in največ 1.000, za stolpce prvega pogleda.",

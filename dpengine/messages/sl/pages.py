@@ -98,7 +98,6 @@ SENTENCES: dict[str, str] = {
     "answer.places": "V vrsti {per} {unit} od najnižje vrednosti do najvišje stoji na mestu od {low}. do {high}., v {chance} od 100 primerov.",
     "answer.misfits": "Ne ujema se največ {high} {high|vrstica|vrstici|vrstice|vrstic}, v {chance} od 100 primerov.",
     "answer.between": "Med {low} in {high}, v {chance} od 100 primerov.",
-    "answer.told_anew": "Te številke so na novo izračunane iz šumnih števil tega odgovora: bližje so kot na dan nakupa in ne stanejo nič. Potrdilo hrani prejšnje.",
     "answer.meaning.replace": "Če bi bila vrstica katerekoli osebe drugačna, bi videli skoraj isto.",
     "answer.meaning.replace_each": "Če bi bile vse vrstice katerekoli osebe (do {most}) drugačne, bi videli skoraj isto.",
     "answer.meaning.add_remove": "Če katerekoli osebe ne bi bilo v tabeli, bi videli skoraj isto.",

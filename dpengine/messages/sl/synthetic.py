@@ -1,4 +1,4 @@
-"""Umetne tabele: majhna baza in MWEM."""
+"""Umetne tabele."""
 
 SENTENCES: dict[str, str] = {
     "card.synthetic_table.title": "Umetna tabela",
@@ -30,26 +30,17 @@ SENTENCES: dict[str, str] = {
     "card.small_database.theorem": "Eksponentni mehanizem nad vsemi tabelami s toliko vrsticami (McSherry in Talwar 2007, izrek 6; Blum, Ligett in Roth 2008), natančno izžreban",
     "card.small_database.caveat.rows": "Vsaka izmišljena vrstica stoji za enak del ljudi; delež se pove v korakih po eno vrstico.",
     "card.small_database.caveat.class": "Obljuba velja le za vprašanja izbrane vrste. Izmišljene vrstice lahko vprašate tudi kaj drugega, vendar brez obljube.",
-    "card.mwem.title": "Umetna tabela z MWEM",
-    "card.mwem.noun": "umetna tabela z MWEM",
-    "card.mwem.plain": "Izmišljena tabela, ki se krog za krogom nauči odgovora, pri katerem se najbolj moti. Nihče v njej ni resnična oseba.",
-    "card.mwem.theorem": "MWEM (Hardt, Ligett in McSherry 2012): v vsakem krogu eksponentni mehanizem in diskretni Laplaceov šum, nato množenje uteži s tem, kar sta razkrila",
-    "card.mwem.caveat.loose": "Obljuba velja za vsako mogočo tabelo, zato je ohlapna: pri večini tabel je napaka precej manjša, a tega vnaprej ne more reči nihče.",
-    "card.mwem.caveat.class": "Obljuba velja le za vprašanja izbrane vrste. Izmišljene vrstice lahko vprašate tudi kaj drugega, vendar brez obljube.",
     "param.queries.label": "Vprašanja, na katera mora odgovoriti",
     "param.queries.help": "Vse vrednosti vsakega stolpca in vsi pari vrednosti dveh stolpcev ali vaši lastni pogoji.",
     "param.size.label": "Vrstice majhne tabele",
     "param.size.help": "Več vrstic lahko tabeli sledi natančneje, a je tabel, med katerimi se izbira, precej več. Pustite prazno za najboljše število.",
-    "param.rounds.label": "Krogi učenja",
-    "param.rounds.help": "V več krogih se nauči več odgovorov, vsakega z več šuma. Pustite prazno za najboljše število.",
     "sentence.small_database": "Majhna umetna tabela stolpcev {columns}, za {who}",
-    "sentence.mwem": "Umetna tabela stolpcev {columns} z MWEM, za {who}",
     "synthetic.columns": "Izberite od 1 do {most} različnih stolpcev s seznamom vrednosti.",
     "synthetic.cells": "Ti stolpci imajo {cells} {cells|kombinacijo|kombinaciji|kombinacije|kombinacij} vrednosti; umetna tabela jih ima lahko največ {most}. Izberite manj stolpcev.",
     "synthetic.cells_open": "Ti stolpci imajo {cells} {cells|kombinacijo|kombinaciji|kombinacije|kombinacij} vrednosti; umetna tabela jih ima lahko največ {most}. Brez »drugo« in »ni odgovora« bi jih bilo {listed}: na strani Tabele povejte, da so seznami popolni, ali izberite manj stolpcev.",
     "synthetic.queries": "Navedite od 1 do {most} lastnih pogojev, od katerih nobeden ni prazen, ali jih izpustite za vse vrednosti in pare.",
     "synthetic.condition": "Pogoj govori o stolpcu »{column}«, ki ni med izbranimi; izberite tudi ta stolpec ali pogoj izpustite.",
     "synthetic.whole": "»{name}« mora biti celo število od 1 do {most}; vpišite ga ali pustite prazno.",
-    "synthetic.large": "Za natančen žreb {size} {size|vrstice|vrstic|vrstic|vrstic} bi bilo treba primerjati {databases} {databases|majhno tabelo|majhni tabeli|majhne tabele|majhnih tabel}, kar je približno {minutes} {minutes|minuta|minuti|minute|minut} dela, največ pa jih je lahko {most}; vzemite manj stolpcev ali vrstic ali pa umetno tabelo z MWEM.",
+    "synthetic.large": "Za natančen žreb {size} {size|vrstice|vrstic|vrstic|vrstic} bi bilo treba primerjati {databases} {databases|majhno tabelo|majhni tabeli|majhne tabele|majhnih tabel}, kar je približno {minutes} {minutes|minuta|minuti|minute|minut} dela, največ pa jih je lahko {most}; vzemite manj stolpcev ali vrstic.",
     "synthetic.unknown": "Ta odgovor ni umetna tabela; izberite jo s seznama.",
 }

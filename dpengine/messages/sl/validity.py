@@ -10,7 +10,6 @@ SENTENCES: dict[str, str] = {
     "validity.no_room": "V proračunu ni prostora za toliko odgovorov ({answers}); postavite manj vprašanj ali vzemite večji proračun.",
     "validity.split_wins": "Pri {answers} {answers|vprašanju|vprašanjih|vprašanjih|vprašanjih} za {people} {people|osebo|osebi|osebe|oseb} je ožje, če vsako vprašanje dobi svoje osebe: znotraj ±{split} točke od populacije, z zasebnimi odgovori pa ±{private}. Zasebni odgovori so boljši nad približno {crossing} vprašanji.",
     "validity.private_wins": "Pri {answers} {answers|vprašanju|vprašanjih|vprašanjih|vprašanjih} za {people} {people|osebo|osebi|osebe|oseb} so zasebni odgovori s šumom, ki se temu najbolj prilega, ožji: znotraj ±{private} točke od populacije, če vsako vprašanje dobi svoje osebe, pa ±{split}. Delitev je boljša do približno {crossing} vprašanj.",
-    "page.overfitting": "Veliko vprašanj",
     "overfitting.people": "Število oseb mora biti celo število od {least} do {most}.",
     "overfitting.features": "Število lastnosti mora biti celo število od {least} do {most}.",
     "overfitting.seed": "Številka tabele mora biti celo število od {least} do {most}.",

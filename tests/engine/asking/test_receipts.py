@@ -177,19 +177,22 @@ def test_a_ledger_that_claims_another_loss_than_its_mechanism_states(own: Worksp
     table = own.add_table("people", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("10", "1e-6"))
     query = table.query("count", where=[["x", ">=", 3]], epsilon="0.5")
     claim = claim_of(query)
-    cases = {
-        "verify.fine": (claim, query.loss()),
-        "verify.fine_unknown": (claim | {"version": 99}, Pure(Fraction(1, 100))),
-        "verify.loss": (claim, Pure(Fraction(1, 100))),
-        "verify.claim": (claim | {"digest": "0" * 64}, query.loss()),
-        "verify.terms": (claim | {"relation": "add_remove"}, query.loss()),
-    }
+    wrong_cuts = [{"code": "cut.rows", "column": "who", "most": 9, "words": "x"}]
+    cases = [
+        ("verify.fine", claim, query.loss()),
+        ("verify.fine_unknown", claim | {"version": 99}, Pure(Fraction(1, 100))),
+        ("verify.loss", claim, Pure(Fraction(1, 100))),
+        ("verify.claim", claim | {"digest": "0" * 64}, query.loss()),
+        ("verify.claim", claim | {"promise": claim["promise"] | {"alpha": "1"}}, query.loss()),
+        ("verify.claim", claim | {"cuts": wrong_cuts}, query.loss()),
+        ("verify.claim", {name: part for name, part in claim.items() if name != "cuts"}, query.loss()),
+        ("verify.terms", claim | {"relation": "add_remove"}, query.loss()),
+    ]
     receipts = []
-    for code, (told, loss) in cases.items():
-        own.ledger.reserve(
-            budget=table.budget.id, table="people", actor="owner", request=code, claim=told, loss=loss, worker="ab"
-        )
-        own.ledger.answer(code, {"value": 1, "interval": None})
+    for place, (_, told, loss) in enumerate(cases):
+        asked: dict[str, Any] = {"budget": table.budget.id, "table": "people", "actor": "owner", "worker": "ab"}
+        own.ledger.reserve(**asked, request=f"r{place}", claim=told, loss=loss)
+        own.ledger.answer(f"r{place}", {"value": 1, "interval": None})
     own.ledger.reserve(
         budget=table.budget.id,
         table="people",
@@ -201,7 +204,10 @@ def test_a_ledger_that_claims_another_loss_than_its_mechanism_states(own: Worksp
     )
     for entry in own.ledger.walk(table.budget.id):
         receipts.append(json.loads(json.dumps(make_receipt(entry))))
-    assert [one.code for one in check(receipts, own.ledger.export_rows())] == [*cases, "verify.unanswered"]
+    assert [one.code for one in check(receipts, own.ledger.export_rows())] == [
+        *(code for code, *_ in cases),
+        "verify.unanswered",
+    ]
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -265,17 +271,6 @@ def test_a_read_only_folder_will_do(files: Path, capsys: pytest.CaptureFixture[s
         assert told(capsys, files / "receipt.json", files / "copy.sqlite")[0] == 0
     finally:
         files.chmod(0o700)
-
-
-def test_an_older_ledger_is_checked_and_not_migrated(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with closing(sqlite3.connect(files / "copy.sqlite")) as old:
-        old.executescript(
-            "DROP INDEX acts_of; DROP INDEX one_act; DROP TRIGGER no_charge_once_closed;"
-            "DELETE FROM _sqlite_migrations WHERE name > '0002'"
-        )
-    before = (files / "copy.sqlite").read_bytes()
-    assert told(capsys, files / "receipt.json", files / "copy.sqlite")[0] == 0
-    assert (files / "copy.sqlite").read_bytes() == before
 
 
 def cut(path: Path, share: float) -> None:

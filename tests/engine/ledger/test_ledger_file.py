@@ -149,12 +149,15 @@ def test_each_thread_has_its_own_connection_and_none_is_left_open(tmp_path: Path
         assert ledger.standing("b").charges == 20  # and a later call opens a new one
 
 
-def test_a_ledger_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "code"), [(2, "workspace.newer"), (0, "workspace.older")])
+def test_a_ledger_of_another_version_is_left_alone(tmp_path: Path, version: int, code: str) -> None:
+    path = tmp_path / "ledger.sqlite"
     with opened(tmp_path) as ledger, ledger._file.writing() as db:
-        step = {"migration_set": "ledger", "name": "9999_later", "applied_at": "2099-01-01"}
-        db["_sqlite_migrations"].insert(step)  # type: ignore[union-attr]
-    with raises("ledger.newer"):
-        Ledger(tmp_path / "ledger.sqlite")
+        db.conn.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with raises(code):
+        Ledger(path)
+    assert path.read_bytes() == before
 
 
 OTHER = """

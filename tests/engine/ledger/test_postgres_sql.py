@@ -14,7 +14,6 @@ from dpengine.ledger import (
     long_lists,
     owner_rows,
     people_book,
-    people_triggers,
     reader,
     repeats,
     session_rows,
@@ -22,7 +21,7 @@ from dpengine.ledger import (
     watch,
 )
 from dpengine.ledger.address import SETTING, address_set, mark_of, read_address
-from dpengine.ledger.postgres_sql import Function, asked, made, standing, steps
+from dpengine.ledger.postgres_sql import Function, asked, made, parts_of
 from tests.helpers_ledger import raises
 
 SPOKEN_BY_SQLITE_ALONE = re.compile(r"GLOB|INDEXED BY|STRICT|json_each|PRAGMA|RAISE\(|\?|:[a-z]+\b(?!:)|IS NOT \(")
@@ -47,20 +46,13 @@ def test_every_statement_of_the_ledger_has_a_form_for_postgres() -> None:
 
 
 def test_every_guard_of_the_file_is_one_of_the_database() -> None:
-    parts = dict(steps(sqlite_file.MIGRATIONS))
-    functions = [one.name for own in parts.values() for one in own if isinstance(one, Function)]
-    assert list(parts) == [name for name, _ in sqlite_file.MIGRATIONS]
-    told = [str(part) for own in parts.values() for part in own]
-    for _, statements in sqlite_file.MIGRATIONS:
-        for statement in statements:
-            kind, name = re.findall(r"(?:CREATE|DROP) (?:UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", statement)[0]
-            assert any(re.search(rf"CREATE (UNIQUE )?{kind} {name}\b", one) for one in told), name
-            assert kind != "TRIGGER" or any(f"ENABLE ALWAYS TRIGGER {name}" in one for one in told)
-            assert kind != "TRIGGER" or name in functions
-    stand = {one.name for one in standing(sqlite_file.MIGRATIONS) if isinstance(one, Function)}
-    kept = {found[1] for sql in sqlite_file.SCHEMA if (found := re.match(r"CREATE TRIGGER (\w+)", sql))}
-    assert stand >= kept
-    assert people_triggers.REPLACED not in stand
+    parts = parts_of(sqlite_file.SCHEMA)
+    functions, told = {one.name for one in parts if isinstance(one, Function)}, [str(part) for part in parts]
+    for statement in sqlite_file.SCHEMA:
+        kind, name = re.findall(r"CREATE (?:UNIQUE )?(TABLE|INDEX|TRIGGER) (\w+)", statement)[0]
+        assert any(re.search(rf"CREATE (UNIQUE )?{kind} {name}\b", one) for one in told), name
+        assert kind != "TRIGGER" or any(f"ENABLE ALWAYS TRIGGER {name}" in one for one in told)
+        assert kind != "TRIGGER" or name in functions
     assert sum("DELETE OR TRUNCATE" in one for one in told) == 2  # entries and looks
 
 

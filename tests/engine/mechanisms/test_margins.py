@@ -141,8 +141,6 @@ def test_public_facts_choose_the_region() -> None:
     query = _many(30_000)
     assert TrainLogistic.build(query.facts, query.parameters()) == query
     assert query.promise().risk < query.blank / 2 and query.interval_reason() == "train.interval.margins"
-    before = TrainLogistic.of_claim(query.facts, _many(30_000, region="ball").describe() | {"version": 1})
-    assert before.older == 1 and before.region == BALL and before.describe()["version"] == 1
 
 
 def test_the_shape_covers_the_hessian_and_steps_stay_in_the_region() -> None:

@@ -29,7 +29,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 def asked(**given: Any) -> Overview:
     facts = Facts("t", SCHEMA, dp.Unit.rows(), "replace", 1_000)
-    made = dp.catalogue["overview"].build(facts, {"epsilon": "1", "spread": "level"} | given)
+    made = dp.catalogue["overview"].build(facts, {"epsilon": "1"} | given)
     assert isinstance(made, Overview)
     return made
 

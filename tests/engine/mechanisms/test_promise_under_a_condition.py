@@ -57,7 +57,7 @@ def test_every_promise_that_supposes_a_size_says_what_it_is_for() -> None:
             short = promise.short(query)
             assert "v najboljšem primeru" in short or "če bi pogoj" in short
     assert {"mean", "median", "quantile", "iqr", "proportion", "variance", "vector_mean", "cdf", "density"} <= seen
-    assert {"mwem", "small_database", "noisy_argmax"} <= seen
+    assert {"small_database", "noisy_argmax"} <= seen
 
 
 def test_the_figures_are_what_the_question_promises_of_so_many_people() -> None:
@@ -74,15 +74,14 @@ def test_the_figures_are_what_the_question_promises_of_so_many_people() -> None:
 
 
 def test_what_a_method_chose_for_the_declared_size_stays_as_it_is() -> None:
-    """Rounds, points and rows are chosen for the declared size: a smaller group does not get better ones."""
+    """Points and rows are chosen for the declared size: a smaller group does not get better ones."""
     cdf = asked("cdf", column="age", where=WHERE)
     fewer = asked("cdf", people=PEOPLE // 10, column="age", where=WHERE)
     assert cdf.promise_of(PEOPLE // 10).amount > fewer.promise().amount and cdf.points > fewer.points
-    for key in ("mwem", "small_database"):
-        made = build(key, {"columns": ["c", "d"], "where": WHERE}, "replace", "1", PEOPLE)
-        small = made.of_size(PEOPLE // 100)
-        assert made.promise_of(PEOPLE // 100).amount >= small.promise().amount
-        assert made.promise_of(PEOPLE) == made.promise()
+    made = build("small_database", {"columns": ["c", "d"], "where": WHERE}, "replace", "1", PEOPLE)
+    small = made.of_size(PEOPLE // 100)
+    assert made.promise_of(PEOPLE // 100).amount >= small.promise().amount
+    assert made.promise_of(PEOPLE) == made.promise()
 
 
 def test_by_group_the_few_words_say_that_groups_are_supposed_equal() -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import dpengine as dp
@@ -18,7 +15,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals import residuals
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
-from dpengine.mechanisms.marginals.wanted import LEVEL
+from dpengine.mechanisms.marginals.wanted import EVEN
 
 SIZES = {"two lists": (2, 3), "three lists": (2, 3, 2), "one list": (4,), "four lists": (2, 2, 3, 2)}
 CENSUS = (9, 16, 7, 15, 6, 5, 2, 2)
@@ -173,21 +170,16 @@ def test_a_weight_makes_a_marginal_as_much_more_exact() -> None:
     assert float(made.variance((1,), noise) / made.variance((0,), noise)) == pytest.approx(4, rel=0.01)
 
 
-def test_first_looks_of_earlier_versions_keep_their_noise_and_new_ones_are_level(tmp_path: Path) -> None:
-    """A stored question says how its noise is spread, or else it is spread as it was when none said so."""
+def test_first_looks_are_level_unless_they_say_so() -> None:
     lists = {f"c{size}": dp.Category([f"v{at}" for at in range(size)], "v0", "v0") for size in (2, 5, 9)}
     facts = Facts("t", dp.Schema(lists), dp.Unit.rows(), "replace", 1000)
     given = {"columns": list(lists), "against": ["c2"], "epsilon": "1"}
-    before = dp.catalogue["overview"].build(facts, given)
-    assert isinstance(before, Overview) and before.own_json().keys() == {"columns", "against"}
-    found = {part: float(before.variance(part)) for part in before.sets}
+    level, even = (dp.catalogue["overview"].build(facts, given | more) for more in ({}, {"spread": EVEN}))
+    assert isinstance(level, Overview) and isinstance(even, Overview)
+    assert level.own_json().keys() == {"columns", "against"} and even.own_json()["spread"] == EVEN
+    assert all(dp.catalogue["overview"].build(facts, one.parameters()) == one for one in (level, even))
+    found = {part: float(even.variance(part)) for part in even.sets}
     expected = {(0,): 4.8824, (1,): 5.6666, (2,): 5.9731, (0, 1): 4.0656, (0, 2): 4.4984}
     assert found == pytest.approx(expected, abs=1e-4)
-    with closing(dp.open_workspace(tmp_path)) as home:
-        frame = pd.DataFrame({name: ["v0", "v1"] for name in lists})
-        table = home.add_table("t", frame, schema=dp.Schema(lists), unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
-        now = table.query("overview", **given)
-    assert isinstance(now, Overview) and now.own_json()["spread"] == LEVEL
-    assert dp.catalogue["overview"].build(now.facts, now.parameters()) == now
-    assert now.promise().amount <= before.promise().amount
-    assert max(map(now.variance, now.sets)) < max(map(before.variance, before.sets))
+    assert level.promise().amount <= even.promise().amount
+    assert max(map(level.variance, level.sets)) < max(map(even.variance, even.sets))

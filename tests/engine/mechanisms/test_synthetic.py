@@ -1,4 +1,4 @@
-"""Small databases and MWEM: laws against brute force, bounds against draws, and what is read off a synthetic table."""
+"""Small databases: laws against brute force, bounds against draws, and what is read off a synthetic table."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from battery import (
     check_samples_against_law,
     check_sensitivity,
 )
-from helpers_synthetic import class_of, facts, gap, mwem_law, off_by, small_database_law
+from helpers_synthetic import class_of, facts, gap, in_rows, off_by, small_database_law
 
 import dpengine as dp
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic import small_database
 from dpengine.mechanisms.synthetic.multisets import enumerated, how_many
-from dpengine.mechanisms.synthetic.mwem import MOST_ROUNDS, bound
-from dpengine.mechanisms.synthetic.of_class import OfClass, in_rows
+from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.mechanisms.synthetic.small_database import MOST_MULTISETS, MOST_WORK, fits
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite
@@ -92,22 +91,6 @@ def test_all_multisets_with_all_their_sequences() -> None:
         assert (counts.sum(axis=1) == size).all() and sum(ways.tolist()) == cells**size
 
 
-def test_a_law_of_two_rounds_is_that_of_the_plain_formula() -> None:
-    """Choice, measurement, learning, once more: 2·8² outcomes of three people, and of the two-way class."""
-    for sizes, rounds in (((2,), 2), ((2, 2), 1)):
-        query = made("mwem", sizes, 3, rounds=rounds)
-        value = table_of(query.domain, 3)
-        law, wanted = query.law(value), mwem_law(query, value, 3)
-        assert law.chances.keys() == wanted.keys() and abs(sum(law.chances.values()) - 1) < Decimal("1e-20")
-        assert all(abs(float(p) - wanted[raw]) < 1e-12 for raw, p in law.chances.items())
-    check_samples_against_law(query, value, draws=800)
-
-
-def test_two_rounds_lose_what_two_rounds_are_charged() -> None:
-    for given in ({"rounds": 2}, {"rounds": 1, "queries": [[["c", "in", ["a"]]]], "where": [["x", ">", 0]]}):
-        check_law_against_loss(build("mwem", {"columns": ["c"]} | given, "replace"))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("unit", [Unit.rows(), SEVERAL], ids=["rows", "several"])
@@ -115,16 +98,10 @@ def test_larger_small_databases_keep_their_loss(relation: str, unit: Unit) -> No
     cases: list[tuple[str, dict[str, Any]]] = [("small_database", {"columns": ["c", "d"], "size": 2})]
     if unit == Unit.rows():  # with more outcomes of more people these take minutes
         cases.append(("small_database", {"columns": ["c", "t"], "size": 2, "where": [["x", ">", 0]]}))
-        cases.append(("mwem", {"columns": ["c", "d"], "rounds": 1}))
     for key, given in cases:
         query = build(key, given, relation, unit=unit)
         check_sensitivity(query)
         check_law_against_loss(query)
-
-
-@pytest.mark.long
-def test_two_rounds_of_a_bought_total() -> None:
-    check_law_against_loss(build("mwem", {"columns": ["c"], "rounds": 2}, "add_remove"))
 
 
 # The bounds
@@ -162,8 +139,6 @@ def _choice(query: Any) -> int:
     [
         ("small_database", "replace", {"size": 6}),
         ("small_database", "add_remove", {}),
-        ("mwem", "replace", {"rounds": 3}),
-        ("mwem", "add_remove", {}),
     ],
 )
 def test_the_promise_is_kept(key: str, relation: str, given: dict[str, Any]) -> None:
@@ -188,16 +163,11 @@ def test_the_gap_itself_stays_within_the_bound_for_choices() -> None:
     assert lost > Decimal("0.5"), "the check would not see a wrong rate"
 
 
-def test_size_and_rounds_are_the_best_of_those_that_can_be_drawn() -> None:
+def test_the_size_is_the_best_of_those_that_can_be_drawn() -> None:
     query = made("small_database", (2, 3), 5_000, epsilon="0.3")
     others = [made("small_database", (2, 3), 5_000, epsilon="0.3", size=m) for m in range(1, 24)]
     assert query.promise() == min((one.promise() for one in others), key=lambda one: one.alpha)
-    learner = made("mwem", (2, 3), 5_000, epsilon="0.3")
-    each = [made("mwem", (2, 3), 5_000, epsilon="0.3", rounds=t) for t in (*range(1, 21), 24, 80, MOST_ROUNDS)]
-    assert learner.promise().alpha == min(one.promise().alpha for one in each)
-    assert learner.parameters() == {"columns": ["c0", "c1"], "epsilon": "0.3"}
-    known, bought = (bound(6, 11, 5_000, paid, Fraction(1, 2), 1, Fraction(1, 20), 5) for paid in (False, True))
-    assert known < bought
+    assert query.parameters() == {"columns": ["c0", "c1"], "epsilon": "0.3"}
 
 
 # What is refused, and what it costs
@@ -229,29 +199,25 @@ def test_bad_input_is_one_sentence(given: dict[str, Any], code: str) -> None:
 def test_what_is_too_large_says_what_it_would_cost() -> None:
     with pytest.raises(dp.AllowanceError) as refused:
         made("small_database", (3, 4), 100, size=20)
-    assert f"{how_many(12, 20):,} small tables" in str(refused.value) and "MWEM" in str(refused.value)
-    assert "minute" in str(refused.value)
-    assert made("mwem", (3, 4), 100).promise().alpha > 0
+    assert f"{how_many(12, 20):,} small tables" in str(refused.value) and "minute" in str(refused.value)
     for size in range(1, 62):
         if fits(12, 19, size):
             assert how_many(12, size) <= MOST_MULTISETS and how_many(12, size) * 31 <= MOST_WORK
-    with pytest.raises(dp.AllowanceError, match="Rounds"):
-        made("mwem", (3, 4), 100, rounds=MOST_ROUNDS + 1)
 
 
 def test_a_long_draw_tells_how_far_it_is() -> None:
-    for query in (made("small_database", (2, 3), 50, size=23), made("mwem", (2, 3), 50, rounds=4)):
-        told: list[tuple[int, int]] = []
-        query.drawn(table_of(6, 50), SystemCoins(), lambda done, total, told=told: told.append((done, total)))
-        assert told[-1][0] == told[-1][1] == (98_280 if query.card.key == "small_database" else 4)
-        assert told == sorted(told) and len({total for _, total in told}) == 1
+    told: list[tuple[int, int]] = []
+    query = made("small_database", (2, 3), 50, size=23)
+    query.drawn(table_of(6, 50), SystemCoins(), lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1] == 98_280
+    assert told == sorted(told) and len({total for _, total in told}) == 1
 
 
 # What is read off a synthetic table
 
 
 def test_shares_are_promised_for_the_class_alone() -> None:
-    query = made("mwem", (2, 3, 2), 1_000, epsilon="5")
+    query = made("small_database", (2, 3, 2), 1_000, epsilon="5")
     assert isinstance(query, OfClass)
     rows = in_rows(np.arange(1, 13) / 78, 1_000)
     found = Synthetic(query, query.told_rows(rows.tolist()))
@@ -267,7 +233,7 @@ def test_shares_are_promised_for_the_class_alone() -> None:
     with pytest.raises(dp.AllowanceError) as refused:
         found.share([["nobody", "in", ["v0"]]])
     assert refused.value.code == "column.unknown"
-    mine = Synthetic(made("mwem", (2, 3), 9, queries=OWN), dict.fromkeys(query.labels(), 0))
+    mine = Synthetic(made("small_database", (2, 3), 9, queries=OWN), dict.fromkeys(query.labels(), 0))
     assert [mine.promised(mine.query.cells_of(at)) for at in range(2)] == [True, True]
     assert not mine.promised(np.array([True, False, False, True, False, False]))
 
@@ -279,14 +245,13 @@ def test_a_synthetic_table_is_charged_kept_and_found(tmp_path: Path) -> None:
     terms: dict[str, Any] = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("9", "1e-6")}
     table = workspace.add_table("t", frame, **terms)
     small = table.ask(table.query("small_database", columns=["c", "d"], epsilon="2"), "one")
-    learnt = table.ask(table.query("mwem", columns=["c", "d"], epsilon="2", where=[["c", "in", ["a"]]]))
-    assert [one.request_id for one in table.syntheses()] == [learnt.request_id, "one"]
+    other = table.ask(table.query("small_database", columns=["c", "d"], epsilon="2", where=[["c", "in", ["a"]]]))
+    assert [one.request_id for one in table.syntheses()] == [other.request_id, "one"]
     assert list(small.value) == ["a × e", "a × f", "b × e", "b × f"] and table.meter().charges == 2
-    assert sum(small.value.values()) == small.query.rows and sum(learnt.value.values()) == 60  # as many as declared
+    assert sum(small.value.values()) == small.query.rows
     again = table.answer_of(table.history()[1])
     assert again.value == small.value and table.synthetic(again).rows == small.query.rows
     assert small.receipt["loss"] == {"kind": "exponential", "epsilon": "2"}
-    assert [part["kind"] for part in learnt.receipt["loss"]["parts"]] == ["repeated", "repeated", "pure"]
     assert workspace.verify_ledger().ok
     workspace.close()
 

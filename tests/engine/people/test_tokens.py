@@ -156,9 +156,7 @@ def test_a_copy_of_the_workspace_has_no_tokens(tmp_path: Path) -> None:
     assert b"notebook" not in registry.read_bytes()
 
 
-def test_a_token_has_a_last_day_and_those_of_earlier_versions_have_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_has_a_last_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with office(tmp_path) as here:
         face, book = here.face("analyst"), here.workspace.token_book
         today = datetime.now(UTC).date()
@@ -174,17 +172,3 @@ def test_a_token_has_a_last_day_and_those_of_earlier_versions_have_none(
             book.opened(shown)
         assert made.until in str(refusal.value) and not made.live
         assert book.opened(shown[:-1] + "!") is None  # whoever does not hold it is told nothing
-        with here.workspace._registry.transaction() as rows:
-            rows.execute("UPDATE tokens SET until = '' WHERE id = ?", [made.id])
-        assert book.opened(shown) is not None
-
-
-def test_a_list_of_tables_from_before_tokens_had_a_last_day_is_read(tmp_path: Path) -> None:
-    with office(tmp_path) as here:
-        shown, made = here.face("analyst").new_token("kept")
-        with here.workspace._registry.transaction() as rows:
-            rows.execute("ALTER TABLE tokens DROP COLUMN until")
-    workspace = Workspace(tmp_path / "var")
-    found = workspace.token_book.opened(shown)
-    workspace.close()
-    assert found is not None and found.id == made.id and not found.until and found.live

@@ -55,7 +55,7 @@ def test_permute_and_flip_where_the_pure_clause_binds() -> None:
 
 
 def test_the_largest_of_ten_groups_is_nearer_by_whichever_way_takes_less_now() -> None:
-    """Report noisy max promised 22 people behind. After a Gaussian answer only Rényi loss counts."""
+    """After a Gaussian answer only Rényi loss counts."""
     usual = ask("noisy_argmax", "1")
     assert usual.promise().amount == 10
     assert cheapest(usual, RULE, Totals.NOTHING).promise().amount == 8

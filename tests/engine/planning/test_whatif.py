@@ -50,7 +50,7 @@ TYPED = {
 }
 WISHES = {"mean": "40", "median": "40", "quantile": "40", "iqr": "40"}
 WISHES |= {"count": "25", "sum": "200000", "histogram": "70", "top_item": "60", "proportion": "4", "variance": "80"}
-LARGER = {"mwem": {"n": "1000000"}, "small_database": {"n": "1000000", "lists": "1"}}  # else they say nothing
+LARGER = {"small_database": {"n": "1000000", "lists": "1"}}  # else it says nothing
 CASES = [(key, relation) for key in sorted(whatif.offered()) for relation in ("add_remove", "replace")]
 
 
@@ -80,7 +80,9 @@ def test_the_questions_offered_come_from_the_cards() -> None:
     assert not {"find_range", "find_values", "fit_check"} & set(whatif.offered())
     assert whatif_asked.typed("quantile") == {"range", "share"} and whatif_asked.typed("count") == set()
     assert whatif_asked.typed("histogram") == {"values"}
-    assert whatif_asked.typed("mwem") == {"lists", "values"} and whatif_asked.typed("adaptive_session") == {"asks"}
+    assert whatif_asked.typed("small_database") == {"lists", "values"} and whatif_asked.typed("adaptive_session") == {
+        "asks"
+    }
     assert whatif_asked.typed("train_linear") == {"range", "features"} and whatif_asked.sized("train_linear")
 
 
@@ -178,7 +180,7 @@ def test_a_training_needs_the_people_for_whom_its_usual_steps_promise_the_wish()
 
 def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
     """n ≥ (4/(αε))·ln(|D|^m/β): half of ε takes twice the people, which the source's last line loses."""
-    query = whatif.solve(whatif.read(TYPED | {"q": "mwem", "k": "1", "n": "100000"})).query
+    query = whatif.solve(whatif.read(TYPED | {"q": "small_database", "k": "1", "n": "100000"})).query
     rows, people = class_people(query, Fraction(1, 10))
     assert rows == ceil(2 * log(2 * query.many) * 100) and query.many == 120 and query.domain == 100
     assert people == ceil(40 / float(query.epsilon) * (rows * log(100) + log(20)))

@@ -65,7 +65,7 @@ def asked(relation: str, **given: Any) -> tuple[Look, Floats]:
     sizes = dict(zip("abc", SIZES, strict=True))
     lists = {name: dp.Category([f"v{at}" for at in range(size)], "v0", "v0") for name, size in sizes.items()}
     facts = Facts("t", dp.Schema(lists), dp.Unit.rows(), relation, ROWS)  # type: ignore[arg-type]
-    query = dp.catalogue["overview"].build(facts, {"epsilon": "2", "spread": "level"} | given)
+    query = dp.catalogue["overview"].build(facts, {"epsilon": "2"} | given)
     assert isinstance(query, Overview)
     counts = np.random.default_rng(4).multinomial(ROWS, table().ravel()).reshape(SIZES)
     value = [tuple(int(one) for one in of(counts, part).ravel()) for part in query.largest]

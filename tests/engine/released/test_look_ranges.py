@@ -34,7 +34,7 @@ def made(relation: str, unit: dp.Unit, **given: Any) -> Overview:
     lists = {name: dp.Category(TOWNS[:size], "v0", "v0") for name, size in (("town", 3), ("rich", 2), ("sex", 2))}
     schema = dp.Schema(lists | {"score": dp.Number(0, 9, missing=0)})
     facts = Facts("t", schema, unit, relation, ROWS // unit.at_most)  # type: ignore[arg-type]
-    query = dp.catalogue["overview"].build(facts, {"epsilon": "2", "beta": BETA, "spread": "level"} | given)
+    query = dp.catalogue["overview"].build(facts, {"epsilon": "2", "beta": BETA} | given)
     assert isinstance(query, Overview)
     return query
 

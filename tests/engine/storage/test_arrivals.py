@@ -15,7 +15,6 @@ import pytest
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.intake import marks
-from dpengine.intake.load import load
 from dpengine.storage import registry
 from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
@@ -259,7 +258,7 @@ def test_a_seal_reaches_what_is_joined_to_it_afterwards(home: Workspace) -> None
 
 
 def test_a_seal_reaches_the_same_content_on_another_budget(home: Workspace) -> None:
-    """As an earlier version left it, which did not know the second for the first."""
+    """However it came there: nothing opens a second budget for known content."""
     frame = pd.read_csv(put(home, ROWS))
     add(home, put(home, ROWS), "a")
     kept = _marks_put_away(home)
@@ -303,69 +302,6 @@ def test_what_takes_a_files_place_is_neither_read_nor_marked(home: Workspace, mo
     assert first.facts.people == 4 and path.read_text().count("\n") == 2
     assert add(home, spare, "spare").budget.id == first.budget.id
     assert not add(home, path, "in its place").joined
-
-
-OLD = "UPDATE tables SET rule = 1, fingerprint = ?, file_mark = ?"
-
-
-def _as_an_earlier_version_left_it(home: Workspace, name: str, fingerprint: str, file_mark: str) -> Workspace:
-    home.close()
-    with closing(sqlite3.connect(home.folder / "registry.sqlite")) as rows:
-        rows.execute(OLD, [fingerprint, file_mark])
-        rows.execute("DROP TABLE marks")
-        rows.commit()
-    return Workspace(home.folder)
-
-
-@pytest.mark.parametrize("forgotten", [False, True])
-def test_what_an_earlier_version_wrote_down_is_known(home: Workspace, forgotten: bool) -> None:
-    """Its table counted rows of separators, kept spaces in names and knew spaces alone around ids; it stays so."""
-    text = " who,height\nAna,1.5\n\tAna,1.6\n,\nBor ,1.7\n"
-    path = put(home, text)
-    terms = {"unit": dp.Unit.rows(), "schema": SCHEMA}
-    loaded = load(path, dp.Dialect(), home.folder / "tmp" / "raw.parquet", home._secret, keep_blank=True)
-    raw = home.folder / "tmp" / "raw.parquet"
-    older = marks.older_mark(raw, (" who", "height"), loaded.rows, 0, home._secret)
-    first = add(home, path, "first", **terms)
-    if forgotten:
-        home.forget("first")
-    later = _as_an_earlier_version_left_it(home, "first", older, loaded.files[0])
-    try:
-        with closing(sqlite3.connect(later.folder / "registry.sqlite")) as rows:
-            rows.execute("UPDATE tables SET about = 4")
-            rows.commit()
-        again = add(later, path, "again", **terms)
-        assert again.budget.id == first.budget.id and again.facts.people == 4  # as many as were told
-        turned = put(later, " who,height\nBor ,1.7\n,\n\tAna,1.6\nAna,1.5\n", "turned.csv")
-        assert add(later, turned, "turned", **terms).budget.id == first.budget.id
-    finally:
-        later.close()
-
-
-def test_what_came_of_a_forgotten_table_of_an_earlier_version_is_sealed_with_it(home: Workspace) -> None:
-    path = put(home, "who,height\nAna,1.5\nBor,1.7\n")
-    raw = home.folder / "tmp" / "raw.parquet"
-    loaded = load(path, dp.Dialect(), raw, home._secret)
-    older = marks.older_mark(raw, loaded.header, loaded.rows, 0, home._secret)
-    first = add(home, path, "first")
-    home.forget("first")
-    later = _as_an_earlier_version_left_it(home, "first", older, "")
-    try:
-        frame = pd.read_csv(path)
-        assert add(later, frame, "second").budget.id == first.budget.id
-        later.seal("first")
-        assert later.table("second").closed == "seal"
-        assert add(later, frame[["height", "who"]], "third").closed == "seal"
-    finally:
-        later.close()
-
-
-def test_what_was_marked_by_another_rule_is_marked_anew(home: Workspace) -> None:
-    first = add(home, put(home, ROWS), "first")
-    with closing(sqlite3.connect(home.folder / "registry.sqlite")) as rows:
-        rows.execute("UPDATE marks SET mark = replace(mark, 'rows.2:', 'rows:x')")
-        rows.commit()
-    assert add(home, pd.read_csv(put(home, ROWS)), "second").budget.id == first.budget.id
 
 
 def test_one_person_is_one_however_the_id_is_written(home: Workspace) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -154,16 +156,15 @@ def test_two_revisions_at_once_end_with_one_of_them(workspace: Workspace) -> Non
     other.close()
 
 
-def test_a_registry_of_before_is_read(tmp_path: Path) -> None:
-    import sqlite3
-
+@pytest.mark.parametrize(("version", "code"), [(2, "workspace.newer"), (0, "workspace.older")])
+def test_a_workspace_of_another_version_is_left_alone(tmp_path: Path, version: int, code: str) -> None:
     workspace = Workspace(tmp_path / "var")
     add(workspace)
     workspace.close()
-    with sqlite3.connect(tmp_path / "var" / "registry.sqlite") as db:
-        db.execute("ALTER TABLE tables DROP COLUMN header")
-    again = Workspace(tmp_path / "var")
-    table = again.table("people")
-    assert table.facts.header == () and table.query("find_range", column="pay", epsilon="1")
-    assert table.revise(WIDE).facts.header == ("who", "pay", "town", "age")
-    again.close()
+    path = tmp_path / "var" / "registry.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(dp.AllowanceError) as refused:
+        Workspace(tmp_path / "var")
+    assert refused.value.code == code and path.read_bytes() == before

@@ -269,19 +269,19 @@ class Workspace(DeclaredTables):
         key = record.name, repr(need)
         if self.samples_only and key in self._statistics:
             return self._statistics[key]
-        value: Any
-        if isinstance(need, Beside):
-            empty = isinstance(need.coded, KindCounts) and not need.coded.columns
-            coded = () if empty else self.read(need.coded, record, schema)
-            different: list[Any] = [self.read_raw(one, record)[0] for one in need.raw]
-            value = need.joined(coded, different)
-        elif isinstance(need, RawNeed):
-            value = self.read_raw(need, record)
-        else:
-            value = self.engine.read(need, self.coded(record), schema)
+        value = self._read(need, record, schema)
         if self.samples_only and len(self._statistics) < _STATISTICS_KEPT:
             self._statistics[key] = value
         return value
+
+    def _read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> object:
+        if isinstance(need, Beside):
+            empty = isinstance(need.coded, KindCounts) and not need.coded.columns
+            coded = () if empty else self.read(need.coded, record, schema)
+            return need.joined(coded, (self.read(part, record, schema)[0] for part in need.raw))
+        if isinstance(need, RawNeed):
+            return self.read_raw(need, record)
+        return self.engine.read(need, self.coded(record), schema)
 
     # What an owner does
 

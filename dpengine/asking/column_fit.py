@@ -199,7 +199,7 @@ class Fits:
                 for name, (different, rows) in list(self.repeated.items())[:1]
             ]
         share = self.crowded(unit)
-        if share is None or share.high < QUIET or share.low <= 0:
+        if share is None or share.low < QUIET:
             return []
         return [say("fit.note.crowded", share=near(share), most=unit.at_most)]
 

@@ -377,6 +377,15 @@ def ended(bench: Bench) -> None:
     session.ask({"average": "pay"}, "x")
 
 
+def declared_anew(bench: Bench) -> None:
+    """A session asks about a column that was checked, and then declared anew."""
+    table = bench.small("anew", "5")
+    session = table.open_session(table.query("adaptive_session", questions=2, epsilon="0.5"), "anew")
+    table.ask(table.query("fit_checks", columns=["pay"], epsilon="0.01"))
+    anew = table.revise(dp.Schema(table.schema.columns | {"pay": dp.Number(0, 7)}))
+    anew.session(session.request).ask({"average": "pay"}, "x", checked=True)
+
+
 def over(bench: Bench) -> None:
     session = bench.session(1)
     session.ask({"average": "pay"}, "x")

@@ -67,6 +67,7 @@ _TOLD = 6  # that do not fit
 _LOWER, _UPPER = Fraction(3, 4), Fraction(1, 4)  # of β
 _FOR_ROWS = Fraction(1, 20)  # of β, where the number of rows is not public
 WIDE = 3  # times as wide is the noise of a number of different values
+_RARELY = Fraction(1, 10)  # of β: how often people seem to have more rows than count though none has
 _SEEN = Fraction(1, 20)  # a share that shows is missed with this chance
 
 
@@ -430,7 +431,8 @@ class FitChecks(OfCounts):
     def _counted(self, raw: Figures) -> list[tuple[Different | Crowded, tuple[int, int, int]]]:
         off, drawn = self._wide_reach(self._beta), raw[self.numbers - len(self._raw) :]
         counts = [max(int(count), 0) for count in drawn]
-        lows = [max(int(count) - off, 0) for count in drawn]
+        below = self._wide_reach(self._beta * _RARELY)  # a lower end decides whether a question is asked
+        lows = [max(int(count) - below, 0) for count in drawn]
         highs = [max(int(count) + off, 0) for count in drawn]
         return list(zip(self._raw, zip(counts, lows, highs, strict=True), strict=True))
 

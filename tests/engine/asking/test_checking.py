@@ -160,6 +160,53 @@ def test_a_person_with_several_rows_has_a_check_too(workspace: Workspace) -> Non
     assert "above 5" in str(refused.value) and table.meter().used < Fraction(5, 100)
 
 
+@pytest.mark.parametrize(
+    "relation", [{}, {"relation": "add_remove", "about_rows": PEOPLE // 7}], ids=["replace", "add"]
+)
+def test_people_with_more_rows_than_count_are_noticed(workspace: Workspace, relation: dict[str, Any]) -> None:
+    """Seven rows each, of which two count: a number of rows would be far too small."""
+    frame = school(who=np.arange(PEOPLE) // 7)
+    table = added(workspace, frame, unit=dp.Unit.column("who", at_most=2), **relation)
+    question = table.query("count", epsilon="0.05", where=[["town", "in", ["Mill"]]])
+    with pytest.raises(dp.ColumnDoubted) as refused:
+        table.ask(question, checked=True)
+    assert [way.kind for way in refused.value.ways] == ["more_rows", "cut"] and "more than 2 rows" in str(refused.value)
+    assert keys(table) == ["fit_checks"] and table.meter().used < Fraction(1, 100)
+    answer = table.ask(question, checked=True, anyway=True)
+    assert "at most 2 rows of each person" in table.fits().row_notes(answer.query)[0]
+    wide = added(
+        workspace, school(who=np.arange(PEOPLE) // 7), "wide", unit=dp.Unit.column("who", at_most=7), **relation
+    )
+    wide.ask(wide.query("fit_checks", columns=[], ids=["who"], epsilon="0.3"))
+    assert wide.ask(question_of(wide), checked=True).query.card.key == "count" and not wide.doubts(question_of(wide))
+    assert not wide.fits().row_notes(question_of(wide))
+
+
+def question_of(table: dp.Table) -> dp.Query:
+    return table.query("count", epsilon="0.05", where=[["town", "in", ["Mill"]]])
+
+
+def test_an_answer_that_was_insisted_on_says_that_rows_are_counted(workspace: Workspace) -> None:
+    table = added(workspace, school(**{"Št. kartoteke": np.arange(PEOPLE) // 7, "mark": np.full(PEOPLE, 9)}))
+    answer = table.ask(table.query("count", epsilon="0.05", where=[["age", ">", 40]]), checked=True, anyway=True)
+    assert "rows, not people" in table.fits().row_notes(answer.query)[0]
+    with pytest.raises(dp.ColumnDoubted):
+        table.ask(table.query("overview", epsilon="0.05"), checked=True)
+    spared = table.ask(mean(table, "mark"), checked=True, anyway=True)
+    assert spared.query.where.fitting().keys() == {"mark"}, "the columns were checked all the same"
+
+
+def test_a_session_does_not_ask_about_a_column_declared_anew(workspace: Workspace) -> None:
+    table = added(workspace, school())
+    session = table.open_session(table.session_for(3, Fraction(1, 20)), checked=True)
+    assert session.ask({"average": "age"}, "a", checked=True).state == "done"
+    anew = table.revise(dp.Schema({"age": dp.Number(0, 60), "mark": MARKS, "town": TOWNS}))
+    session = anew.session(session.request)
+    with pytest.raises(dp.AllowanceError) as refused:
+        session.ask({"average": "age"}, "b", checked=True)
+    assert refused.value.code == "session.declared_anew" and session.look()[0].asked == 1, "no step is used"
+
+
 def test_names_that_number_people() -> None:
     def named(*names: str) -> list[str]:
         from dpengine.declared.facts import Facts
@@ -168,7 +215,8 @@ def test_names_that_number_people() -> None:
 
     assert named("Pupil no.", "Št. kartoteke", "age") == ["Pupil no.", "Št. kartoteke"]
     assert named("PatNr", "patient_id", "member no") == ["PatNr", "patient_id", "member no"]
-    assert named("number of children", "postcode", "house number", "code", "weight", "person") == []
+    assert named("number of children", "postcode", "house number", "code", "weight") == []
+    assert named("Member", "age") == ["Member"], "one word for a person may be an id"
 
 
 def test_a_job_tells_the_same_and_a_request_is_asked_once(workspace: Workspace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.counts.fit_checks import GOOD, MOSTLY_NOT, SOME_NOT, FitChecks
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.counts import KindCounts
+from dpengine.statistics.raw_needs import Crowded
 from dpengine.workspace import Workspace
 
 
@@ -169,7 +171,19 @@ def test_the_number_of_different_ids_is_told_with_the_check(workspace: Workspace
     assert table.fits().repeated.keys() == {"Pupil no."}
     several = Facts("v", table.schema, dp.Unit.column("Pupil no.", at_most=3), "replace", 320, table.facts.header)
     built: Any = FitChecks.build(several, {"epsilon": "1", "ids": ["Pupil no."]})
-    assert built.ids == (), "where people have ids, they are known to repeat"
+    assert not built.columns and not built.repeated((5,)) and built.crowded((300,)).value == Fraction(300, 320)
+
+
+def test_all_rows_of_a_person_change_the_number_of_crowded_ids_by_at_most_one() -> None:
+    """By brute force over three people with up to four rows each, added, removed or replaced."""
+    need = Crowded("who", 2)
+
+    def counted(*rows: int) -> int:
+        return need.of([{"who": f" {name} "} for name, many in zip("abc", rows, strict=True) for _ in range(many)])[0]
+
+    for a, b, c, other in product(range(5), repeat=4):
+        assert abs(counted(a, b, c) - counted(a, b, other)) <= 1
+    assert counted(3, 2, 4) == 2 and counted(2, 2, 2) == 0
 
 
 def test_the_need_means_what_it_says() -> None:

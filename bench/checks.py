@@ -19,7 +19,7 @@ from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.counts.fit_checks import FitChecks
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.best_noise import at_share
+from dpengine.planning.opening import at_share
 
 PEOPLE = (300, 1_000, 2_000, 10_000)
 PRICES = ("0.005", "0.0199", "0.05")

@@ -16,7 +16,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit

@@ -50,9 +50,8 @@ from bench.utility.stays import LISTS as STAYED
 from bench.utility.stays import NUMBERS as LASTED
 from bench.utility.stays import stays
 from dpengine.accountant.filter import Totals
-from dpengine.planning.training_for_spend import trained
-from dpengine.released.shapes import Shapes
-from dpengine.released.shapes_fit import RIDGE
+from dpengine.planning.training import trained
+from dpengine.released.shapes import RIDGE, Shapes
 from dpengine.statistics.features import ROW_BITS
 
 RESULTS = ROOT / "bench" / "results-models.md"

@@ -21,7 +21,7 @@ from bench.measure import drawn
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import price
 from dpengine.asking.answers import claim_of
-from dpengine.core.canonical import canonical
+from dpengine.core.strict_json import canonical
 from dpengine.ledger.rows import Standing, charge_body, charge_totals
 from dpengine.mechanisms.query import Query
 from dpengine.messages import plain

@@ -1,4 +1,4 @@
-"""How long one step of a training takes, beside the estimate of `dpengine/planning/training_steps.py`.
+"""How long one step of a training takes, beside the estimate of `dpengine/planning/training.py`.
 
 python -m bench.step_time
 """
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.declared.schema import Category, Number, Schema
-from dpengine.planning.training_steps import step_seconds
+from dpengine.planning.training import step_seconds
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import Layout
 from dpengine.statistics.gradient import GradientSum

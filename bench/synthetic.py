@@ -18,8 +18,7 @@ from bench.measure import peak_mb
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.synthetic.multisets import how_many
-from dpengine.mechanisms.synthetic.small_database import SmallDatabase
+from dpengine.mechanisms.synthetic.small_database import SmallDatabase, multisets_in_all
 from dpengine.noise.coins import SystemCoins
 
 DRAWS = 5
@@ -65,7 +64,7 @@ def times() -> None:
         began = time.perf_counter()
         query.release(value, SystemCoins())
         took = time.perf_counter() - began
-        columns, listed = "×".join(str(one) for one in sizes), how_many(query.domain, size)
+        columns, listed = "×".join(str(one) for one in sizes), multisets_in_all(query.domain, size)
         print(f"{columns:>14}{query.domain:>8,}{query.many:>9,}{size:>6}{listed:>11,}{took:>9.2f}")
     print(f"most memory of all: {peak_mb():.0f} MB")
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from dpengine.mechanisms.synthetic.soft_fit import SOFT, Points, Target, raked
-from dpengine.released.table_fit import MOST_PLACES, MOST_POINTS, SAMPLED, listed, sampled
+from dpengine.released.synthetic_fit import MOST_PLACES, MOST_POINTS, SAMPLED, listed, sampled
 
 Marginal = Callable[[tuple[int, ...]], Any]
 MOST_CELLS = 20_000

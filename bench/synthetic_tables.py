@@ -93,7 +93,7 @@ def ours(world: World, relation: str, epsilon: float) -> Iterator[tuple[str, dic
     from dpengine.mechanisms.synthetic.plans import CHOSEN
     from dpengine.mechanisms.synthetic.soft_fit import Points, Target
     from dpengine.noise.coins import SystemCoins
-    from dpengine.released.table_fit import fitted, whole_rows
+    from dpengine.released.synthetic_fit import fitted, whole_rows
 
     spent = text_of(Fraction(math.floor(1e6 * math.sqrt(2 * rho_of(epsilon))), 10**6))  # ε of the form: ρ = ε²/2
     facts, began = facts_of(world, relation), time.process_time()

@@ -123,7 +123,7 @@ def question(key: str, names: tuple[str, ...], people: int, epsilon: float, **gi
     from dpengine.declared.facts import Facts
     from dpengine.declared.unit import Unit
     from dpengine.mechanisms import catalogue
-    from dpengine.planning.training_for_spend import trained
+    from dpengine.planning.training import trained
 
     facts = Facts("census", schema(), Unit.rows(), "replace", people)
     asked = {"target": "pay" if key == "train_linear" else "owner", "features": list(names)} | given

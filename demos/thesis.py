@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Swap, least_scale, thesis_floor, thesis_scale
 from dpengine.noise.tails import total_reach

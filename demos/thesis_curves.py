@@ -30,7 +30,7 @@ from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import Coins, SystemCoins
-from dpengine.released import density_samples
+from dpengine.released import curves
 from dpengine.statistics.need import Spread
 
 DELTA, WIDTH, EACH = 0.1, "0.6", 100
@@ -107,8 +107,8 @@ def figures(coins: Coins | None = None) -> tuple[Figure, ...]:
                 epsilon,
                 levels(epsilon),
                 tuple(map(float, grid)),
-                tuple(density_samples.heights(query, truth).tolist()),
-                tuple(density_samples.heights(query, told).tolist()),
+                tuple(curves.heights(query, truth).tolist()),
+                tuple(curves.heights(query, told).tolist()),
                 float(query.promise().alpha),
             )
         )

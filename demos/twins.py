@@ -21,10 +21,10 @@ from demos.watching import Watched, WatchedValues, watch
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.choices.equal_scores import Blocks
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.median import Median
+from dpengine.mechanisms.choices.quantile import Blocks
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram

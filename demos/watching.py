@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from demos.views import Claim, View, along_a_line, between, by_evidence, by_name, of_bells
-from dpengine.accountant import zcdp
+from dpengine.accountant import compositions
 from dpengine.accountant.costs import cost
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
@@ -43,7 +43,7 @@ def claimed(query: AnyQuery) -> Claim:
     found = cost(loss, None)
     if found.epsilon is not None:
         return Claim(found.epsilon, found.delta)
-    epsilon = zcdp.epsilon_of([loss], LOOSE + found.delta)
+    epsilon = compositions.zcdp_epsilon([loss], LOOSE + found.delta)
     assert epsilon is not None
     return Claim(epsilon, LOOSE + found.delta)
 

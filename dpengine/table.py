@@ -12,25 +12,27 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.accountant.history import Past
-from dpengine.asking import made_rows, statement
-from dpengine.asking.account import lines_of
+from dpengine.asking import exports, synthetic_jobs
 from dpengine.asking.answers import (
     Answer,
     Job,
     Meter,
     Preview,
     Protection,
+    asked,
     claim_of,
     make_meter,
     make_preview,
     make_protection,
 )
-from dpengine.asking.asked import asked
 from dpengine.asking.checking import ColumnDoubted, check_for, doubts, finer_check, id_check_for
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, spared
+from dpengine.asking.exports import BurnDownStep, Fit, account_lines
+from dpengine.asking.implied_people import PeopleTold, far_off, kinds
 from dpengine.asking.jobs import outcome_of
 from dpengine.asking.paid_answers import (
     MOST_LOOKS,
+    Reading,
     already_known,
     answer_of,
     answers_of_kinds,
@@ -41,14 +43,11 @@ from dpengine.asking.paid_answers import (
     run_of,
     session_for,
 )
-from dpengine.asking.people_told import PeopleTold, far_off, kinds
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
-from dpengine.asking.repeated_answers import Reading
 from dpengine.asking.sessions import BEST, Session, fitted
-from dpengine.asking.statement import BurnDownStep, Fit
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
@@ -63,19 +62,27 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import AnyQuery, Query, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.planning import rehearsal
-from dpengine.planning.best_noise import at_share, cheapest, least_priced, price_now
-from dpengine.planning.levers import Lever, levers
-from dpengine.planning.opening import Make, Opening, Room, opened, opening, room, three_figures
-from dpengine.planning.suggestions import suggest, takes_at_most, worth_asking
-from dpengine.planning.training_for_spend import trained
-from dpengine.planning.ways_at_once import WaysAtOnce, ways
+from dpengine.planning.alternatives import WaysAtOnce, means_together
+from dpengine.planning.opening import (
+    Make,
+    Opening,
+    Room,
+    at_share,
+    cheapest,
+    least_priced,
+    opened,
+    opening,
+    price_now,
+    room,
+    three_figures,
+)
+from dpengine.planning.suggestions import Lever, coins, levers, rehearse, suggest, takes_at_most, worth_asking
+from dpengine.planning.training import trained
 from dpengine.released.compare import Comparable, figures
+from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
-from dpengine.released.made_table import MadeTable
 from dpengine.released.published import Published
-from dpengine.released.registry_draft import ReleasedSoFar
-from dpengine.released.synthetic import KEYS, Synthetic
+from dpengine.released.synthetic import KEYS, MadeTable, Synthetic
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request under which a question's check is charged
@@ -251,7 +258,7 @@ class Table:
 
     def ways(self, query: AnyQuery) -> WaysAtOnce | None:
         """What each way of drawing several averages at once is worth for the price now; None for other questions."""
-        return ways(query, self.budget.rule, self._standing().totals)
+        return means_together(query, self.budget.rule, self._standing().totals)
 
     def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None:
         """The same question with the cheapest noise and ε at which it is as accurate as wished, or None."""
@@ -294,11 +301,11 @@ class Table:
 
     def rehearse(self, query: AnyQuery, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Free, and reveals nothing."""
-        return rehearsal.rehearse(query, times)
+        return rehearse(query, times)
 
     def rehearse_rows(self, query: OfRows) -> tuple[list[list[Json]], list[list[Json]]]:
         """A few made-up rows, and what would be published for each. Free, and reveals nothing."""
-        return imagined(query, rehearsal.coins())
+        return imagined(query, coins())
 
     def ask(
         self,
@@ -390,7 +397,7 @@ class Table:
         since."""
         request = request_id or new_request()
         carried = self._carry(query, request, seen, checked, anyway)
-        carry = made_rows.with_rows(self._asker, query, request, carried)
+        carry = synthetic_jobs.with_rows(self._asker, query, request, carried)
         self._workspace.jobs.submit(request, carry, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 
@@ -483,11 +490,11 @@ class Table:
 
     def synthetic(self, answer: Answer) -> Synthetic | MadeTable:
         """A synthetic table, with what can be computed from it: free."""
-        return made_rows.made(self._asker, answer)
+        return synthetic_jobs.made_rows(self._asker, answer)
 
     def make_rows(self, answer: Answer) -> None:
         """Fit the rows of a synthetic table in a background thread, where they are not fitted yet: free."""
-        made_rows.submit(self._asker, answer)
+        synthetic_jobs.submit_rows(self._asker, answer)
 
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables that were made from this one under this budget, newest first."""
@@ -563,14 +570,14 @@ class Table:
         return [name for name, budget in self._workspace.names() if budget == self._budget.id] or [self.name]
 
     def burn_down(self) -> list[BurnDownStep]:
-        return statement.burn_down(self._workspace.ledger, self.budget)
+        return exports.burn_down(self._workspace.ledger, self.budget)
 
     def more_like_last(self) -> Fit | None:
-        return statement.more_like_last(self._workspace.ledger, self.budget)
+        return exports.more_like_last(self._workspace.ledger, self.budget)
 
     def ledger_rows(self) -> Iterator[list[Json]]:
         """Every row of the budget, under `statement.ROW_COLUMNS`."""
-        return statement.rows(self._workspace.ledger, self.budget)
+        return exports.statement_rows(self._workspace.ledger, self.budget)
 
     def answer_rows(self) -> Iterator[list[Json]]:
         """Every figure released under the budget, under `statement.ANSWER_COLUMNS`."""
@@ -580,15 +587,15 @@ class Table:
         def fits(name: str) -> Fits:
             return fits_of(ledger, self._budget.id, name, made=self.practice)
 
-        return statement.answer_rows(ledger, self.budget, fits)
+        return exports.answer_rows(ledger, self.budget, fits)
 
     def answer_lines(self) -> Iterator[str]:
         """The same as lines of JSON, each with its receipt."""
-        return statement.answer_lines(self._workspace.ledger, self.budget)
+        return exports.answer_lines(self._workspace.ledger, self.budget)
 
     def account_lines(self) -> Iterator[str]:
         """Every answer under the budget as a record to take away (`asking/account.py`)."""
-        return lines_of(self._workspace.ledger.walk(self._budget.id))
+        return account_lines(self._workspace.ledger.walk(self._budget.id))
 
     def released(self, before: int | None = None) -> Past:
         """What has been released about these people, up to now or before a row of the ledger: everything charged to the

@@ -31,8 +31,7 @@ from dpengine.declared.source import Source
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry
-from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR, is_person
-from dpengine.ledger.people_rules import owns
+from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, is_person, owns
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins

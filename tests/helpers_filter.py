@@ -1,4 +1,4 @@
-"""The rule, its meter and its raise, each against every strategy: checks on `dpengine.audit.game`."""
+"""The rule, its meter and its raise, each against every strategy: checks on `dpengine.audit.games`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent
 from dpengine.accountant.loss import Pure
-from dpengine.audit.game import Counts, Game, shifted
-from dpengine.core.arrays import Floats
+from dpengine.audit.games import Counts, Game, shifted
+from dpengine.core.types import Floats
 
 CAP = 1.0
 DELTA = 1e-6

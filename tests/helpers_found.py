@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement, product
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Approximate
-from dpengine.audit import exact, found_laws
+from dpengine.audit import exact
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.noise.laws import renyi
@@ -20,7 +20,7 @@ from dpengine.noise.laws import renyi
 
 def hockey_stick(one: Counter[str], other: Counter[str], query: FindValues) -> float:
     """Σ (P − e^ε·Q)₊ over everything that can be released; at most 10^-20 above it."""
-    laws = found_laws.found_laws(dict(one), dict(other), query.threshold, query.scale)
+    laws = exact.found_laws(dict(one), dict(other), query.threshold, query.scale)
     return float(exact.hockey_stick(*laws, query.epsilon).high)
 
 

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import binom
 
 import dpengine as dp
-from dpengine.asking import repeated_answers
+from dpengine.asking import paid_answers
 from dpengine.asking.answers import Answer
-from dpengine.asking.repeated_answers import Reading, read_together
+from dpengine.asking.paid_answers import Reading, read_together
 from dpengine.core.amounts import BETA
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import Query
@@ -58,5 +58,5 @@ def failures(width: int) -> int:
 def check_a_range_holds_however_often_one_looks(share_of: Callable[[Fraction, int, int], Fraction]) -> None:
     """Five looks. A right rule fails more often with chance at most 10^-6; naively 95 in 100 becomes about 87."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeated_answers, "share_of", share_of)
+        patch.setattr(paid_answers, "share_of", share_of)
         assert failures(5) <= most_failures(BETA), "the range fails too often for somebody who goes on looking"

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 import dpengine as dp
-from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OPERATOR, OWNER
+from dpengine.ledger.people_rules import ADMINISTRATOR, AUDITOR, BARRED, OPERATOR, OWNER
 from dpengine.people.face import Face
 from dpengine.workspace import Workspace
 

@@ -10,7 +10,7 @@ import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning import look_for_model
+from dpengine.planning import training
 from dpengine.released.shapes import LookWithModels
 from dpengine.statistics.counts import flag_name
 
@@ -29,7 +29,7 @@ TARGET, COLUMNS = "car", ("age", "sex", "town")
 
 def asked(relation: str = "replace", epsilon: str = "3", people: int = PEOPLE, **given: Any) -> Overview:
     facts = Facts("made up", SCHEMA, dp.Unit.rows(), relation, people)  # type: ignore[arg-type]
-    wanted = look_for_model.asked(SCHEMA, TARGET, COLUMNS) | given
+    wanted = training.asked(SCHEMA, TARGET, COLUMNS) | given
     query = dp.catalogue["overview"].build(facts, wanted | {"epsilon": epsilon})
     assert isinstance(query, Overview)
     return query

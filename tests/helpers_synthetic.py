@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import exp_decimal
+from dpengine.core.types import Floats, Integers
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit

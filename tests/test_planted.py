@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from battery import PUBLIC_SUPPORT, build, case_name
 
-from dpengine.audit.sections import ROOT
+from dpengine.audit.report import ROOT
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Averaged

@@ -10,7 +10,7 @@ import numpy as np
 
 import dpengine as dp
 from bench.tasks import SEED
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.statistics.need import Spread
 
 PEOPLE = (1_000, 30_000)

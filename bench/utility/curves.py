@@ -16,7 +16,7 @@ import numpy as np
 from bench.accuracy import ADD_REMOVE, REPLACE, line
 from bench.utility.columns import Made, every
 from bench.utility.frame import BEFORE, COINS, OURS, ask, pure
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 
 LARGEST_GRID = 1_000  # that a dense solver is run on

@@ -17,7 +17,7 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.best_noise import cheapest
+from dpengine.planning.opening import cheapest
 
 OURS, BEFORE = "Allowance", "Allowance before"
 COINS = SystemCoins()

@@ -42,9 +42,9 @@ from bench.utility.roc import area
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.planning import look_for_model
-from dpengine.planning.best_noise import at_share
-from dpengine.planning.training_for_spend import trained
+from dpengine.planning import training
+from dpengine.planning.opening import at_share
+from dpengine.planning.training import trained
 from dpengine.released.look import Look
 from dpengine.released.shapes import Shapes
 from dpengine.statistics.counts import flag_name
@@ -124,7 +124,7 @@ NAMES = CENSUS.names
 def bought(people: int, epsilon: float, target: str = "owner", sort: Sort = CENSUS, **given: Any) -> Overview:
     """The first look that spends a whole fresh allowance of (ε, δ)."""
     facts = sort.facts(people)
-    wanted = look_for_model.asked(facts.schema, target, sort.names) | given
+    wanted = training.asked(facts.schema, target, sort.names) | given
     found = at_share(
         dp.catalogue["overview"].build(facts, wanted | {"epsilon": "1"}), Fraction(1), rule_of(epsilon), Totals.NOTHING
     )

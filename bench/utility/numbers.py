@@ -22,7 +22,7 @@ from bench.utility.columns import Made, every
 from bench.utility.frame import BEFORE, COINS, OURS, ask
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.planning.best_noise import cheapest
+from dpengine.planning.opening import cheapest
 
 RULE = Rule.make(Fraction(1), Fraction(1, 10**6))
 SPENDS = ("0.05", "0.2")

@@ -24,7 +24,7 @@ from opendp.metrics import symmetric_distance
 from bench.accuracy import ADD_REMOVE, LESS, MORE, REPLACE, line
 from bench.utility.columns import PEOPLE, Made, every
 from bench.utility.frame import BEFORE, COINS, OURS, ask, best, pure
-from dpengine.core.arrays import Floats, Integers
+from dpengine.core.types import Floats, Integers
 
 FIVE = ("0.1", "0.25", "0.5", "0.75", "0.9")
 LARGEST_GRID = 1_000  # that the paper's programme, of a square of the grid, is run on

@@ -32,8 +32,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpengine.core.arrays import Floats
 from dpengine.core.exact import decimal_of, exp_decimal
+from dpengine.core.types import Floats
 
 FIRST, SECOND = 19, 20
 QUESTIONS = (1, 2, 3, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)

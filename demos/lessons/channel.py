@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpengine.core.arrays import Bits
+from dpengine.core.types import Bits
 from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
 

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.accountant import renyi
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.noise.coins import Coins, SystemCoins
 
 FLATS = 1_000

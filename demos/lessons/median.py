@@ -15,7 +15,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.median import Median
-from dpengine.planning.whatif_curves import two_medians
+from dpengine.planning.whatif import two_medians
 
 BEFORE = (0, 0, 0, 1, 1, 1, 1)
 AFTER = (0, 0, 0, 0, 1, 1, 1)

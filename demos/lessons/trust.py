@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.core.arrays import Bits
+from dpengine.core.types import Bits
 from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.planning import trust_models

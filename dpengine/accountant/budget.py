@@ -11,7 +11,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 
 MOST_EPSILON = Fraction(100)
 

@@ -74,7 +74,7 @@ from typing import ClassVar
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import Cost
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 
 _KIND = "pure-or-renyi"
 

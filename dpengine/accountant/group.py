@@ -53,7 +53,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
-from dpengine.accountant import zcdp
+from dpengine.accountant import compositions
 from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import (
@@ -121,7 +121,7 @@ def _as_one(parts: tuple[tuple[Simple, int], ...], size: int) -> Loss:
             rho += part.rho * times
         bare: Simple = Pure(part.epsilon) if isinstance(part, Approximate) else part
         rest.append(Repeated(bare, times))
-    found = zcdp.epsilon_of(History.of([Together(tuple(rest))]), delta)
+    found = compositions.zcdp_epsilon(History.of([Together(tuple(rest))]), delta)
     assert found is not None  # δ > 0, and `rest` has none of its own
     return Together((Gaussian(size**2 * rho), Approximate(size * found, _delta(found, 2 * delta, size))))
 

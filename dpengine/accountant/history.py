@@ -16,7 +16,7 @@ from dpengine.accountant import renyi
 from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
 from dpengine.accountant.loss import Bounded, Exponential, Gaussian, Loss, Simple
 from dpengine.core.exact import PICO, up
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from types import MappingProxyType, ModuleType
 
-from dpengine.accountant import basic, filter, lecture, zcdp
+from dpengine.accountant import compositions, filter
 from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
@@ -24,7 +24,9 @@ from dpengine.core.amounts import read_epsilon
 from dpengine.core.exact import text_of
 from dpengine.messages import say
 
-FIXED: MappingProxyType[str, ModuleType] = MappingProxyType({"basic": basic, "lecture": lecture, "zcdp": zcdp})
+FIXED: MappingProxyType[str, ModuleType] = MappingProxyType(
+    {"basic": compositions, "lecture": compositions, "zcdp": compositions}
+)
 ACCOUNTINGS = (*FIXED, "filter")
 MOST = 10**6  # questions: nobody asks more
 

@@ -1,18 +1,26 @@
 """What callers get back: previews, answers with their receipts, and the meter. Frozen records made from public facts
-and from the ledger."""
+and from the ledger.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.accountant import basic, filter, lecture, zcdp
+from dpengine.accountant import compositions, filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
+from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.remembered import remembered
+from dpengine.core.types import Json, JsonObject
+from dpengine.declared.facts import Facts, named_columns
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import Unit, read_relation
+from dpengine.ledger import repeats
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing, cap_needed
+from dpengine.ledger.rows import Charge
+from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import AnyQuery
@@ -158,7 +166,7 @@ def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
 @remembered(256)
 def _read(rule: filter.Rule, standing: Standing) -> Meter:
     slack = rule.delta_slack + standing.history.delta
-    others = {"basic": basic, "lecture": lecture, "zcdp": zcdp}
+    others = {"basic": compositions, "lecture": compositions, "zcdp": compositions}
     return Meter(
         epsilon=rule.epsilon,
         delta=rule.delta,
@@ -262,3 +270,49 @@ def make_receipt(entry: Entry) -> JsonObject:
         "charge": {"seq": charge.seq, "hash": charge.hash},
         "answer": None if outcome is None else {"seq": outcome.seq, "hash": outcome.hash} | outcome.body,
     }
+
+
+# A question from the catalogue as a person asks it, with what is chosen for her.
+
+FINDS = 10  # that name no δ fit into the reserve
+
+
+def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQuery:
+    """Refuses in one sentence what it cannot use. Whoever finds declarations and names no δ takes a tenth of the
+    reserve of δ."""
+    if key not in catalogue:
+        raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
+    kind = catalogue[key]
+    takes = kind.declares and any(parameter.kind == "delta" for parameter in kind.card.parameters)
+    if takes and given.get("delta") is None:
+        given = {**given, "delta": text_of(reserve / FINDS)}
+    return kind.build(facts, kind.asked_now(given, facts))
+
+
+def same_question(one: AnyQuery, other: AnyQuery) -> bool:
+    """Are both one question under the same bounds, at whatever ε and with whatever noise?"""
+    return identity(claim_of(one.with_noise(""))) == identity(claim_of(other.with_noise("")))
+
+
+def identity(claim: JsonObject) -> str:
+    """What a question's claims at any ε and with any noise have in common: the ledger finds its answers by the same."""
+    return repeats.question_of("", "", claim)
+
+
+# A question as it was charged, built again from what its row claims: public facts and nothing else.
+
+
+def query_of(charge: Charge) -> AnyQuery | None:
+    """A charged question, built again from its claim; None if this program cannot build it."""
+    claim = charge.claim
+    if claim.get("key") not in catalogue:
+        return None
+    try:
+        bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
+        schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
+        unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
+        header = (*schema.columns, *named_columns(claim["parameters"]))
+        facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
+        return catalogue[claim["key"]].build(facts, claim["parameters"])
+    except (AllowanceError, KeyError, TypeError, ValueError):
+        return None

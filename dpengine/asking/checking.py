@@ -21,13 +21,13 @@ from dpengine.asking.answers import Answer, Preview
 from dpengine.asking.column_fit import ColumnFit, Fits, near, spared
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.id_names import id_like
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
+from dpengine.declared.spelling import MISSING
 from dpengine.declared.unit import Unit
-from dpengine.declared.usual_spellings import MISSING
 from dpengine.mechanisms.counts.fit_checks import GATE, MOST_COLUMNS
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 
-from dpengine.asking.claimed import query_of
+from dpengine.asking.answers import query_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Figures, JsonObject
 from dpengine.core.printed import percent
+from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
 from dpengine.declared.id_names import numbering_people

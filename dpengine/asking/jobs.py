@@ -12,22 +12,95 @@ import logging
 import os
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dpengine.asking.lanes import Lanes
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import Reservation, questions_of, read_request
 from dpengine.messages.language import carried as in_words_of_caller
 from dpengine.storage.workers import Worker, carried, in_hand, note_waiting, refuse_apart, tidy_notes, waited
+
+# The order in which releases are run: short questions and long ones apart, and in each lane the people take turns.
+#
+# Training a model, publishing a table or making a synthetic one may take minutes, and somebody else's count must not
+# wait for them: they have a thread of their own. Within a lane whoever has waited longest since their last turn is
+# next, so that one person with twenty questions delays another's by one. Who asks and whether a question is a long one
+# are public; nothing about a table decides the order.
+
+THREADS = {False: 2, True: 1}  # for short questions, and for long ones
+Work = Callable[[], None]
+
+
+@dataclass
+class _Lane:
+    pool: ThreadPoolExecutor
+    waiting: OrderedDict[str, deque[tuple[str, Work]]] = field(default_factory=OrderedDict)
+
+
+class Lanes:
+    """Each lane's threads take whoever is next when they are free."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lanes = {
+            long: _Lane(ThreadPoolExecutor(threads, thread_name_prefix="long" if long else "release"))
+            for long, threads in THREADS.items()
+        }
+
+    def put(self, person: str, request: str, work: Work, long: bool = False) -> None:
+        lane = self._lanes[long]
+        with self._lock:
+            lane.waiting.setdefault(person, deque()).append((request, work))
+            lane.pool.submit(self._next, lane)
+
+    def ahead(self, request: str) -> int:
+        """How many are run before this one as things stand; 0 once its turn has come."""
+        with self._lock:
+            for lane in self._lanes.values():
+                order = _turns(lane)
+                if request in order:
+                    return order.index(request) + 1
+        return 0
+
+    def waiting(self) -> dict[bool, int]:
+        """How many wait in each lane, of short questions and of long ones."""
+        with self._lock:
+            return {long: sum(map(len, lane.waiting.values())) for long, lane in self._lanes.items()}
+
+    def close(self) -> None:
+        """Finishes what runs and drops what waits."""
+        for lane in self._lanes.values():
+            lane.pool.shutdown(wait=True, cancel_futures=True)
+
+    def _next(self, lane: _Lane) -> None:
+        """There is one call for every piece of work, so one is waiting."""
+        with self._lock:
+            person, own = next(iter(lane.waiting.items()))
+            _, work = own.popleft()
+            if own:
+                lane.waiting.move_to_end(person)
+            else:
+                del lane.waiting[person]
+        work()
+
+
+def _turns(lane: _Lane) -> list[str]:
+    """The requests that wait, in the order in which they will be taken."""
+    people, order = [list(own) for own in lane.waiting.values()], []
+    while people:
+        order += [own.pop(0)[0] for own in people]
+        people = [own for own in people if own]
+    return order
+
 
 Statistic = TypeVar("Statistic")
 

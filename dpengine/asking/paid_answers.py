@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from functools import partial
 from threading import Lock
 
@@ -13,20 +14,180 @@ from dpengine.asking.answers import Answer, claim_of, make_answer
 from dpengine.asking.column_fit import fits_of
 from dpengine.asking.plan import PlanRun, requests_of
 from dpengine.asking.release import Asker
-from dpengine.asking.repeated_answers import Reading, read_together
 from dpengine.asking.sessions import Session, session_of
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.query import AnyQuery, Averaged
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.released.look import Look
 from dpengine.released.look_answers import KnownAlready, known
+
+# Combines several paid answers to one question. Post-processing of what was released: free.
+#
+# **Averaging.** The draws of one question at one ε are the same integers plus independent discrete Laplace noise, so
+# their mean is the truth plus a mean of noises, whose exact law `tails.sum_reach` knows (for Gaussian noise a bound on
+# its tail is used). Parts of a ratio (hits and misses, a sum and a count) are averaged before they are divided.
+#
+# **However often one looks.** A person decides after looking whether to look again, and at which ε. Number the ε by
+# first use, g = 1, 2, … (one with other noise is another one); after the m-th look at the g-th ε state a range for the
+# mean of those m draws, at
+#
+#     β_(1,m) = β/2^max(m, 2)        β_(g,m) = β/2^(g+m+1) for g ≥ 2.
+#
+# *Theorem.* With probability at least 1−β all ranges ever stated hold, whatever rule chose the looks and their end; so
+# their intersection holds at any moment, also one chosen by the answers.
+#
+# *Proof.* The noise of the m-th look at an ε may be thought drawn beforehand, one row of noises for every ε. When an ε
+# is
+# first used nobody has seen anything of its row, so given the past the range stated after m looks at it, a function of
+# its first m noises alone, fails with probability at most β_(g,m). They sum to β/4 + β/2 + Σ_(g≥2) Σ_m β/2^(g+m+1) = β.
+# ∎
+#
+# A share that depended on the number of looks alone would not do: whether the second look repeats the ε could then be
+# chosen by how unlucky the first one was. The range of one answer alone, at β, keeps its own meaning, for that answer.
+#
+# **Ranges that were bought** (quantiles) were drawn at β and cannot be stated at less afterwards. Each fails with
+# probability at most β given the past, so of J looks *settled beforehand* some range fails with probability at most
+# J·β,
+# and says nothing once that reaches 1. That is all: somebody who goes on until a range fails sees it fail in the end,
+# so
+# no number below 1 is true for a J chosen by the answers, and the words beside it say so. (On average it is right: the
+# end chosen by the answers finds a failed range with probability at most β·E[J].) A range holds when it meets the
+# interval of true quantiles; intervals that pairwise meet have a common point, so what ranges have in common meets it
+# too, where they have something in common. Two that hold may yet be disjoint, where that interval is wide, so disjoint
+# ranges prove no failure and nothing is said of how often they happen.
+#
+# **Choices** are shown side by side.
+
+Interval = Ends
+MOST_AVERAGED = 12  # answers at one ε: β/2^m falls so fast that later ones hardly narrow the range
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What several answers to one question say together. `value` and `interval` have the shape of one answer's."""
+
+    kind: str  # averaged, shared (what the ranges have in common) or apart (side by side)
+    answers: tuple[Answer, ...]  # oldest first: those that are combined
+    newest: tuple[Answer, ...] = ()  # the latest, oldest first
+    count: int = 0  # of all answers, including those in neither
+    value: Json = None
+    interval: Json = None  # None where there is none: fewer than two answers, choices, or nothing left to claim
+    beta: Fraction = Fraction(1)  # an upper bound on the probability that the interval is wrong
+    agree: bool = True  # False: the ranges have nothing in common, so the latest is shown alone
+
+
+def share_of(beta: Fraction, spend: int, look: int) -> Fraction:
+    """β_(g,m): the probability with which the range stated after the m-th look at the g-th ε may fail."""
+    halvings: int = max(look, 2) if spend == 1 else spend + look + 1
+    return beta * Fraction(1, 1 << halvings)
+
+
+def read_together(
+    answers: Sequence[Answer], beta: Fraction, newest: Sequence[Answer] | None = None, count: int | None = None
+) -> Reading:
+    """Combine answers to one question (the same except for ε), oldest first: all of them, or the first few of every law
+    and the `newest` of `count`. Leaving out the rest changes no range that is stated, only how many are."""
+    looks, latest = tuple(answers), tuple(answers if newest is None else newest)
+    reading = _read(looks, latest, len(looks) if count is None else count, beta)
+    return replace(reading, newest=latest, count=len(looks) if count is None else count)
+
+
+def _read(looks: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
+    both = looks + latest
+    if len(both) < 2 or count < 2 or any(look.interval is None or _parts(look) != _parts(both[0]) for look in both):
+        return Reading("apart", latest)
+    if all(look.raw is not None and isinstance(look.query, Averaged) for look in both):
+        return _averaged(looks, latest[-1], beta)
+    return _shared(latest, count, beta)
+
+
+def _parts(look: Answer) -> set[str] | None:
+    """The names of an answer's parts; if they are not declared, two answers may have different parts."""
+    return set(look.interval) if isinstance(look.interval, dict) else None
+
+
+def _averaged(looks: tuple[Answer, ...], last: Answer, beta: Fraction) -> Reading:
+    drawn: dict[tuple[str, Fraction], list[tuple[int, ...]]] = {}  # by noise and ε: one law each
+    stated = []  # one range for each look
+    for look in looks:
+        law = look.query.noise, look.query.epsilon
+        rows = drawn.setdefault(law, [])
+        assert look.raw is not None and isinstance(look.query, Averaged)
+        rows.append(look.raw)
+        if len(rows) > MOST_AVERAGED:
+            continue
+        query = replace(look.query, beta=share_of(beta, list(drawn).index(law) + 1, len(rows)))
+        stated.append(query.around(mean_of(rows), len(rows)))
+    common = _intersection([reading.interval for reading in stated])
+    if common is None:
+        return Reading("averaged", looks, value=last.value, interval=last.interval, beta=beta, agree=False)
+    best = min(reversed(stated), key=lambda reading: _width(reading.interval))  # the latest of equally narrow ones
+    return Reading("averaged", looks, value=_inside(best.value, common), interval=common, beta=beta)
+
+
+def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json:
+    """The range that would be stated after one more answer to `query`, if the mean of its answers stayed the same. For
+    plain counts its width does not depend on the draws at all. Post-processing: free."""
+    laws = list(dict.fromkeys((look.query.noise, look.query.epsilon) for look in answers))
+    law = query.noise, query.epsilon
+    laws += [law] if law not in laws else []
+    rows = [look.raw for look in answers if (look.query.noise, look.query.epsilon) == law and look.raw is not None]
+    if not rows or not isinstance(query, Averaged):
+        return None
+    then = replace(query, beta=share_of(beta, laws.index(law) + 1, len(rows) + 1))
+    return then.around(mean_of(rows), len(rows) + 1).interval
+
+
+def _width(interval: Json) -> Json:
+    if isinstance(interval, dict):
+        return sum(_width(part) for part in interval.values())
+    return interval[1] - interval[0]
+
+
+def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
+    """The exact mean of each part."""
+    if len(rows) == 1:
+        return rows[0]
+    return tuple(Fraction(sum(parts), len(rows)) for parts in zip(*rows, strict=True))
+
+
+def _shared(looks: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
+    """The intersection of all ranges; if so many answers exist that not all were read, nothing is stated."""
+    last, fails = looks[-1], count * beta
+    common = _intersection([look.interval for look in looks])
+    if common is None:
+        return Reading("shared", looks, value=last.value, interval=last.interval, beta=beta, agree=False)
+    if fails >= 1 or count > len(looks):
+        return Reading("shared", looks, value=last.value)
+    return Reading("shared", looks, value=_inside(last.value, common), interval=common, beta=fails)
+
+
+def _intersection(ranges: Sequence[Json]) -> Json:
+    """The intersection of ranges, or of mappings from label to range part by part; None if some part's is empty."""
+    if isinstance(ranges[0], dict):
+        parts = {label: _overlap([part_of[label] for part_of in ranges]) for label in ranges[0]}
+        return None if None in parts.values() else parts
+    return _overlap(ranges)
+
+
+def _overlap(ranges: Sequence[Interval]) -> Interval | None:
+    low, high = max(interval[0] for interval in ranges), min(interval[1] for interval in ranges)
+    return (low, high) if low <= high else None
+
+
+def _inside(value: Json, ranges: Json) -> Json:
+    """The nearest point of the range: an average may lie outside the intersection with earlier ranges."""
+    if isinstance(value, dict):
+        return {label: _inside(part, ranges[label]) for label, part in value.items()}
+    return min(max(value, ranges[0]), ranges[1])
+
 
 MOST_LOOKS = 5  # first looks, the newest, in which an answer is sought
 

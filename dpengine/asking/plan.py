@@ -26,7 +26,7 @@ from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of, up
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.ledger.rows import Entry
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise

@@ -19,10 +19,9 @@ from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json
 from dpengine.asking.sessions import session_of, step_claim, step_query
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
-from dpengine.core.strict_json import read_strict
+from dpengine.core.strict_json import canonical, read_strict
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation

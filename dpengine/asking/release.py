@@ -14,9 +14,9 @@ from dpengine.asking.answers import Answer, Job, claim_of
 from dpengine.asking.jobs import Jobs, Release, carry_plan, carry_release
 from dpengine.asking.plan import MOST_ROWS, requests_of
 from dpengine.asking.sessions import refuse_hopeless
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit

@@ -30,8 +30,8 @@ from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.remembered import remembered
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Ledger

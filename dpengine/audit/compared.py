@@ -28,8 +28,8 @@ from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.loss import loss_from_json
 from dpengine.audit.exact import ORDER, claimed_at, hockey_stick, laws_of
 from dpengine.audit.recorder import RecordedEvent, RecordedFinding, RecordedRun, is_whole
-from dpengine.core.arrays import Integers
 from dpengine.core.exact import decimal_of
+from dpengine.core.types import Integers
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, max_divergence, renyi

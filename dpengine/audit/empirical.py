@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.audit.events import Event, EventReading, plain, readings_of, values_of
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 
 FAILURE = 1e-6
 _ENDS = 40  # of half-lines and values of one coordinate

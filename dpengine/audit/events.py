@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.messages import say
 
 ABSENT = -math.inf

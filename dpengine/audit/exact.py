@@ -21,27 +21,244 @@ convolution; coordinates on which the two tables agree drop out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
-from dpengine.accountant import zcdp
+from dpengine.accountant import compositions
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Loss
-from dpengine.audit.found_laws import found_bell, found_laws
-from dpengine.audit.losses import DIGITS, PLACES, Losses, Span
-from dpengine.audit.pairs import Pair, pairs
-from dpengine.audit.world import key_of
+from dpengine.audit.world import POSSIBLE_ROWS, key_of, neighbouring_statistics
 from dpengine.core.exact import decimal_of, exp_decimal
+from dpengine.core.types import Floats, Json
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance, max_divergence, renyi
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
+
+# The law of a value that is released only where its noisy count reaches a threshold: hidden, or a count.
+
+
+def found_laws(
+    one: dict[str, int], other: dict[str, int], threshold: int, scale: Fraction
+) -> tuple[Independent, Independent]:
+    """Of every value that either table holds: hidden, or its noisy count from the threshold on.
+
+    From the larger count on the ratio of the two laws is constant: all of it is one outcome, and nothing is lost.
+    """
+    last = max((threshold, *one.values(), *other.values()))
+    names = sorted(one.keys() | other.keys())
+    return (
+        Independent(tuple(_found(one.get(name, 0), threshold, scale, last) for name in names)),
+        Independent(tuple(_found(other.get(name, 0), threshold, scale, last) for name in names)),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _found(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
+    if count == 0:
+        return Finite({"hidden": Decimal(1)})  # a value that nobody holds is never released
+    noisy = Laplace(count, scale)
+    chances: dict[object, Decimal] = {place: chance(noisy, place) for place in range(threshold, last)}
+    return Finite({"hidden": 1 - above(noisy, threshold - 1), **chances, "beyond": above(noisy, last - 1)})
+
+
+@lru_cache(maxsize=4096)
+def found_bell(count: int, threshold: int, variance: Fraction, least: int, most: int) -> Finite:
+    """One window for both tables, whose counts are these two: beyond it lies less than 2e^-70."""
+    if count == 0:
+        return Finite({"hidden": Decimal(1)})
+    noisy, reach = Normal(count, variance), math.isqrt(int(140 * variance)) + 2
+    chances = {place: chance(noisy, place) for place in range(least - reach, most + reach + 1)}
+    hidden = sum((p for place, p in chances.items() if place < threshold), Decimal(0))
+    return Finite({"hidden": hidden} | {place: p for place, p in chances.items() if place >= threshold})
+
+
+# The law of a privacy loss, and sums of independent ones.
+#
+# A `Span` holds the true value. Losses are kept to 10^-25 and, should a convolution have more than MOST_ATOMS of them,
+# are moved to a grid of 10^-6; beyond MOST_PRODUCTS they are first moved to a grid of at most CELLS points, without the
+# outermost 10^-15 of chance, which are lost, and summed as floats. Each moves by at most `fuzz`, and since (1 −
+# e^(ε−L))₊ rises with L, taking it at L ∓ fuzz gives the two ends. Chances come from laws of 28 digits: TOLERANCE, far
+# above their rounding, is added at both ends.
+
+TOLERANCE = Decimal("1e-20")
+MOST_ATOMS = 20_000
+MOST_PRODUCTS = 10**6  # of two losses; beyond, a convolution in whole decimals takes minutes
+CELLS = 8_000
+PLACES, _COARSE = Decimal("1e-25"), Decimal("1e-6")
+_ENDS = 1e-15
+DIGITS = 40
+
+
+@dataclass(frozen=True)
+class Span:
+    """The true value is neither below `low` nor above `high`."""
+
+    low: Decimal
+    high: Decimal
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The law of L = ln(P/Q) under P: chances by loss, each loss true to ± fuzz; the chance of outcomes that Q lacks;
+    and the chance that was left out, whose loss may be anything."""
+
+    atoms: dict[Decimal, Decimal]
+    infinite: Decimal = Decimal(0)
+    lost: Decimal = Decimal(0)
+    fuzz: Decimal = PLACES
+
+    def delta(self, epsilon: Fraction) -> Span:
+        """δ(ε): what of P is not covered by e^ε·Q."""
+        with localcontext(prec=DIGITS):
+            at = decimal_of(epsilon)
+            low, high = (self._over(at + self.fuzz), self._over(at - self.fuzz))
+            return Span(
+                max(Decimal(0), self.infinite + low - TOLERANCE),
+                min(Decimal(1), self.infinite + self.lost + high + TOLERANCE),
+            )
+
+    def _over(self, at: Decimal) -> Decimal:
+        terms = (p * (1 - (at - loss).exp()) for loss, p in self.atoms.items() if loss > at)
+        return sum(terms, Decimal(0))
+
+    def plus(self, other: Losses) -> Losses:
+        """The losses of two independent coordinates together. Chances of infinite and of unknown loss are kept."""
+        if len(self.atoms) * len(other.atoms) > MOST_PRODUCTS:
+            return _on_one_grid(self, other)
+        with localcontext(prec=DIGITS):
+            atoms: dict[Decimal, Decimal] = {}
+            for loss, p in self.atoms.items():
+                for two, q in other.atoms.items():
+                    atoms[loss + two] = atoms.get(loss + two, Decimal(0)) + p * q
+            finite = Losses(
+                atoms,
+                1 - (1 - self.infinite) * (1 - other.infinite),
+                self.lost + other.lost,
+                self.fuzz + other.fuzz,
+            )
+        return finite if len(atoms) <= MOST_ATOMS else finite.coarser()
+
+    def coarser(self) -> Losses:
+        """Losses moved to the nearest point of a grid."""
+        atoms: dict[Decimal, Decimal] = {}
+        for loss, p in self.atoms.items():
+            near = loss.quantize(_COARSE)
+            atoms[near] = atoms.get(near, Decimal(0)) + p
+        return Losses(atoms, self.infinite, self.lost, self.fuzz + _COARSE)
+
+
+def _on_one_grid(one: Losses, other: Losses) -> Losses:
+    """Of two that have very many losses: both on one grid, and their sum there. What floats round is lost."""
+    kept = [_without_ends(each) for each in (one, other)]
+    widest = max(losses[-1] - losses[0] for losses, _, _ in kept)
+    step = max(float(_COARSE), widest / CELLS)
+    summed, first, lost = np.ones(1), 0, one.lost + other.lost
+    for losses, chances, outside in kept:
+        places = np.rint(losses / step).astype(np.int64)
+        summed = np.convolve(summed, np.bincount(places - places[0], weights=chances))
+        first, lost = first + int(places[0]), lost + outside
+    atoms = {
+        (Decimal(step) * (first + place)).quantize(PLACES): Decimal(float(p) * (1 - 1e-11))
+        for place, p in enumerate(summed)
+        if p > 0
+    }
+    infinite = 1 - (1 - one.infinite) * (1 - other.infinite)
+    return Losses(atoms, infinite, lost + Decimal("2e-11"), one.fuzz + other.fuzz + Decimal(step) * Decimal("1.001"))
+
+
+def _without_ends(law: Losses) -> tuple[Floats, Floats, Decimal]:
+    """Losses in their order, with their chances, without the outermost of both ends; and the chance of those."""
+    order = sorted(law.atoms)
+    losses = np.array([float(loss) for loss in order])
+    chances = np.array([float(law.atoms[loss]) for loss in order])
+    inside = (np.cumsum(chances) > _ENDS) & (np.cumsum(chances[::-1])[::-1] > _ENDS)
+    return losses[inside], chances[inside], 2 * Decimal(_ENDS)
+
+
+# Which two tables are compared: every two neighbours of the small world, or fewer where a theorem says they decide.
+#
+# **One row decides** (thesis, Thm 4.7). A mechanism of the form Y_d = (Y_{d₁}, …, Y_{d_n}) with independent Y_{d_i} is
+# (ε, δ)-DP on tables of n rows if Y is on tables of one; and what is computed from it is then too (Thm 4.3). So where
+# every row is released by itself, the |D|(|D|−1) ordered pairs of one-row tables decide what n·C(|D|, 2)·|D|^(n−1)
+# pairs
+# of tables would (Ex. 4.8): 56 instead of 2,520 here. That a question *has* this form is not believed but looked at: on
+# every table of two and of three rows its law must be made of the laws of its rows (`made_of_rows`); else all pairs are
+# listed.
+#
+# **Events** (Thm 4.1) need no list at all: of a finite law the sum of positive parts is the worst event's excess
+# (`exact`).
+
+Pair = tuple[Json, Json]  # statistics of two neighbouring tables
+
+
+def pairs(query: AnyQuery, whole: bool = False) -> Iterator[Pair]:
+    """Every two different statistics of two neighbouring tables of the small world, in both directions; of tables of
+    one row where those decide, unless the `whole` world is wished."""
+    facts = query.facts
+    alone = not whole and facts.relation == "replace" and facts.unit == Unit.rows() and made_of_rows(query)
+    for first, second in neighbouring_statistics(query.need().of, facts.relation, facts.unit, 1 if alone else None):
+        yield first, second
+        if isinstance(query, FindValues):
+            yield from (_lifted(first, second, more) for more in (query.threshold - 1, query.threshold + 2))
+        if isinstance(query, FindDeclarations):
+            yield from _lifted_columns(query, first, second)
+
+
+def made_of_rows(query: AnyQuery) -> bool:
+    """Does a question that says so release every row by itself? The law on every small table is that of independent
+    rows, each as on a table of its own."""
+    if not query.row_wise:
+        return False
+    read = query.need().of
+    alone = [_pair_parts(query, read((row,))) for row in POSSIBLE_ROWS]
+    for many in (2, 3):
+        for places in combinations_with_replacement(range(len(POSSIBLE_ROWS)), many):
+            rows = tuple(POSSIBLE_ROWS[place] for place in places)
+            if _pair_parts(query, read(rows)) != sum((alone[place] for place in places), Counter[str]()):
+                return False
+    return True
+
+
+def _pair_parts(query: AnyQuery, value: Json) -> Counter[str]:
+    law = query.law(value)
+    return Counter(map(repr, law.parts if isinstance(law, Independent) else (law,)))
+
+
+def _lifted(first: Found, second: Found, more: int) -> tuple[Found, Found]:
+    """The same two tables with `more` further people for each value that occurs, so that counts are near the
+    threshold."""
+    names = sorted({name for name, _ in (*first, *second)})
+    before, after = dict(first), dict(second)
+    return tuple((name, before.get(name, 0) + more) for name in names), tuple(
+        (name, after.get(name, 0) + more) for name in names
+    )
+
+
+def _lifted_columns(query: FindDeclarations, one: Json, other: Json) -> Iterator[Pair]:
+    """The same with other people more: near the threshold of a list, and beyond the rank that an end is sought at."""
+    kinds = [kind for _, kind in query.asked]
+    for more in (query.threshold - 1, query.threshold + 2) if query.lists else (1,):
+        lifted = [
+            _lifted(a, b, more) if kind == "list" else (_many(a, query.slack(kind)), _many(b, query.slack(kind)))
+            for kind, a, b in zip(kinds, one, other, strict=True)
+        ]
+        yield tuple(a for a, _ in lifted), tuple(b for _, b in lifted)
+
+
+def _many(bands: tuple[int, ...], more: int) -> tuple[int, ...]:
+    middle = len(bands) // 2
+    return (*bands[:middle], bands[middle] + more, *bands[middle + 1 :])
+
 
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
 WIDE = 10**5  # a variance of one coordinate beyond which its atoms are too many; of k of them together its k-th root
@@ -237,7 +454,7 @@ def claimed_at(loss: Loss) -> tuple[Fraction, Fraction]:
     claimed = cost(loss, ORDER)
     if claimed.epsilon is not None:
         return claimed.epsilon, claimed.delta
-    epsilon = zcdp.epsilon_of([loss], SEEN_DELTA + claimed.delta)
+    epsilon = compositions.zcdp_epsilon([loss], SEEN_DELTA + claimed.delta)
     assert epsilon is not None
     return epsilon, SEEN_DELTA + claimed.delta
 

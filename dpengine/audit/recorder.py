@@ -27,9 +27,8 @@ from typing import Any
 import numpy as np
 
 from dpengine.asking.answers import Answer
-from dpengine.core.arrays import Bits, Integers
-from dpengine.core.canonical import canonical
-from dpengine.core.json_types import JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import Bits, Integers, JsonObject
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.curves.cdf import Cdf

@@ -9,28 +9,410 @@ claim.
 from __future__ import annotations
 
 import argparse
+import fcntl
+import json
 import math
 import multiprocessing
+import os
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule
-from dpengine.audit import people_game, sections
-from dpengine.audit.empirical import FAILURE, lower_chance, upper_chance
-from dpengine.audit.ledger_game import BUDGET, RULE, audit_plays, exact_game
-from dpengine.audit.lines import AuditLine, audited, figure, spots
-from dpengine.audit.sections import Section, table
+from dpengine.accountant.loss import counted
+from dpengine.audit import games
+from dpengine.audit.empirical import FAILURE, Counts, Evidence, lower_bound, lower_chance, search_by, upper_chance
+from dpengine.audit.events import EventReading, plain, readings_of, values_of
+from dpengine.audit.exact import ORDER, SEEN_DELTA, Worst, claimed_at, epsilon_at, laws_of, worst
+from dpengine.audit.games import BUDGET, RULE, audit_plays, exact_game
+from dpengine.audit.world import CASES, SEVERAL, build
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.types import Floats
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
+from dpengine.noise.coins import Coins, SystemCoins
 
-FIGURES = sections.ROOT / "docs" / "audit.md"
+# A lower bound on the divergence of a release: from draws on two neighbouring tables, with a witness trained on half.
+#
+# As in DP-Auditorium (Kong, Muñoz Medina, Ribero, Syed 2023), a function is fitted to some of the draws, and evaluated
+# on the others. `empirical` bounds ε; here are the two other quantities in which claims are made.
+#
+# **Hockey-stick.** For every event S, δ(ε) ≥ Pr_P[S] − e^ε·Pr_Q[S]. With S chosen on the first halves, the second
+# halves
+# give p₋ − e^ε·q₊ by Clopper and Pearson, as in `empirical`.
+#
+# **Rényi.** For every bounded g and α > 1 (Birrell, Dupuis, Katsoulakis, Rey-Bellet, Wang 2021):
+#
+#     D_α(P‖Q) ≥ α/(α−1) · ln E_P[e^((α−1)g)] − ln E_Q[e^(αg)].
+#
+# Proof: E_P[e^((α−1)g)] = E_Q[(P/Q)·e^((α−1)g)] ≤ E_Q[(P/Q)^α]^(1/α) · E_Q[e^(αg)]^((α−1)/α) by Hölder's inequality;
+# take logarithms and multiply by α/(α−1). With g = ln(P/Q) both sides are equal. ∎ Here g is an estimated log-
+# likelihood ratio, shrunk and cut at ±c; which of them, how much and which way round is decided on the first halves. On
+# the second the exponentials of the draws are independent and lie between known ends, so their means obey the bound of
+# Chernoff and Hoeffding (1963, Thm 1): Pr[mean ≥ x] ≤ e^(−n·KL(x‖μ)) for values in [0, 1]. Each of the two means is
+# given half of `failure`. It is a lower bound: a small one says that nothing was found.
+
+CUTS = (0.5, 1.0, 2.0, 4.0)  # where a log-likelihood ratio is cut off
+SHRUNK = (0.5, 0.75, 1.0)  # factors, because an estimated ratio is too large
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """The divergence is at least this, except with probability `failure`."""
+
+    amount: float
+    at: float  # the order of a Rényi divergence, or the ε of a hockey-stick
+    failure: float
+    swapped: bool  # True: of the second table from the first
+
+
+@dataclass(frozen=True)
+class Witness:
+    """g: a log-likelihood ratio as it was fitted, shrunk and cut."""
+
+    reading: EventReading
+    shrunk: float
+    cut: float
+
+    def of(self, outcomes: Sequence[object]) -> Floats:
+        return _cut(_ratios(self.reading, outcomes), self.shrunk, self.cut)
+
+
+def hockey_stick(
+    one: Sequence[object], other: Sequence[object], epsilon: Fraction, failure: float = FAILURE
+) -> Witnessed:
+    """A lower bound on the δ at this ε of a release that drew `one` on a table and `other` on a neighbouring one."""
+    first, second = _halved(one), _halved(other)
+
+    def bound(more: Counts, many: int, less: Counts, others: int) -> Floats:
+        low, high = lower_chance(more, many, failure / 2), upper_chance(less, others, failure / 2)
+        return np.asarray(low - math.exp(epsilon) * high)
+
+    event, swapped = search_by(first[0], second[0], bound)
+    more, less = (second[1], first[1]) if swapped else (first[1], second[1])
+    hits = [np.array([event.hits(outcomes)]) for outcomes in (more, less)]
+    [delta] = bound(hits[0], len(more), hits[1], len(less))
+    return Witnessed(max(0.0, float(delta)), float(epsilon), failure, swapped)
+
+
+def renyi(one: Sequence[object], other: Sequence[object], order: Fraction, failure: float = FAILURE) -> Witnessed:
+    """A lower bound on the Rényi divergence of this order, the greater of the two ways round."""
+    first, second = _halved(one), _halved(other)
+    chosen = train_divergence(first[0], second[0], float(order), failure)
+    if chosen is None:
+        return Witnessed(0.0, float(order), failure, False)
+    witness, swapped = chosen
+    tables = (second[1], first[1]) if swapped else (first[1], second[1])
+    values = [witness.of(outcomes) for outcomes in tables]
+    bound = variational(values[0], values[1], witness.cut, float(order), failure)
+    return Witnessed(max(0.0, bound), float(order), failure, swapped)
+
+
+def train_divergence(
+    one: Sequence[object], other: Sequence[object], order: float, failure: float
+) -> tuple[Witness, bool] | None:
+    """The witness and the direction that would give the best bound, judged by the half of these draws that it was not
+    fitted to."""
+    middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
+    tried = one[middle:] or one, other[centre:] or other
+    best: tuple[float, Witness, bool] | None = None
+    for swapped in (False, True):
+        fitted = (other[:centre], one[:middle]) if swapped else (one[:middle], other[:centre])
+        tables = tried[::-1] if swapped else tried
+        for reading in readings_of(*fitted)["likelihood"]:
+            more, less = (_ratios(reading, outcomes) for outcomes in tables)
+            for shrunk, cut in product(SHRUNK, CUTS):
+                cuts = _cut(more, shrunk, cut), _cut(less, shrunk, cut)
+                bound = variational(*cuts, cut, order, failure, 2)  # as many draws again will be tested
+                if best is None or bound > best[0]:
+                    best = bound, Witness(reading, shrunk, cut), swapped
+    return None if best is None else best[1:]
+
+
+def variational(one: Floats, other: Floats, cut: float, order: float, failure: float, times: int = 1) -> float:
+    """α/(α−1)·ln(lower end of E_P) − ln(upper end of E_Q); as if there were `times` as many draws."""
+    low = _mean_above(np.exp((order - 1) * one), math.exp((order - 1) * cut), failure / 2, times)
+    high = _mean_below(np.exp(order * other), math.exp(order * cut), failure / 2, times)
+    return -math.inf if low <= 0 else order / (order - 1) * math.log(low) - math.log(high)
+
+
+def _ratios(reading: EventReading, outcomes: Sequence[object]) -> Floats:
+    """The log-likelihood ratios of the outcomes; 0 for an outcome that the reading does not cover."""
+    return np.nan_to_num(values_of(reading, outcomes), nan=0.0)
+
+
+def _cut(ratios: Floats, shrunk: float, cut: float) -> Floats:
+    return np.clip(shrunk * ratios, -cut, cut)
+
+
+def _halved(outcomes: Sequence[object]) -> tuple[list[Any], list[Any]]:
+    hashable = plain(outcomes)
+    if len(hashable) < 4:
+        raise ValueError("four draws of each table are needed")
+    return hashable[: len(hashable) // 2], hashable[len(hashable) // 2 :]
+
+
+def _mean_above(values: Floats, top: float, failure: float, times: int) -> float:
+    """The true mean of values in [0, top] is at least this."""
+    return top * _end(float(values.mean()) / top, len(values) * times, failure, up=False)
+
+
+def _mean_below(values: Floats, top: float, failure: float, times: int) -> float:
+    """The true mean of values in [0, top] is at most this."""
+    return top * _end(float(values.mean()) / top, len(values) * times, failure, up=True)
+
+
+def _end(seen: float, draws: int, failure: float, up: bool) -> float:
+    """The farthest mean μ, above or below, at which draws·KL(seen‖μ) is still ln(1/failure): by bisection, outwards."""
+    allowed = -math.log(failure) / draws
+    near, far = min(max(seen, 0.0), 1.0), 1.0 if up else 0.0
+    for _ in range(200):
+        middle = (near + far) / 2
+        near, far = (middle, far) if _kl(seen, middle) <= allowed else (near, middle)
+    return min(1.0, far * (1 + _ROUNDING)) if up else far * (1 - _ROUNDING)
+
+
+def _kl(seen: float, mean: float) -> float:
+    """The KL divergence of two coins."""
+    if not 0 < mean < 1:
+        return 0.0 if seen == mean else math.inf
+    of_ones = seen * math.log(seen / mean) if seen > 0 else 0.0
+    of_zeros = (1 - seen) * math.log((1 - seen) / (1 - mean)) if seen < 1 else 0.0
+    return of_ones + of_zeros
+
+
+# One line of the report: a question's claim, the exact loss of its law, and a lower bound on the loss from its draws.
+#
+# A line stands for one kind of claim of one catalogue entry, under one relation and one unit: the variant that comes
+# closest to its claim, by the exact auditor. Its worst pair of tables is then drawn from, with the system's coins.
+
+UNITS: dict[str, Unit] = {"rows": Unit.rows(), "people": SEVERAL}
+_SLACK = 1e-9  # of floats and decimals beside a claim
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Identifies a line."""
+
+    key: str
+    kind: str  # of the claim: pure, exponential, gaussian, approximate
+    relation: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class AuditLine:
+    spot: Spot
+    claimed: float  # ε, at the δ of the evidence
+    used: float  # how much of the claim the law uses over the small world, in the currency of the claim: ε, Rényi or δ
+    claim_words: str
+    exact_words: str
+    evidence: Evidence
+    witnessed: Witnessed  # of the Rényi divergence, or of δ at the claimed ε where a δ is claimed
+    allowed: float  # what is claimed of that
+
+    @property
+    def kept(self) -> bool:
+        """Neither the law nor the draws are above the claim."""
+        within = self.evidence.epsilon <= self.claimed and self.witnessed.amount <= self.allowed
+        return self.used <= 1 + _SLACK and within
+
+    def row(self) -> tuple[str, ...]:
+        spot = self.spot
+        return (
+            spot.key,
+            say(f"audit.kind.{spot.kind}"),
+            say(f"audit.relation.{spot.relation}"),
+            say(f"audit.unit.{spot.unit}"),
+            self.claim_words,
+            self.exact_words,
+            figure(self.evidence.epsilon),
+            say(
+                "audit.witness.delta" if spot.kind == "approximate" else "audit.witness.renyi",
+                amount=figure(self.witnessed.amount),
+                claimed=figure(self.allowed),
+            ),
+        )
+
+
+def spots() -> list[Spot]:
+    """Every line of the report, in the order of the catalogue."""
+    key_kinds = dict.fromkeys((key, _kind(build(key, given, "replace"))) for key, given in CASES)
+    order = list(dict.fromkeys(key for key, _ in CASES))
+    kinds = sorted(key_kinds, key=lambda pair: order.index(pair[0]))
+    return [
+        Spot(key, kind, relation, unit)
+        for key, kind in kinds
+        for relation in catalogue[key].card.relations
+        for unit in UNITS
+        if unit == "rows" or catalogue[key].card.several
+    ]
+
+
+def audited(spot: Spot, draws: int, coins: Coins | None = None) -> AuditLine:
+    """The line of a spot, with `draws` draws on each table of the worst pair."""
+    query, worst_case = max(_variants(spot), key=lambda one: _closeness(*one))
+    used, _ = _closeness(query, worst_case)
+    claimed, delta, claim_words, exact_words = _told(query, worst_case)
+    source = coins or SystemCoins()
+    one, other = ([query.draw(value, source) for _ in range(draws)] for value in worst_case.pair)
+    bound = lower_bound(one, other, delta, FAILURE)
+    return AuditLine(spot, claimed, used, claim_words, exact_words, bound, *witnessed(query, one, other))
+
+
+def witnessed(query: AnyQuery, one: Sequence[object], other: Sequence[object]) -> tuple[Witnessed, float]:
+    """What the draws show in the quantity that is claimed, and the claim: δ at its ε, or a Rényi divergence."""
+    claimed = cost(query.loss(), ORDER)
+    if claimed.delta:
+        epsilon, delta = claimed_at(query.loss())
+        return hockey_stick(one, other, epsilon, FAILURE), float(delta)
+    return renyi(one, other, ORDER, FAILURE), float(claimed.renyi)
+
+
+def figure(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.2e}"
+
+
+def _kind(query: AnyQuery) -> str:
+    return type(counted(query.loss())[0][0]).__name__.lower()
+
+
+def _variants(spot: Spot) -> Iterator[tuple[AnyQuery, Worst]]:
+    for key, given in CASES:
+        if key == spot.key:
+            query = build(key, given, spot.relation, unit=UNITS[spot.unit])
+            if _kind(query) == spot.kind:
+                yield query, worst(query)
+
+
+def _closeness(query: AnyQuery, worst_case: Worst) -> tuple[float, float]:
+    """How much of the claim is used, in the quantity that is claimed; among equals, how far apart the two laws are."""
+    claimed, apart = cost(query.loss(), ORDER), round(worst_case.renyi, 9)
+    if claimed.delta and worst_case.delta is not None:
+        return float(worst_case.delta.high) / float(claimed_at(query.loss())[1]), apart
+    if claimed.epsilon is None:
+        return round(worst_case.renyi / float(claimed.renyi), 9), apart
+    return round(float(worst_case.epsilon) / float(claimed.epsilon), 9), apart
+
+
+def _told(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, str]:
+    """The claimed ε, the δ it is meant at, and claim and exact loss in words."""
+    claimed = cost(query.loss(), ORDER)
+    if claimed.epsilon is None:
+        most, delta = claimed_at(query.loss())
+        exact = epsilon_at(*laws_of(query, *worst_case.pair), delta).high
+        part = _closeness(query, worst_case)[0]
+        return (
+            float(most),
+            delta,
+            say("audit.claim.gaussian", epsilon=figure(float(most)), delta=text_of(SEEN_DELTA)),
+            say(
+                "audit.exact.gaussian_delta" if claimed.delta else "audit.exact.gaussian",
+                epsilon=figure(float(exact)),
+                part=figure(part),
+            ),
+        )
+    epsilon = float(claimed.epsilon)
+    if claimed.delta and worst_case.delta is not None:
+        return (
+            epsilon,
+            claimed.delta,
+            say("audit.claim.approximate", epsilon=figure(epsilon), delta=f"{float(claimed.delta):.0e}"),
+            say("audit.exact.approximate", delta=f"{float(worst_case.delta.high):.2e}"),
+        )
+    return epsilon, Fraction(0), figure(epsilon), figure(float(worst_case.epsilon))
+
+
+# What long runs leave for the report: one JSON file per section in `build/audit/`.
+#
+#     {"title": "Planted errors", "columns": ["error", "caught by"], "rows": [["half noise", "the law check"], …]}
+#
+# A test calls `note` once for each line; `python -m dpengine audit` prints every section it finds and writes it into
+# docs/audit.md. Several processes may note at once. A line whose first cell is there already is replaced, so a rerun
+# changes figures and adds nothing.
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "build" / "audit"
+_NAME = re.compile(r"[a-z0-9_-]{1,40}")
+
+Cell = str | int | float
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def as_markdown(self) -> list[str]:
+        """A table of its rows. A bar in a cell would end it, and so would a line break."""
+        return [
+            "| " + " | ".join(_cell(cell) for cell in self.columns) + " |",
+            "|" + "---|" * len(self.columns),
+            *("| " + " | ".join(_cell(cell) for cell in row) + " |" for row in self.rows),
+        ]
+
+    def as_text(self) -> list[str]:
+        """The same in columns of equal width, for a terminal."""
+        lines = [self.columns, *self.rows]
+        wide = [max(len(line[place]) for line in lines) for place in range(len(self.columns))]
+        return ["  ".join(cell.ljust(w) for cell, w in zip(line, wide, strict=True)).rstrip() for line in lines]
+
+
+def section_note(section: str, title: str, *, folder: Path = FOLDER, **row: Cell) -> None:
+    """Add one line to a section; the names of `row` are its columns, underscores being spaces."""
+    if not _NAME.fullmatch(section) or not row:
+        raise ValueError("a section needs a plain name, and a line something to say")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{section}.json"
+    columns = [name.replace("_", " ") for name in row]
+    line = [str(cell) for cell in row.values()]
+    with open(folder / f".{section}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        held = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
+        rows = [old for old in held["rows"] if old and old[0] != line[0] and len(old) == len(line)]
+        data = {"title": title, "columns": columns, "rows": sorted([*rows, line])}
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        os.replace(fresh, path)
+
+
+def read_section(folder: Path = FOLDER) -> list[Section]:
+    """Every section, by the name of its file; one whose rows do not fit its columns is a fault of its writer."""
+    return [_section(json.loads(path.read_text(encoding="utf-8")), path.name) for path in sorted(folder.glob("*.json"))]
+
+
+def section_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Section:
+    return Section(title, tuple(columns), tuple(tuple(str(cell) for cell in row) for row in rows))
+
+
+def _section(data: dict[str, object], name: str) -> Section:
+    title, columns, rows = data["title"], data["columns"], data["rows"]
+    assert isinstance(columns, list) and isinstance(rows, list)
+    if any(len(row) != len(columns) for row in rows):
+        raise ValueError(f"{name}: a row does not fit its columns")
+    return section_table(str(title), [str(column) for column in columns], rows)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+FIGURES = ROOT / "docs" / "audit.md"
 BEGIN, END = "<!-- audit:begin -->", "<!-- audit:end -->"
 DRAWS, PLAYS = 10_000, 400
 SHORT_DRAWS, SHORT_PLAYS = 1_000, 0
@@ -71,7 +453,7 @@ def main(arguments: Sequence[str]) -> int:
         ledger, above = game.result()
     above = [*(line.spot.key for line in lines if not line.kept), *above]
     parts = [(questions_section(lines), _questions_note(draws)), (ledger, _ledger_note(plays))]
-    parts += [(section, "") for section in sections.read()]
+    parts += [(section, "") for section in read_section()]
     code = "audit.above" if above else "audit.kept"
     verdict = say(code, lines=len(lines) + len(ledger.rows), names=above)
     for section, note in parts:
@@ -100,7 +482,7 @@ def _only(key: str, draws: int, wanted: bool) -> int:
 
 def _sections(wanted: bool) -> int:
     """What long runs left in build/audit: shown, and written line by line in place of the old."""
-    found = sections.read()
+    found = read_section()
     for section in found:
         print("\n".join([section.title, "", *section.as_text(), ""]))
         if wanted:
@@ -134,7 +516,9 @@ def write_only(path: Path, key: str, section: Section, draws: int, kept: bool) -
     lines, first, last = _questions_on(path, draws)
     columns, rows = _cells(lines[first]), lines[first + 2 : last]
     by_column = [dict(zip(section.columns, row, strict=True)) for row in section.rows]
-    fresh = table("", columns, [[row.get(column, "") for column in columns] for row in by_column]).as_markdown()[2:]
+    fresh = section_table(
+        "", columns, [[row.get(column, "") for column in columns] for row in by_column]
+    ).as_markdown()[2:]
     others = [row for row in rows if _cells(row)[0] != key]
     order = list(catalogue)[: list(catalogue).index(key)]
     before = {question: place for place, row in enumerate(others) for question in order if _cells(row)[0] == question}
@@ -169,7 +553,7 @@ def _cells(row: str) -> list[str]:
 
 def questions_section(lines: Iterable[AuditLine]) -> Section:
     columns = say("audit.questions.columns").split(";")
-    return table(say("audit.questions.title"), columns, [line.row() for line in lines])
+    return section_table(say("audit.questions.title"), columns, [line.row() for line in lines])
 
 
 def ledger_section(plays: int) -> tuple[Section, list[str]]:
@@ -177,11 +561,11 @@ def ledger_section(plays: int) -> tuple[Section, list[str]]:
     worth, sets = exact_game()
     rows = [(say("audit.ledger.exact", sets=sets), _allowance(RULE), say("audit.ledger.worth", worth=f"{worth:.2e}"))]
     above = [say("audit.ledger.title")] if worth > RULE.delta else []
-    with people_game.in_memory() as folder:
-        together = people_game.game_of_people(Path(folder))
-    told = say("audit.ledger.people", people=len(people_game.SIZES), sets=together.admitted)
-    rows.append((told, _allowance(people_game.RULE), say("audit.ledger.worth", worth=f"{together.worth:.2e}")))
-    above += [told] if together.worth > people_game.RULE.delta else []
+    with games.in_memory() as folder:
+        together = games.game_of_people(Path(folder))
+    told = say("audit.ledger.people", people=len(games.PEOPLE_SIZES), sets=together.admitted)
+    rows.append((told, _allowance(games.PEOPLE_RULE), say("audit.ledger.worth", worth=f"{together.worth:.2e}")))
+    above += [told] if together.worth > games.PEOPLE_RULE.delta else []
     rule = BUDGET.rule()
     for name, evidence in audit_plays(plays) if plays > 1 else []:
         rows.append(
@@ -189,7 +573,7 @@ def ledger_section(plays: int) -> tuple[Section, list[str]]:
         )
         if evidence.epsilon > rule.epsilon:
             above.append(say(f"audit.strategy.{name}"))
-    return table(say("audit.ledger.title"), say("audit.ledger.columns").split(";"), rows), above
+    return section_table(say("audit.ledger.title"), say("audit.ledger.columns").split(";"), rows), above
 
 
 def most_shown(draws: int) -> float:

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import TypeVar
 
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.declared.cell_kinds import ABOVE, EMPTY, FITS, UNREADABLE
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts

@@ -19,7 +19,7 @@ from pathlib import Path
 from dpengine.commands.backup import home_of
 from dpengine.commands.ledger_places import LEDGER
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import verify
 from dpengine.ledger.opening import open_ledger, opened_anywhere
 from dpengine.messages import say

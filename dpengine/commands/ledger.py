@@ -16,7 +16,7 @@ from dpengine.commands.backup import home_of
 from dpengine.commands.ledger_places import InDatabase, InFile, Place
 from dpengine.commands.recover import look
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger.address import SETTING, address_set
 from dpengine.messages import say
 from dpengine.storage.folder_lock import Hold

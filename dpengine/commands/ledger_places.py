@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger.address import Address, address_set
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.exports import opened

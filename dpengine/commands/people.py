@@ -12,9 +12,9 @@ from pathlib import Path
 
 from dpengine.commands.backup import home_of, place_of
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OPERATOR, OWNER
+from dpengine.ledger.people_rules import ADMINISTRATOR, AUDITOR, BARRED, OPERATOR, OWNER
 from dpengine.messages import say
-from dpengine.people.day import today
+from dpengine.people.home import today
 from dpengine.workspace import Workspace
 
 _NAMED = {f"--{role}": role for role in (ADMINISTRATOR, AUDITOR, OWNER)}

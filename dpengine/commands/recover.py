@@ -26,7 +26,7 @@ from pathlib import Path
 from dpengine.commands.backup import REGISTRY, home_of
 from dpengine.commands.ledger_places import LEDGER, Place, place_of_ledger
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.sqlite_file import anchor_path

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, read_number
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)

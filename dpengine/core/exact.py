@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.messages.language import stored
 from dpengine.messages.numbers import english, marks
 

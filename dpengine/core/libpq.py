@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 
-from dpengine.core.arrays import Arrow
+from dpengine.core.types import Arrow
 
 Driver = Arrow  # parts of psycopg, which has types, and is not installed by default
 

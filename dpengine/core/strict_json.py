@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 import math
 
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
+
+# Canonical JSON, so that equal data have equal hashes.
+
+
+def canonical(data: Json) -> str:
+    """Sorted keys, no spaces, plain Unicode."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 MOST_DEEP = 64  # far more than anything that is meant, far less than makes a reader fail
 

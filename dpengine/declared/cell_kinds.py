@@ -18,9 +18,10 @@ from fractions import Fraction
 from functools import cache
 
 from dpengine.core.exact import text_of
-from dpengine.declared import usual_spellings
+from dpengine.declared import spelling
 from dpengine.declared.date_column import Date
-from dpengine.declared.schema import Category, Column, Number, normal
+from dpengine.declared.schema import Category, Column, Number
+from dpengine.declared.spelling import normal
 
 FITS, EMPTY = 0, 1
 BELOW, ABOVE, UNREADABLE, WORD = -1, -2, -3, -4  # UNREADABLE: no number, no day; in a list: not one of its values
@@ -107,7 +108,7 @@ def numbered(name: str, column: Number) -> dict[Fraction, int]:
 @cache
 def unknown_words() -> frozenset[str]:
     """What files write for “unknown”, as `normal` writes it: “?”, “n/a”, “unknown”, “neznano”."""
-    return frozenset(normal(word) for line in usual_spellings.lines(usual_spellings.MISSING) for word in line if word)
+    return frozenset(normal(word) for line in spelling.spelling_lines(spelling.MISSING) for word in line if word)
 
 
 def listed_kinds(column: Category) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.declared.conditions import FIT_OP, Predicate
 from dpengine.declared.grouped import Grouped, Ref
 from dpengine.messages import plain, say

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.cell_kinds import FITS, numbered
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped

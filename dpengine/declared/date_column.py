@@ -13,7 +13,7 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 
 ORDERS = ("ymd", "dmy", "mdy")
 LONGEST_DATE = 60  # characters; longer cells are no dates

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.schema import LONGEST_NAME, visible
-from dpengine.declared.spelling import trimmed
+from dpengine.core.types import Json, JsonObject
+from dpengine.declared.schema import LONGEST_NAME
+from dpengine.declared.spelling import trimmed, visible
 from dpengine.messages import say
 
 EITHER = {f"utf-8 or {other}": other for other in ("windows-1250", "windows-1252")}  # each line by itself

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Number, Schema

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.grouped import OF_DAYS
 from dpengine.declared.read_group import read_group

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
-from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.remembered import remembered
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import MERGED, OF_DAYS, WEEK, Grouped, Ref
 from dpengine.declared.merging import read_merged

@@ -12,25 +12,251 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice
 from typing import overload
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared import usual_spellings
+from dpengine.core.exact import read_number, text_of
+from dpengine.core.types import Json, JsonObject
+from dpengine.declared import spelling
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped, Ref
-from dpengine.declared.item_set import LONGEST_VALUE as LONGEST_VALUE
-from dpengine.declared.item_set import MOST_LISTED as MOST_LISTED
-from dpengine.declared.item_set import Code as Code
-from dpengine.declared.item_set import ItemSet as ItemSet
-from dpengine.declared.number_column import LONGEST_MEASURE as LONGEST_MEASURE
-from dpengine.declared.number_column import MOST_STEPS as MOST_STEPS
-from dpengine.declared.number_column import Number as Number
-from dpengine.declared.number_column import round_step as round_step
-from dpengine.declared.spelling import normal as normal
-from dpengine.declared.spelling import visible as visible
+from dpengine.declared.spelling import normal, visible
 from dpengine.messages import AUTOMATIC, CATALOGUES, Automatic
+
+# A column whose cells hold several values of one declared list.
+
+MOST_LISTED = 10**5
+LONGEST_SEPARATOR = 10
+LONGEST_VALUE = 200
+
+Code = int
+
+
+@dataclass(frozen=True)
+class ItemSet:
+    """A set of values from a declared list: items in one cell with a separator between them (None: one item in a cell).
+
+    An item twice in a cell counts once, an item outside the list is dropped, an empty cell is the empty set. Where a
+    person has several rows, the person's set is the union over *all* of them, however many of them count elsewhere.
+    `at_most` is needed only for histograms: of a larger set, that many items count there.
+    """
+
+    values: tuple[str, ...]
+    separator: str | None
+    at_most: int | None
+    _places: dict[str, Code] = field(compare=False, repr=False)
+
+    def __init__(self, values: Json, separator: str | None = "|", at_most: int | None = None) -> None:
+        if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
+            raise AllowanceError("schema.unreadable")
+        listed = tuple(str(value).strip() for value in values)
+        if not 2 <= len(listed) <= MOST_LISTED:
+            raise AllowanceError("items.many", most=MOST_LISTED)
+        if separator is not None and not (isinstance(separator, str) and 1 <= len(separator) <= LONGEST_SEPARATOR):
+            raise AllowanceError("items.separator", most=LONGEST_SEPARATOR)
+        places: dict[str, Code] = {}
+        for place, value in enumerate(listed):
+            if not value:
+                raise AllowanceError("items.blank")
+            if len(value) > LONGEST_VALUE:
+                raise AllowanceError("category.long", most=LONGEST_VALUE)
+            if separator is not None and separator in value:
+                raise AllowanceError("items.inside", value=value, separator=separator)
+            if places.setdefault(normal(value), place) != place:
+                raise AllowanceError("category.twice", value=value)
+        if at_most is not None and (type(at_most) is not int or not 1 <= at_most <= len(listed)):
+            raise AllowanceError("items.at_most", most=len(listed))
+        parts = {"values": listed, "separator": separator, "at_most": at_most, "_places": places}
+        for name, part in parts.items():
+            object.__setattr__(self, name, part)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.values
+
+    @property
+    def size(self) -> int:
+        """How many different items."""
+        return len(self.values)
+
+    @property
+    def points(self) -> int:
+        """How many different sets: D = 2^H (thesis, Ex. 3.1)."""
+        return 1 << self.size
+
+    @property
+    def diameter(self) -> Fraction:
+        """Two sets are as far apart as there are items in one and not in the other."""
+        return Fraction(self.size)
+
+    @property
+    def kappa(self) -> Fraction:
+        return Fraction(1)
+
+    def value(self, code: Code) -> str:
+        return self.values[code]
+
+    def code(self, value: Json) -> Code:
+        """The place of one listed item; for public values typed into a form."""
+        return self._places[normal(str(value))]
+
+    def codes(self, cell: str) -> list[Code]:
+        """The items a cell holds, in the declared order."""
+        items = cell.split(self.separator) if self.separator else [cell]
+        return sorted({self._places[item] for item in map(normal, items) if item in self._places})
+
+    def as_json(self) -> JsonObject:
+        return {
+            "kind": "items",
+            "values": list(self.values),
+            "separator": self.separator,
+            "at_most": self.at_most,
+        }
+
+
+# A column of numbers: a public grid, and public numbers that stand for no value.
+#
+# **Numbers that mean “unknown”** (`codes`): up to ten, such as 999, inside the range or outside it. A person declares
+# them; they are never derived from cells. A cell that equals one exactly, however it is written (999, 999.0, 9.99e2),
+# counts as an empty cell everywhere. What a cell becomes is a function of that cell and the public declaration alone.
+# So
+# two neighbouring tables are still neighbours once they are coded, and no sensitivity and no loss changes.
+
+MOST_STEPS = 10**7
+MOST_CODES = 10
+LONGEST_MEASURE = 20
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number on the public grid lower, lower+step, …, upper. A cell that equals one of the `codes` counts in every
+    way as an empty one; they may lie inside the range or outside it."""
+
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+    shape: str  # a public guess for previews: "even", "bell" or "skewed"
+    missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
+    measure: str  # the unit of measurement: €, kg, min; public, and shown in answers
+    codes: tuple[Fraction, ...]  # numbers that stand for no value, such as 999 for “unknown”: public, and in order
+    words: bool  # do the usual words for “unknown” (?, n/a, neznano) count as empty cells, and so fit?
+
+    def __init__(
+        self,
+        lower: object,
+        upper: object,
+        step: object = 1,
+        shape: str = "bell",
+        missing: object = None,
+        measure: str = "",
+        codes: Json = (),
+        words: bool = False,
+    ) -> None:
+        low, high = read_number(lower, "lower"), read_number(upper, "upper")
+        grain = read_number(step, "step")
+        if not low < high:
+            raise AllowanceError("number.reversed")
+        if grain <= 0 or ((high - low) / grain).denominator != 1:
+            raise AllowanceError("number.step", suggestion=text_of(round_step(high - low)))
+        if (high - low) / grain >= MOST_STEPS:
+            raise AllowanceError("number.grid", most=MOST_STEPS)
+        if shape not in ("even", "bell", "skewed") or not isinstance(words, bool):
+            raise AllowanceError("schema.unreadable")
+        filled = None if missing is None else read_number(missing, "missing")
+        if filled is not None and not low <= filled <= high:
+            raise AllowanceError("number.missing_outside")
+        if not isinstance(measure, str) or len(measure.strip()) > LONGEST_MEASURE or not visible(measure):
+            raise AllowanceError("number.measure", most=LONGEST_MEASURE)
+        parts = {"lower": low, "upper": high, "step": grain, "shape": shape, "missing": filled}
+        parts |= {"measure": " ".join(measure.split()), "codes": _codes(codes), "words": words}
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of grid points."""
+        return int((self.upper - self.lower) / self.step) + 1
+
+    @property
+    def complete(self) -> bool:
+        """Does every row have a value, by declaration?"""
+        return self.missing is not None
+
+    @property
+    def years(self) -> bool:
+        """Does the range look like years? They are written without a comma."""
+        whole = self.step.denominator == 1 and self.lower.denominator == 1
+        return whole and self.lower >= 1000 and self.upper < 3000
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        return self.lower, self.upper
+
+    @property
+    def diameter(self) -> Fraction:
+        return self.upper - self.lower
+
+    @property
+    def kappa(self) -> Fraction:
+        """κ: the smallest distance between two different values. What nobody can beat when rows are published, and the
+        grid they are published on, rest on it (`noise.floors`, `mechanisms.publish`)."""
+        return self.step
+
+    @property
+    def points(self) -> int:
+        """|D|: how many different values a cell can have."""
+        return self.size
+
+    def value(self, code: Code) -> int | float:
+        exact = self.lower + code * self.step
+        return int(exact) if exact.denominator == 1 else float(exact)
+
+    def code(self, value: Json) -> Code:
+        """The nearest grid point, clamped into the range; for public values typed into a form."""
+        return min(max(round(self.place(value)), 0), self.size - 1)
+
+    def place(self, value: Json, name: str = "value") -> Fraction:
+        """The position of a public number in steps from the lower bound; it may lie outside the range."""
+        return (read_number(value, name) - self.lower) / self.step
+
+    def text(self, code: Code) -> str:
+        return text_of(self.lower + code * self.step)
+
+    def as_json(self) -> JsonObject:
+        data: JsonObject = {
+            "kind": "number",
+            "lower": text_of(self.lower),
+            "upper": text_of(self.upper),
+            "step": text_of(self.step),
+            "shape": self.shape,
+        }
+        data |= {} if self.missing is None else {"missing": text_of(self.missing)}
+        data |= {"measure": self.measure} if self.measure else {}
+        data |= {"codes": [text_of(code) for code in self.codes]} if self.codes else {}
+        return data | ({"words": True} if self.words else {})
+
+
+def _codes(given: Json) -> tuple[Fraction, ...]:
+    """Each once, in order. What cannot be written as a decimal is in no cell, and is refused."""
+    if not isinstance(given, (list, tuple, set, frozenset)):
+        raise AllowanceError("schema.unreadable")
+    if len(given) > MOST_CODES:
+        raise AllowanceError("number.codes", most=MOST_CODES)
+    read = (read_number(text_of(read_number(code, "codes")), "codes") for code in given)
+    return tuple(sorted({*read}))
+
+
+def round_step(width: Fraction) -> Fraction:
+    """A default step that divides the width: the largest power of ten up to a hundredth of it, else a thousandth."""
+    step = Fraction(10) ** 12
+    while step > width / 100 or (width / step).denominator != 1:
+        step /= 10
+        if step < Fraction(1, 10**6):
+            return width / 1000
+    return step
+
 
 MISSING = -1  # the code of a missing Number
 MOST_VALUES = 10**6
@@ -106,7 +332,7 @@ class Category:
         if any(value not in labels for _, value in spelled) or not isinstance(spellings, str):
             raise AllowanceError("schema.unreadable")
         if spellings:
-            usual_spellings.lines(spellings)  # refuses a table that does not exist
+            spelling.spelling_lines(spellings)  # refuses a table that does not exist
         labels = _marked(labels, listed)
         object.__setattr__(self, "values", tuple(labels[: len(listed)]))
         label_of = {normal(label): label for label in labels}
@@ -154,7 +380,7 @@ class Category:
         for other, label in self.aliases:
             places.setdefault(other, self.labels.index(label))
         if self.spellings:
-            places = usual_spellings.places(self.spellings, self.labels, missing) | places
+            places = spelling.spelling_places(self.spellings, self.labels, missing) | places
         return places
 
     def as_json(self) -> JsonObject:

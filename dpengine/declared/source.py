@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 
 SCHEMES = ("postgresql", "postgres")
 USUAL_PORT = 5432

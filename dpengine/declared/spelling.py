@@ -6,8 +6,13 @@ letters are composed (Unicode NFC), NUL signs are dropped. Upper and lower case 
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 
+from dpengine.core.errors import AllowanceError
 from dpengine.messages import hidden
 
 # All that Python's str.isspace knows, and four signs that show nothing.
@@ -34,3 +39,71 @@ def normal(text: str) -> str:
 def visible(text: str) -> bool:
     """Does a name or a listed value hold only signs that can be seen? A name may run over several lines."""
     return text.isprintable() or not any(hidden(sign) for sign in text if sign not in "\t\r\n")
+
+
+# How files everywhere spell the values of usual lists: sexes, countries, months, schooling, yes and no.
+#
+# A table is a text file beside this one. Each line holds one value and its spellings between upright bars: English
+# first, Slovene second (empty where it is the same), then all others. A declared value that occurs in a line stands for
+# the whole line: a column that lists "ženska" also accepts "F", "female" and "Frau" for it. What a cell counts as is a
+# public function of the cell, the declared values and the table's name; so a released table is never changed, and a
+# better one gets a new number.
+
+FOLDER = Path(__file__).parent / "spellings"
+MISSING = "missing-1"  # what files write where there is no answer; part of every other table
+_NAME = re.compile(r"[a-z_]+-[0-9]+")
+
+
+@lru_cache(maxsize=64)
+def spelling_lines(name: str) -> tuple[tuple[str, ...], ...]:
+    """The spellings of each value, as the table has them."""
+    path = FOLDER / f"{name}.txt"
+    if not _NAME.fullmatch(name) or not path.is_file():
+        raise AllowanceError("schema.unreadable")
+    return tuple(tuple(line.split("|")) for line in path.read_text(encoding="utf-8").splitlines())
+
+
+def spelling_values(name: str, language: str) -> tuple[str, ...]:
+    """The values of a table as a language calls them."""
+    return tuple((line[1] if language == "sl" else "") or line[0] for line in spelling_lines(name))
+
+
+def spellings(name: str, value: str) -> tuple[str, ...]:
+    """All spellings of a value; none where the table does not have it."""
+    matching = (line for line in spelling_lines(name) if normal(value) in map(normal, line))
+    return tuple(spelling for spelling in next(matching, ()) if spelling)
+
+
+@lru_cache(maxsize=64)
+def _variants(name: str) -> tuple[dict[str, int], int]:
+    """The line number of every spelling, also with hyphens for spaces and without accents; a spelling that fits two
+    lines belongs to the first. Spellings of a missing answer come last. Also the number of that last line."""
+    line_of: dict[str, int] = {}
+    table = [*spelling_lines(name), *(spelling_lines(MISSING) if name != MISSING else ())]
+    for change in (normal, _hyphens, _bare, lambda text: _hyphens(_bare(text))):
+        for place, line in enumerate(table):
+            for spelling in filter(None, line):
+                line_of.setdefault(change(spelling), place)
+    return line_of, len(table) - 1
+
+
+def _hyphens(text: str) -> str:
+    return re.sub(r"[ ,]+", "-", normal(text))
+
+
+def _bare(text: str) -> str:
+    return "".join(sign for sign in unicodedata.normalize("NFKD", normal(text)) if not unicodedata.combining(sign))
+
+
+def spelling_places(name: str, labels: Sequence[str], missing: str) -> dict[str, int]:
+    """The index of the label that each spelling stands for; spellings of values that are not declared are left out.
+    `missing` is the label that stands for no answer."""
+    line_of, none = _variants(name)
+    of_line: dict[int, int] = {}
+    for place, label in enumerate(labels):
+        line = line_of.get(normal(label))
+        if line is not None:
+            of_line.setdefault(line, place)
+    if missing in labels:
+        of_line[none] = list(labels).index(missing)
+    return {spelling: of_line[line] for spelling, line in line_of.items() if line in of_line}

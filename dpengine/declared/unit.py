@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 
 Relation = Literal["replace", "add_remove"]
 RELATIONS: tuple[Relation, ...] = ("replace", "add_remove")

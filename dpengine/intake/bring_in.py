@@ -2,19 +2,72 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
+
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.unit import Unit
 from dpengine.intake.coding_sets import separators
 from dpengine.intake.encode import encode
-from dpengine.intake.items_per_person import cut_sets
-from dpengine.intake.load import Loaded, load
-from dpengine.intake.rows_per_person import keep_rows
+from dpengine.intake.load import Loaded, load, parquet, written
+from dpengine.intake.rows_per_person import PERSON, keep_rows
+from dpengine.statistics.counts import cut_name
 from dpengine.statistics.engines import every_row
+from dpengine.statistics.engines.duck import connect
+
+# Which items of a large set count in a histogram: at most the declared number of each person.
+#
+# The rule uses only the person's own set and the workspace's secret: of a set larger than declared, the first k by a
+# keyed hash of the whole set and the item. The hash is keyed so that nobody can choose which items win; it is over the
+# set, not over the person's number in the file, which depends on who else is in it. The cut comes before any condition:
+# the same k items of a person count in every histogram, and a condition can only leave out some of them.
+
+BATCH = 61_440  # rows at once
+
+
+def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
+    """Add, beside each column of sets with a declared size, the items of the row that count. With `several`, the rows
+    of a `person` hold one set together."""
+    columns = [(f"c{place}", column) for place, column in enumerate(schema.columns.values())]
+    sizes = {name: column.at_most for name, column in columns if isinstance(column, ItemSet) and column.at_most}
+    if not sizes:
+        return
+    key = hmac.new(secret, b"allowance: which items", hashlib.sha256).hexdigest()
+    joins, added = "", ""
+    for name, size in sizes.items():
+        if several:
+            own = f"SELECT {PERSON}, list_sort(list_distinct(flatten(list({name})))) AS own FROM rows GROUP BY {PERSON}"
+            best = f"SELECT {PERSON}, {_first('own', size, key)} AS best_{name} FROM ({own})"
+            joins += f" JOIN ({best}) USING ({PERSON})"
+            added += f", list_filter({name}, lambda x: list_contains(best_{name}, x)) AS {cut_name(name)}"
+        else:
+            added += f", {_first(name, size, key)} AS {cut_name(name)}"
+    try:
+        with connect(coded.parent) as connection, written(coded) as part:
+            connection.from_parquet(str(coded)).create_view("rows")
+            batches: Arrow = connection.sql(f"SELECT rows.*{added} FROM rows{joins}").to_arrow_reader(BATCH)
+            with parquet(part, batches.schema) as store:
+                for batch in batches:
+                    store(batch)
+    except (duckdb.Error, pa.ArrowException):
+        raise AllowanceError("engine.unreadable") from None
+
+
+def _first(items: str, size: int, key: str) -> str:
+    """The first `size` of a sorted list by the keyed hash of the list and the item; a shorter list as it is."""
+    mark = f"sha256(concat('{key}', {items}::VARCHAR, ':', x))"
+    marked = f"list_sort(list_transform({items}, lambda x: struct_pack(mark := {mark}, item := x)))"
+    few = f"list_transform({marked}[:{size}], lambda one: one.item)"
+    return f"CASE WHEN len({items}) <= {size} THEN {items} ELSE {few} END"
+
 
 RAW = "raw.parquet"
 

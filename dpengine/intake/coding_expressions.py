@@ -33,7 +33,8 @@ from dpengine.declared.cell_kinds import (
 )
 from dpengine.declared.date_column import LONGEST_DATE, Date
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema, normal
+from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
+from dpengine.declared.spelling import normal
 from dpengine.statistics.raw_cells import LONGEST_NUMBER
 from dpengine.statistics.view import Expression
 

@@ -33,8 +33,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
-from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
 
 BLOCK = 4 << 20  # bytes parsed at once

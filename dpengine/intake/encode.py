@@ -18,12 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.arrays import Arrow, Integers
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow, Integers
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
+from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema
+from dpengine.declared.spelling import normal
 from dpengine.intake.load import parquet, written
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.raw_cells import kind_of, number_reader, stands_for_none

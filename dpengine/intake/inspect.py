@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow
 from dpengine.declared.dialect import Dialect, check_names, ordinary, read_header
 from dpengine.intake.csv_records import read_csv
 from dpengine.intake.sheet_records import read_sheet, sheet_names

@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.declared.source import Source
 from dpengine.intake import postgres

@@ -20,8 +20,8 @@ import pyarrow as pa
 from openpyxl import load_workbook
 from openpyxl.workbook import Workbook
 
-from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names, has_data
 from dpengine.intake.csv_records import FEW, Batches, without_blanks
 

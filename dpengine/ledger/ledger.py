@@ -9,49 +9,977 @@ The file holds public facts and released answers, nothing else about the data. I
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Unpack
+from pathlib import Path
+from typing import TypeVar, Unpack
 
 from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, share, spent, used
-from dpengine.core.canonical import canonical
+from dpengine.accountant.group import for_group
+from dpengine.accountant.history import Past
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
-from dpengine.core.json_types import JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.unit import Unit
-from dpengine.ledger import long_lists, owner_rows, people_rules, repeats, session_rows
-from dpengine.ledger.chain import Verdict, hash_of
+from dpengine.ledger import long_lists, owner_rows, people_rules, repeats
+from dpengine.ledger.chain import START, Verdict, hash_of, sound, verify
 from dpengine.ledger.owner_rows import Act
-from dpengine.ledger.people_acts import Payer, PeopleLedger
 from dpengine.ledger.people_book import PeopleBook
+from dpengine.ledger.people_rules import (
+    ALL_QUESTIONS,
+    CHANGED,
+    NO,
+    YES,
+    Decision,
+    Grant,
+    HolderPart,
+    Role,
+    Wanted,
+    apart_id,
+    base_of,
+)
 from dpengine.ledger.rows import (
     COLUMNS,
     BudgetRecord,
     Burned,
     Charge,
     Entry,
+    Looked,
     Outcome,
+    Paid,
+    Raised,
     Reservation,
     Standing,
+    Sums,
     charge_body,
     charge_totals,
     is_request,
+    paid_of,
     protect_body,
     questions_of,
     read_request,
     repriced,
     rows_of_a_person,
+    standing_after,
 )
-from dpengine.ledger.sqlite_file import head_of
-from dpengine.ledger.store import Database
+from dpengine.ledger.sqlite_file import LedgerFile, head_of, sound_rows
+from dpengine.ledger.store import Database, Store
+
+# The steps of a session, as rows of the ledger.
+#
+#     step   the next step of a session is recorded as used, before reading or drawing     once per number and per step
+#     id
+#     part   its answer                                                                    } one of the two, once
+#     lost   it was cut short, and is never drawn again                                    }
+#     ended  no more steps; what was charged stays charged                                 once per session
+#
+# All carry the request of the session's charge. A step that has neither part nor lost, and whose worker is gone, was
+# cut short too: readers report it as lost, and it is never drawn.
+
+_OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"
+_TOLD = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') > ?"
+_CHOSE = (
+    "SELECT * FROM entries WHERE kind = 'step' AND request = ?"
+    " AND json_extract(body, '$.claim.ask.largest') IS NOT NULL LIMIT 1"
+)
+_BY_ID = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.step') = ?"
+_NUMBERED = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') = ?"
+_TOLD_OF = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') = ?"
+_ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entries WHERE kind = 'step' AND request = ?"
+_ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
+
+
+def step_body(table: str, index: int, step: str, worker: str, claim: JsonObject) -> str:
+    return canonical({"table": table, "index": index, "step": step, "worker": worker, "claim": claim})
+
+
+def steps_of(db: Database, session: str, after: int = 0) -> list[Burned]:
+    """The steps after number `after`, in order, each with its outcome."""
+    outcomes = {_index(row): row for row in sound_rows(db, _TOLD, [session, after])}
+    rows = sorted(sound_rows(db, _OF, [session, after]), key=_index)
+    return [Burned.from_row(row, outcomes.get(_index(row))) for row in rows]
+
+
+def chose_once(db: Database, session: str) -> bool:
+    """Was “which is largest” asked in it?"""
+    return bool(sound_rows(db, _CHOSE, [session]))
+
+
+def find_step(db: Database, session: str, step: str) -> Burned | None:
+    return _told(db, sound_rows(db, _BY_ID, [session, step]))
+
+
+def step_numbered(db: Database, session: str, index: int) -> Burned | None:
+    return _told(db, sound_rows(db, _NUMBERED, [session, index]))
+
+
+def steps_asked(db: Database, session: str) -> int:
+    return int(next(iter(db.query(_ASKED, [session])))["n"])
+
+
+def session_ended(db: Database, session: str) -> bool:
+    return bool(sound_rows(db, _ENDED, [session]))
+
+
+def refuse_over_session(db: Database, charge: Charge) -> int:
+    """How many steps were used; refuses where no further one is allowed."""
+    so_far, questions = steps_asked(db, charge.request), questions_of(charge.claim)
+    assert questions is not None
+    if session_ended(db, charge.request):
+        raise AllowanceError("session.ended", asked=so_far, questions=questions)
+    if so_far >= questions:
+        raise AllowanceError("session.over", questions=questions)
+    return so_far
+
+
+def _index(row: JsonObject) -> int:
+    return int(json.loads(row["body"])["index"])
+
+
+def _told(db: Database, rows: list[JsonObject]) -> Burned | None:
+    if not rows:
+        return None
+    burned = Burned.from_row(rows[0])
+    outcomes = sound_rows(db, _TOLD_OF, [burned.session, burned.index])
+    return Burned.from_row(rows[0], outcomes[0] if outcomes else None)
+
+
+# The chain is checked while the program runs: nothing is spent from a ledger whose rows are not as they were written.
+#
+# Before a charge, and before a step of a session is used, two things must hold. The **whole chain**, every row's
+# number, hash and link from the first row on, was found sound by this process within the last ten minutes: at the first
+# charge after the start, and again in the background from five minutes on, so that nobody waits while questions come
+# steadily. And the **rows since then** are sound, up to the very row that the charge continues: those are read under
+# the write lock, and are usually a few. So a row that is edited by hand stops all spending within ten minutes, also
+# where the edit hashes its own row anew; earlier answers can still be read.
+#
+# What the rows *say*, sums, rights and grants, is recomputed by `verify` (chain.py) and not here: somebody who writes a
+# whole new chain changes its head, which is kept elsewhere. A sound copy that was put back is noticed at the next
+# charge.
+
+WITHIN, SOON = (
+    600.0,
+    300.0,
+)  # seconds since the whole chain was checked: beyond which a charge waits for it, or begins it
+DAMAGED = "ledger.damaged"
+_PAGE = 500
+_NEXT = f"SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT {_PAGE}"
+_AT = "SELECT hash FROM entries WHERE seq = ?"
+_BELOW = "SELECT seq FROM entries WHERE seq < 1 LIMIT 1"
+
+Head = tuple[int, str]
+
+
+class Watch:
+    """One for each ledger that a process has open, shared by its threads."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._one, self._state = threading.Lock(), threading.Lock()
+        self._head: Head = (0, START)
+        self._whole: float | None = None  # when the last whole check that found nothing began
+        self._runs: threading.Thread | None = None
+        self._closed = False
+
+    def before_spending(self) -> None:
+        """Look, outside the write lock: a long ledger must not keep others from writing. Refuses nothing: what was
+        charged before is still found."""
+        age = self._age()
+        if age > WITHIN:
+            with self._one:  # whoever waited here has been served by the check that they waited for
+                if self._age() > WITHIN:
+                    self._look()
+        elif age > SOON:
+            self.check_soon()
+
+    def refuse_broken(self, db: Database) -> None:
+        """Under the write lock: refuses if what was looked at, or a row since then, is not sound."""
+        with self._state:
+            seq, digest = self._head
+            looked = self._whole is not None
+        if not looked:
+            self._refuse()
+        if seq and next((row["hash"] for row in db.query(_AT, [seq])), None) != digest:
+            self._refuse()
+        head = self._walk(db, (seq, digest))
+        with self._state:
+            self._head = max(self._head, head)
+
+    def check_soon(self) -> None:
+        """Begin a whole check in the background, unless one runs: as when a program starts."""
+        with self._state:
+            if self._closed or (self._runs is not None and self._runs.is_alive()):
+                return
+            self._runs = threading.Thread(target=self._in_background, name="chain", daemon=True)
+            self._runs.start()
+
+    def close(self) -> None:
+        with self._state:
+            self._closed, runs = True, self._runs
+        if runs is not None and runs is not threading.current_thread():
+            runs.join()
+        self._closed = False  # a later call opens the ledger again
+
+    def _in_background(self) -> None:
+        with self._one, suppress(AllowanceError):  # the next charge looks again, and says so
+            self._check()
+
+    def _look(self) -> None:
+        try:
+            self._check()
+        except AllowanceError as error:
+            if error.code != DAMAGED:  # `refuse_broken` says that
+                raise
+
+    def _check(self) -> None:
+        """Every row from the first on, in pages that are each a read of their own."""
+        began, head = time.monotonic(), (0, START)
+        with self._store.reading() as db:
+            if list(db.query(_BELOW)):
+                self._refuse()
+        while not self._closed:
+            with self._store.reading() as db:
+                page = list(db.query(_NEXT, [head[0]]))
+            head = self._linked(page, head)
+            if len(page) < _PAGE:
+                with self._state:
+                    self._head, self._whole = head, began
+                return
+
+    def _walk(self, db: Database, head: Head) -> Head:
+        while True:
+            page = list(db.query(_NEXT, [head[0]]))
+            head = self._linked(page, head)
+            if len(page) < _PAGE:
+                return head
+
+    def _linked(self, rows: Iterable[JsonObject], head: Head) -> Head:
+        for row in rows:
+            if row["seq"] != head[0] + 1 or row["prev"] != head[1] or not sound(row):
+                self._refuse()
+            head = row["seq"], row["hash"]
+        return head
+
+    def _refuse(self) -> None:
+        with self._state:
+            self._whole = None  # so the next charge looks at all of it again
+        raise AllowanceError(DAMAGED)
+
+    def _age(self) -> float:
+        with self._state:
+            return float("inf") if self._whole is None else time.monotonic() - self._whole
+
+
+# Reading the ledger: budgets, charges with their outcomes, the steps of sessions, and the check of every row.
+#
+# Nothing here writes. `Ledger` in ledger.py adds what does.
+
+
+_MOST_COUNTED = 500  # losses that are counted one by one; of more the running sums are taken, which say a little less
+_CHARGES_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq"
+_OTHERS_SINCE = (
+    "SELECT * FROM entries WHERE kind IN ('charge', 'answer', 'part') AND budget = ? AND seq > ? AND request <> ?"
+    " ORDER BY seq LIMIT ?"
+)
+_BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
+_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
+_LAST_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq DESC LIMIT 1"
+_CHARGE_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
+_NEXT_CHARGES = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq > ? ORDER BY seq LIMIT ?"
+_NEAREST = (  # for each of several row numbers the last charge up to it
+    "SELECT * FROM entries WHERE seq IN (SELECT (SELECT seq FROM entries WHERE kind = 'charge' AND budget = ?"
+    " AND seq <= CAST(place.value AS BIGINT) ORDER BY seq DESC LIMIT 1) FROM json_each(?) AS place) ORDER BY seq"
+)
+_OUTCOMES = "SELECT * FROM entries WHERE kind IN ('answer', 'failed') AND request IN (SELECT value FROM json_each(?))"
+_THESE = "SELECT * FROM entries WHERE kind = 'charge' AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?))"
+_NEWEST = (
+    "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
+    " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
+)
+NO_ROW = 2**62  # after every row
+_FIRST = "SELECT hash FROM entries WHERE seq = 1"
+_HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
+
+
+class LedgerReader:
+    """All that can be read from a ledger, by any number of threads and processes."""
+
+    def __init__(self, path: Path, wait: float = 5.0, store: Store | None = None) -> None:
+        self._file: Store = LedgerFile(Path(path), wait) if store is None else store
+        self.path = self._file.path
+        self._watch = Watch(self._file)
+
+    def check_soon(self) -> None:
+        """Check the whole chain in the background: the first question then need not wait for it."""
+        self._watch.check_soon()
+
+    @property
+    def kept_in(self) -> Store:
+        """Where the rows are: what is asked there about the processes that spend from it."""
+        return self._file
+
+    def close(self) -> None:
+        self._watch.close()
+        self._file.close()
+
+    def budget(self, budget_id: str) -> BudgetRecord:
+        def read(db: Database) -> BudgetRecord:
+            record = self._budget(db, budget_id)
+            if record is None:
+                owner_rows.refuse_budget_closed(db, budget_id)  # its own rows are lost
+                raise AllowanceError("budget.unknown")
+            return record
+
+        return self._file.kept(("budget", budget_id), read)
+
+    def standing(self, budget: str) -> Standing:
+        """The running sums of a budget; zeros if nothing was charged yet."""
+        return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
+
+    def acts(self, budget: str) -> list[Act]:
+        """What its owner did, newest first."""
+        with self._file.reading() as db:
+            return owner_rows.of_budget(db, budget)
+
+    def protected_since(self, budget: str) -> int | None:
+        """The row that last declared more protection on this budget. What was claimed before it about anything but the
+        table itself is withdrawn, and sessions opened before it are over."""
+
+        def read(db: Database) -> int | None:
+            rows = owner_rows.protections(db, base_of(budget))
+            return int(rows[0]["seq"]) if rows else None
+
+        return self._file.kept(("protected", budget), read)
+
+    def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
+        """The sums of a budget now, and for this unit, which must protect more. Nothing is written."""
+        with self._file.reading() as db:
+            record = self._known_budget(db, budget)
+            rows = rows_of_a_person(record.unit, unit)
+            return self._standing(db, budget), repriced(self._past(db, budget), rows, record.rule.alpha).whole
+
+    def closed(self) -> dict[tuple[str, str], str]:
+        """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
+        return self._file.kept(("closed",), owner_rows.all_closed)
+
+    def find(self, request: str) -> Entry | None:
+        if not is_request(request):
+            return None  # typed into an address by hand
+        with self._file.reading() as db:
+            entries = self._entries(db, self._charge_rows(db, request))
+        return entries[0] if entries else None
+
+    def charges(
+        self,
+        budget: str | None = None,
+        table: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        key: str | None = None,
+    ) -> list[Entry]:
+        """Newest first, skipping `offset` of them; `key` selects one kind of question."""
+        wanted, values = ["kind = 'charge'"], []
+        for expression, value in (("budget", budget), ("json_extract(body, '$.table')", table)):
+            if value is not None:
+                wanted.append(f"{expression} = ?")
+                values.append(value)
+        if key is not None:
+            wanted.append("json_extract(body, '$.claim.key') = ?")
+            values.append(key)
+        sql = f"SELECT * FROM entries WHERE {' AND '.join(wanted)} ORDER BY seq DESC LIMIT ? OFFSET ?"
+        with self._file.reading() as db:
+            return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
+
+    def told(self, charge: Charge) -> Charge:
+        """The charge as far as whoever reads may know it: here all of it."""
+        return charge
+
+    def before(self, charge: Charge) -> Totals:
+        """The sums of its budget just before a charge."""
+
+        def read(db: Database) -> Totals:
+            row = sound_rows(db, _CHARGE_BEFORE, [charge.budget, charge.seq])
+            acts = [Act.from_row(one) for one in owner_rows.protections(db, charge.budget) if one["seq"] < charge.seq]
+            if acts and acts[0].standing is not None and (not row or acts[0].seq > row[0]["seq"]):
+                return acts[0].standing.totals
+            return Charge.from_row(row[0]).totals_after if row else Totals.NOTHING
+
+        return self._file.kept(("before", charge.budget, str(charge.seq)), read)
+
+    def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
+        """The sums of its budget before and after a charge, as they count since more protection was declared; None
+        where none was declared after it."""
+
+        def read(db: Database) -> dict[int, tuple[Totals, Totals]]:
+            done = owner_rows.protections(db, charge.budget)
+            if not done:
+                return {}
+            record, by_row_before = self._known_budget(db, charge.budget), self._by_row_before(db, charge.budget)
+            rows, last = Unit.from_json(record.unit).at_most, int(done[0]["seq"])
+            found: dict[int, tuple[Totals, Totals]] = {}
+            totals, seq = Totals.NOTHING, 0
+            while page := sound_rows(db, _NEXT_CHARGES, [charge.budget, seq, _PAGE]):
+                for row in page:
+                    seq = int(row["seq"])
+                    if seq > last:
+                        return found
+                    loss = paid_of(row, seq < by_row_before).loss_for(rows)
+                    found[seq] = totals, totals.plus(cost(loss, record.rule.alpha))
+                    totals = found[seq][1]
+            return found
+
+        return self._file.kept(("recounted", charge.budget), read).get(charge.seq)
+
+    def walk(self, budget: str) -> Iterator[Entry]:
+        """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""
+        after = 0
+        while True:
+            with self._file.reading() as db:
+                page = self._entries(db, sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].charge.seq
+
+    def spread(self, budget: str, most: int) -> list[Charge]:
+        """At most `most` charges of a budget, oldest first: all of them, or the first, the last and some about evenly
+        spaced in between. Takes the same work after a hundred thousand charges as after a thousand."""
+        with self._file.reading() as db:
+            newest = sound_rows(db, _LAST_CHARGE, [budget])
+            if not newest or Charge.from_row(newest[0]).history.count <= most:
+                rows = sound_rows(db, _NEXT_CHARGES, [budget, 0, most])
+            else:
+                [first], last = sound_rows(db, _NEXT_CHARGES, [budget, 0, 1]), newest[0]["seq"]
+                apart = [first["seq"] + (last - first["seq"]) * place // (most - 1) for place in range(most)]
+                rows = sound_rows(db, _NEAREST, [budget, json.dumps(apart)])
+        return [Charge.from_row(row) for row in rows]
+
+    def answers_to(self, budget: str, table: str, claim: JsonObject, noises: Sequence[str] = ("",)) -> list[Entry]:
+        """The latest answers already paid for to one question, oldest first, whichever of `noises` they have."""
+        laws = [repeats.law_of(claim, noise) for noise in noises]
+        with self._file.reading() as db:
+            charges = repeats.of_laws(db, repeats.question_of(repeats.since(db, budget), table, claim), laws)
+            return self._answered(db, charges)[-repeats.MOST_NEWEST :]
+
+    def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
+        """The last charge for one question, whatever its outcome."""
+        with self._file.reading() as db:
+            entries = self._entries(db, self._newest_to(db, budget, table, claim_digest))
+            if entries and self._outlived(db, entries[0].charge):
+                return None  # of rows, and the same words now ask about people
+        return entries[0] if entries else None
+
+    def looks_at(self, budget: str, table: str, claim: JsonObject) -> Looked:
+        """The answers to one question, at any ε and with any noise: how many there are, the first ones of each law, and
+        the latest. Takes the same work after ten thousand answers as after a hundred."""
+        with self._file.reading() as db:
+            question = repeats.question_of(repeats.since(db, budget), table, claim)
+            count = repeats.number(db, question)
+            first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
+        return Looked(count, tuple(first), tuple(newest))
+
+    def steps(self, session: str, newest: int | None = None) -> list[Burned]:
+        """The steps of a session in order, with their outcomes: all, or the newest."""
+        with self._file.reading() as db:
+            after = 0 if newest is None else max(steps_asked(db, session) - newest, 0)
+            return steps_of(db, session, after)
+
+    def progress(self, session: str) -> tuple[int, bool, bool]:
+        """How many steps were used, whether the session was ended, and whether “which is largest” was asked in it."""
+        with self._file.reading() as db:
+            ended = session_ended(db, session) or self._outlived(db, self._charge(db, session))
+            return steps_asked(db, session), ended, chose_once(db, session)
+
+    def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
+        """What has been released about the people of a budget before row `before`, or up to now: every loss charged to
+        it, from whichever table that shares it, whether or not it was answered. `but` is the request of a charge that
+        is left out. Every claim that would need “nothing else was seen” asks this. Where more protection was declared
+        since, what was charged for a row counts as for a person, whichever row is asked about."""
+        with self._file.reading() as db:
+            newest = sound_rows(db, _CHARGE_BEFORE, [budget, NO_ROW if before is None else before])
+            anew = owner_rows.protections(db, budget)
+        if not newest:
+            return Past.NOTHING
+        last = Charge.from_row(newest[0])
+        if last.history.count > _MOST_COUNTED:  # then `but` is counted in: never less than what was released
+            sums = standing_after(anew[0]) if anew and anew[0]["seq"] > last.seq else last.standing
+            return Past.of_sums(sums.history)
+        key = ("released", budget, str(last.seq), but)
+        return self._file.kept(key, lambda db: self._counted(db, budget, last.seq + 1, but))
+
+    def others_since(self, budget: str, row: int, but: str, most: int = 1) -> list[int]:
+        """The first rows after `row` in which something about the people of a budget was charged or let out, other
+        than by the request `but`."""
+        with self._file.reading() as db:
+            return [int(found["seq"]) for found in db.query(_OTHERS_SINCE, [budget, row, but, most])]
+
+    def _counted(
+        self, db: Database, budget: str, row: int, but: str, told: Callable[[Charge], bool] = lambda _: True
+    ) -> Past:
+        charges = (Charge.from_row(one) for one in sound_rows(db, _CHARGES_BEFORE, [budget, row]))
+        anew, by_row_before = owner_rows.protections(db, budget), self._by_row_before(db, budget)
+        rows = int(json.loads(anew[0]["body"])["unit"]["at_most"]) if anew else 1
+        losses = ((one, one.seq < by_row_before) for one in charges if one.request != but and told(one))
+        return Past.of(for_group(one.loss, rows if by_row else 1) for one, by_row in losses)
+
+    def step(self, session: str, step: str) -> Burned | None:
+        """One step by its id."""
+        with self._file.reading() as db:
+            return find_step(db, session, step)
+
+    def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
+        """Every row, or those of a budget, as it is stored, oldest first: enough to recompute each hash."""
+        return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
+
+    def head(self) -> tuple[int, str]:
+        """The last row's number and hash. Worth keeping elsewhere: it changes if any rows are cut off or changed."""
+        with self._file.reading() as db:
+            return head_of(db)
+
+    def row_of(self, start_of_hash: str) -> int | None:
+        """The number of the last row whose hash starts like this."""
+        with self._file.reading() as db:
+            rows = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
+        return rows[0]["seq"] if rows else None
+
+    def verify(self) -> Verdict:
+        """Recompute everything from the first row on, and name the first row that does not hold."""
+        try:
+            verdict = verify(self._pages("", []))
+            with self._file.reading() as db:
+                guarded = self._file.guarded(db) and repeats.tells_the_same(db)
+                intact = self._file.intact(db)
+        except AllowanceError as error:
+            if error.code != "ledger.damaged":
+                raise
+            return Verdict(False, 0, (0, START), None, error.code)
+        if not verdict.ok or (guarded and intact):
+            return verdict
+        return replace(verdict, ok=False, why="chain.guards" if intact else "ledger.damaged")
+
+    def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
+        rows = sound_rows(db, _BUDGET, [budget_id])
+        return owner_rows.protected(db, owner_rows.raised(db, BudgetRecord.from_row(rows[0]))) if rows else None
+
+    def _standing(self, db: Database, budget: str) -> Standing:
+        rows = sound_rows(db, _LAST_CHARGE, [budget])
+        anew = owner_rows.protections(db, budget)
+        if anew and (not rows or anew[0]["seq"] > rows[0]["seq"]):
+            return Act.from_row(anew[0]).standing or Standing.NOTHING
+        return Charge.from_row(rows[0]).standing if rows else Standing.NOTHING
+
+    def _past(self, db: Database, budget: str) -> list[Paid | Raised]:
+        """Every charge of a budget in order, for a change of its unit, and every raise of its cap in between."""
+        by_row_before, raises = self._by_row_before(db, budget), owner_rows.raises(db, budget)
+        past: list[Paid | Raised] = []
+        same: dict[Paid, Paid] = {}
+        after = 0
+        while page := sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]):
+            for row in page:
+                while raises and raises[0][0] < row["seq"]:
+                    past.append(raises.pop(0)[1])
+                one = paid_of(row, row["seq"] < by_row_before)
+                past.append(same.setdefault(one, one))
+            after = page[-1]["seq"]
+        return [*past, *(one for _, one in raises)]
+
+    def _by_row_before(self, db: Database, budget: str) -> int:
+        """Before which row the charges of a budget were stated for one row: the first that declared more protection."""
+        created, protections = sound_rows(db, _BUDGET, [budget]), owner_rows.protections(db, budget)
+        if not created or BudgetRecord.from_row(created[0]).unit != Unit.rows().as_json():
+            return 0
+        return int(protections[-1]["seq"]) if protections else NO_ROW
+
+    def _outlived(self, db: Database, charge: Charge | None) -> bool:
+        """Was more protection declared since this charge?"""
+        rows = [] if charge is None else owner_rows.protections(db, base_of(charge.budget))
+        return bool(rows) and charge is not None and int(rows[0]["seq"]) > charge.seq
+
+    def _known_budget(self, db: Database, budget: str) -> BudgetRecord:
+        record = self._budget(db, budget)
+        if record is None:
+            raise AllowanceError("budget.unknown")
+        return record
+
+    def _charge_rows(self, db: Database, request: str) -> list[JsonObject]:
+        return sound_rows(db, _CHARGE, [request])
+
+    def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[JsonObject]:
+        return sound_rows(db, _NEWEST, [budget, table, claim_digest])
+
+    def _ended(self, db: Database, request: str) -> bool:
+        return bool(list(db.query(_OUTCOMES, [json.dumps([request])])))
+
+    def _charge(self, db: Database, request: str) -> Charge | None:
+        rows = self._charge_rows(db, request)
+        return Charge.from_row(rows[0]) if rows else None
+
+    def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
+        origin = next((row["hash"] for row in db.query(_FIRST)), "")
+        requests = json.dumps([row["request"] for row in charges])
+        outcomes = {row["request"]: Outcome.from_row(row) for row in sound_rows(db, _OUTCOMES, [requests])}
+        return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
+
+    def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
+        """Those of the charges that were answered, in the order of their answers."""
+        entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
+        answered = [(entry.outcome.seq, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+        return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
+
+    def _pages(self, where: str, values: list[Json]) -> Iterator[JsonObject]:
+        """Reads in pages, each in its own transaction, so that a long read does not block later writes."""
+        after = -(2**63)  # a row numbered below 1 by hand must be seen too
+        while True:
+            with self._file.reading() as db:
+                sql = f"SELECT * FROM entries WHERE {where} seq > ? ORDER BY seq LIMIT {_PAGE}"
+                page = list(db.query(sql, [*values, after]))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1]["seq"]
+
+
+# What is written of people: roles, groups, grants, wishes and decisions, limits and agreements. Each is decided by
+# `people_rules` inside the transaction that writes its row.
+
+LONGEST_REASON = 500
+_DEEDS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
+T = TypeVar("T")
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Payer:
+    """The grant that pays, what its holder took before, and the sums behind the table's meter."""
+
+    grant: Grant
+    own: Standing
+    held: HolderPart
+    meter: Totals
+
+
+class PeopleLedger(LedgerReader):
+    @contextmanager
+    def people(self) -> Iterator[PeopleBook]:
+        """What the rows say of people at this moment."""
+        with self._file.reading() as db:
+            yield PeopleBook(db)
+
+    def as_rows_say(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
+        """The same for what a page asks many times: read once, and again after somebody wrote."""
+        return self._file.kept(("people", *key), lambda db: read(PeopleBook(db)))
+
+    @property
+    def served(self) -> bool:
+        """Do people sign in? Since the first row that names an administrator, for good."""
+        return self.as_rows_say(("served",), lambda book: book.served())
+
+    def deeds(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
+        """Rows that somebody wrote by their own doing, newest first, those before a row number: no answers, no steps'
+        outcomes."""
+        theirs, values = ("actor = ? AND ", [person]) if person is not None else ("", [])
+        sql = f"SELECT * FROM entries WHERE {theirs}{_DEEDS} AND seq < ? ORDER BY seq DESC LIMIT ?"
+        with self._file.reading() as db:
+            return sound_rows(db, sql, [*values, 2**62 if before is None else before, most])
+
+    def refuse_other(self, budget: str, table: str, actor: str) -> None:
+        """Refuses who may not do what only an owner does to a table."""
+        with self._file.reading() as db:
+            self._refuse_act(db, budget, table, actor)
+
+    def refuse_protecting(self, budget: str, table: str, actor: str) -> None:
+        """Refuses who may not declare more protection."""
+        with self._file.reading() as db:
+            self._refuse_protecting(db, budget, table, actor)
+
+    def refuse_bringing(self, actor: str) -> None:
+        """Refuses who may not bring a table."""
+        with self.people() as book:
+            if book.served() and not people_rules.brings(book, actor):
+                raise AllowanceError(people_rules.NO_RIGHT)
+
+    def name_role(self, person: str, role: str, actor: str, table: str = "", on: bool = True, budget: str = "") -> None:
+        """Give a role to a person, or take it back. Does nothing where it is so already."""
+        with self._file.writing() as db:
+            self._role(db, person, role, table, on, actor, budget)
+
+    def hand_over(self, budget: str, table: str, person: str, actor: str) -> None:
+        """A person becomes owner of a table and may use all of its allowance: who brought it, or was handed it."""
+        with self._file.writing() as db:
+            self._role(db, person, people_rules.OWNER, table, True, actor, budget)
+            if PeopleBook(db).grant(budget, table, person) is None:
+                self._grant(db, budget, table, person, Fraction(1), ALL_QUESTIONS, "", actor)
+
+    def name_group(self, group: str, people: Sequence[str], actor: str) -> None:
+        with self._file.writing() as db:
+            _refuse(people_rules.group_fault(PeopleBook(db), group, people, actor))
+            self._append(db, "group", "", "", actor, people_rules.group_body(group, people), "", now())
+
+    def grant(
+        self,
+        budget: str,
+        table: str,
+        to: str,
+        share: Fraction,
+        actor: str,
+        questions: Sequence[str] = ALL_QUESTIONS,
+        until: str = "",
+    ) -> Grant:
+        """Let a person or a group use a share of a table's allowance. A share of 0 takes back what was not used."""
+        with self._file.writing() as db:
+            return self._grant(db, budget, table, to, share, questions, until, actor)
+
+    def wish(
+        self,
+        wish: str,
+        budget: str,
+        table: str,
+        reason: str,
+        actor: str,
+        share: Fraction | None = None,
+        claim: JsonObject | None = None,
+        takes: Fraction | None = None,
+    ) -> Wanted:
+        """Ask for a larger share, or for one question above the limit: what is asked and its price, never an answer."""
+        read_request(wish)
+        reason = " ".join("".join(sign if sign.isprintable() else " " for sign in reason).split())[:LONGEST_REASON]
+        with self._file.writing() as db:
+            book, at = PeopleBook(db), now()
+            if book.wanted(wish) is not None:
+                raise AllowanceError("request.reused")
+            wanted = Wanted(wish, 0, at, actor, budget, table, reason, share, claim, takes)
+            _refuse(people_rules.wish_fault(book, wanted, at[:10]))
+            body = people_rules.wish_body(table, reason, share, claim, takes)
+            return Wanted.from_row(self._append(db, "wish", budget, wish, actor, body, "", at))
+
+    def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
+        """Approve, decline or change a wish; never one's own. What is approved is granted in the same transaction."""
+        with self._file.writing() as db:
+            book, at = PeopleBook(db), now()
+            wanted = book.wanted(wish)
+            given = wanted.share if wanted is not None and answer == YES else share if answer == CHANGED else None
+            _refuse(people_rules.decided_fault(book, wanted, answer, given, actor))
+            assert wanted is not None
+            body = people_rules.decided_body(wanted.table, answer, given)
+            row = self._append(db, "decided", wanted.budget, wish, actor, body, "", at)
+            if given is not None and answer != NO:
+                kept, questions, until = _approved(book, wanted, given, answer, at[:10])
+                if kept or book.grant(wanted.budget, wanted.table, wanted.actor) is not None:
+                    self._grant(db, wanted.budget, wanted.table, wanted.actor, kept, questions, until, actor)
+            return Decision.from_row(row)
+
+    def set_limit(self, budget: str, table: str, share: Fraction | None, actor: str) -> None:
+        """From now on a question that takes more than this share waits for a decision; None: none does."""
+        with self._file.writing() as db:
+            _refuse(people_rules.limit_fault(PeopleBook(db), budget, table, share, actor))
+            self._append(db, "limit", budget, "", actor, people_rules.limit_body(table, share), "", now())
+
+    def keep_apart(self, budget: str, table: str, people: Sequence[str], actor: str) -> list[BudgetRecord]:
+        """From now on each of these people has a budget of their own, on the same terms, and nobody uses the shared
+        one."""
+        with self._file.writing() as db:
+            book, at = PeopleBook(db), now()
+            shared = self._known_budget(db, budget)
+            charged = self._standing(db, budget).charges > 0
+            owner_rows.refuse_closed(db, budget, table)
+            _refuse(people_rules.agreement_fault(book, budget, table, people, charged, actor, at[:10]))
+            self._append(db, "agreement", budget, "", actor, people_rules.agreement_body(table, people), "", at)
+            opened = []
+            for person in sorted(set(people)):
+                record = replace(shared, id=apart_id(budget, person), at=at)
+                if self._budget(db, record.id) is None:
+                    self._append(db, "budget", record.id, "", actor, record.body(), "", at)
+                    opened.append(record)
+            return opened
+
+    # For what ledger.py writes
+
+    def _payer(
+        self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation], costs: Sequence[Cost], day: str
+    ) -> Payer | None:
+        """The grant that pays for all of these questions; None where nobody signs in, and for practice budgets."""
+        book, actor = PeopleBook(db), wanted[0]["actor"]
+        if not book.served():
+            return None
+        if any(question["actor"] != actor for question in wanted):
+            raise AllowanceError(people_rules.NO_RIGHT)
+        fault = people_rules.asking_fault(book, record, actor)
+        if fault == "people.kept_apart" and not book.agreed_with(record.id, wanted[0]["table"]):
+            raise BudgetExceeded("people.shared_exceeded")  # an agreement that somebody else's people made is not told
+        _refuse(fault)
+        if record.kind == "practice":
+            return None
+        found = [grants_for_all(book, record, wanted, day, key) for key in (True, False)]
+        if not found[1]:
+            raise AllowanceError("people.no_grant")
+        if not found[0]:
+            raise AllowanceError("people.question_not_granted")
+        payers = payers_of(book, record, wanted[0]["table"], found[0])
+        fitting = (one for one in payers if people_rules.fits(record.rule, one.grant, one.held, one.meter, costs))
+        payer = next(fitting, None)
+        if payer is None:
+            raise grant_exceeded(record, max(payers, key=lambda one: people_rules.room(one.grant, one.held)), costs)
+        return payer
+
+    def _sums(
+        self,
+        db: Database,
+        record: BudgetRecord,
+        payer: Payer | None,
+        question: Reservation,
+        paid: Cost,
+        before: Standing,
+    ) -> Sums | None:
+        """The holder's and the table's sums with this question, and the approved wish that it uses up."""
+        if payer is None:
+            return None
+        book, table, wish = PeopleBook(db), question["table"], ""
+        if people_rules.waits(record.rule, book.limit(base_of(record.id), table), before, paid):
+            approved = people_rules.approval(book, question["actor"], record.id, table, question["claim"])
+            if approved is None:
+                raise AllowanceError("people.waits")
+            wish = approved.id
+        own, of_table = book.own(record.id, payer.grant.to), book.of_table(record.id, table)
+        held, meter = book.held(record, payer.grant.to), book.meter(record.id, table)
+        if not people_rules.fits(record.rule, payer.grant, held, meter, [paid]):  # a plan over tables of two meters
+            raise grant_exceeded(record, Payer(payer.grant, own, held, meter), [paid])
+        takes = people_rules.moves(record.rule, meter, [paid])
+        more = _more(own, question, paid), _more(of_table, question, paid)
+        return Sums(payer.grant.to, *more, takes, held.moved + takes, wish)
+
+    def _refuse_step(self, db: Database, charge: Charge, claim: JsonObject) -> None:
+        book, record = PeopleBook(db), self._known_budget(db, charge.budget)
+        if not book.served():
+            return
+        _refuse(people_rules.asking_fault(book, record, charge.actor))
+        if record.kind == "practice":
+            return
+        under, keys = "" if charge.sums is None else charge.sums.under, people_rules.step_keys(charge.claim, claim)
+        _refuse(people_rules.step_fault(book, charge.actor, charge.budget, charge.table, under, keys, now()[:10]))
+
+    def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
+        _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
+
+    def _refuse_protecting(self, db: Database, budget: str, table: str, actor: str) -> None:
+        """It is an owner's act, on a budget that pays for no table of somebody else's: it would change that one too.
+        Where people keep apart, each has a budget of their own, with charges of their own."""
+        self._refuse_act(db, budget, table, actor)
+        _refuse(people_rules.protect_fault(PeopleBook(db), budget, actor))
+
+    def _role(self, db: Database, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> Role | None:
+        book = PeopleBook(db)
+        if on and book.has(person, role, table):
+            return None
+        if table and not people_rules.is_own(self._known_budget(db, budget)):
+            raise AllowanceError("act.practice")
+        _refuse(people_rules.role_fault(book, person, role, table, on, actor, budget))
+        if book.has(person, role, table) == on:
+            return None
+        body = people_rules.role_body(person, role, table, on)
+        return Role.from_row(self._append(db, "role", budget, "", actor, body, "", now()))
+
+    def _grant(
+        self,
+        db: Database,
+        budget: str,
+        table: str,
+        to: str,
+        share: Fraction,
+        questions: Sequence[str],
+        until: str,
+        actor: str,
+    ) -> Grant:
+        if not people_rules.is_own(self._known_budget(db, budget)):
+            raise AllowanceError("act.practice")
+        wanted = Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until)
+        _refuse(people_rules.grant_fault(PeopleBook(db), wanted))
+        body = people_rules.grant_body(table, to, wanted.share, wanted.questions, until)
+        return Grant.from_row(self._append(db, "grant", budget, "", actor, body, "", now()))
+
+    def _append(
+        self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
+    ) -> JsonObject:
+        raise NotImplementedError
+
+
+def _approved(
+    book: PeopleBook, wanted: Wanted, given: Fraction, answer: str, day: str
+) -> tuple[Fraction, tuple[str, ...], str]:
+    """The share, questions and last day of the grant that an approved wish becomes. A wish is for a share in all, so
+    what the person's groups were given counts towards it. The limits on questions and days stay: those of the person's
+    own last grant, also of one that was taken back, else of the narrowest by which they may ask."""
+    live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
+    groups = [grant for grant in live if grant.to != wanted.actor]
+    share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))
+    if answer == YES:  # by which nobody has less than before
+        share = max([share, *(grant.share for grant in live if grant.to == wanted.actor)])
+    last = book.last_given(wanted.budget, wanted.table, wanted.actor)
+    if groups and (last is None or (last.until and last.until < day)):
+        last = min(groups, key=lambda grant: (grant.questions == ALL_QUESTIONS, grant.until or "~", grant.share))
+    return (share, ALL_QUESTIONS, "") if last is None else (share, last.questions, last.until)
+
+
+def grants_for_all(
+    book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], day: str, only_allowed: bool
+) -> list[Grant]:
+    """The live grants that cover every one of these questions."""
+    found: list[Grant] | None = None
+    for question in wanted:
+        grants = people_rules.grants_for(book, question["actor"], record.id, question["table"], day)
+        if only_allowed:
+            grants = [grant for grant in grants if grant.allows(str(question["claim"].get("key", "")))]
+        holders = {grant.to: grant for grant in grants}
+        if found is None:
+            found = grants
+        else:  # of two tables the smaller share counts
+            both = [(one, holders[one.to]) for one in found if one.to in holders]
+            found = [min(pair, key=lambda grant: grant.share) for pair in both]
+    return found or []
+
+
+def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequence[Grant]) -> list[Payer]:
+    meter = book.meter(record.id, table)
+    return [Payer(one, book.own(record.id, one.to), book.held(record, one.to), meter) for one in grants]
+
+
+def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
+    """What the questions take of the person's share, and what is left of it: as their meter says. Where it is their
+    part of δ that does not suffice, that."""
+    moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
+    if moves <= room:
+        wanted = sum((paid.delta for paid in costs), Fraction(0))
+        left_delta = people_rules.delta_room(record.rule, payer.grant, payer.held)
+        return BudgetExceeded("people.exceeded_delta", price=wanted, left=left_delta)
+    takes, left = moves / payer.grant.share, room / payer.grant.share
+    return BudgetExceeded("people.exceeded", price=up(takes * 100, _SHOWN), left=down(left * 100, _SHOWN))
+
+
+def _more(standing: Standing, question: Reservation, paid: Cost) -> Standing:
+    return Standing(standing.totals.plus(paid), standing.history.plus(question["loss"]))
+
+
+def _refuse(code: str | None) -> None:
+    if code is not None:
+        raise AllowanceError(code)
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
 
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
 BUDGET_KINDS = ("private", "practice")
-_SHOWN = 100  # refusals show 0.01 %: the price rounded up, what is left rounded down, so they never look equal
+# refusals show 0.01 %: the price rounded up, what is left rounded down, so they never look equal
 
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 
@@ -149,28 +1077,28 @@ class Ledger(PeopleLedger):
         self._watch.before_spending()
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
-            known = session_rows.find(db, session, step)
+            known = find_step(db, session, step)
             if known is not None:
                 if canonical(known.claim) != canonical(claim):
                     raise AllowanceError("session.step_reused")
                 return known
             self._file.refuse_full()
             self._watch.refuse_broken(db)
-            asked = session_rows.refuse_over(db, charge)
+            asked = refuse_over_session(db, charge)
             if self._outlived(db, charge):
                 raise AllowanceError("session.protected")
             self._refuse_step(db, charge, claim)
             owner_rows.refuse_closed(db, charge.budget, charge.table)
             at = _now()
             claim = self._listed(db, charge.budget, actor, claim, at)
-            body = session_rows.step_body(charge.table, asked + 1, step, worker, claim)
+            body = step_body(charge.table, asked + 1, step, worker, claim)
             row = self._append(db, "step", charge.budget, session, actor, body, "", at)
         return Burned.from_row(row, fresh=True)
 
     def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
         """Record the outcome of a used step, `part` or `lost`, once; a second outcome is ignored."""
         with self._file.writing() as db:
-            burned = session_rows.numbered(db, session, index)
+            burned = step_numbered(db, session, index)
             if burned is None:
                 raise AllowanceError("session.unknown")
             if burned.told is None:
@@ -183,9 +1111,9 @@ class Ledger(PeopleLedger):
         """Close a session for good; the charge stays. If it was ended before, the first row counts."""
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
-            if session_rows.ended(db, session):
+            if session_ended(db, session):
                 return
-            body = canonical({"table": charge.table, "asked": session_rows.asked(db, session)})
+            body = canonical({"table": charge.table, "asked": steps_asked(db, session)})
             self._append(db, "ended", charge.budget, session, actor, body, "", _now())
 
     def close_table(self, kind: str, budget: str, table: str, actor: str) -> Act:

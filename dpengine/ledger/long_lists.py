@@ -17,8 +17,8 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 
-from dpengine.core.canonical import canonical
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.store import Database
 
 KIND = "list"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger.address import SETTING, address_set, mark_of
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
@@ -35,7 +35,7 @@ def opened_anywhere(path: Path) -> Iterator[Iterator[JsonObject]]:
         with opened(path) as rows:
             yield rows
         return
-    from dpengine.ledger.postgres_link import rows_in
+    from dpengine.ledger.postgres_store import rows_in
 
     with rows_in(address) as rows:
         yield rows

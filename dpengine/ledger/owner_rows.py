@@ -22,11 +22,11 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import JsonObject
 from dpengine.declared.unit import Unit
-from dpengine.ledger.people_rows import base_of
+from dpengine.ledger.people_rules import base_of
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, Raised, Standing, act_of, by_row, newer_of, standing_after
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database

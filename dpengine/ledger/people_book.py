@@ -7,10 +7,9 @@ import json
 from fractions import Fraction
 
 from dpengine.accountant.filter import Totals
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger import owner_rows, people_rules
-from dpengine.ledger.people_rows import NO, OWNER, Decision, Grant, Role, Wanted, is_group
-from dpengine.ledger.people_rules import HolderPart
+from dpengine.ledger.people_rules import NO, OWNER, Decision, Grant, HolderPart, Role, Wanted, is_group
 from dpengine.ledger.rows import BudgetRecord, Charge, Standing, Sums, standing_after, standing_from, sums_of
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database

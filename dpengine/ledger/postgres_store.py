@@ -16,32 +16,592 @@ spent; if nobody can be asked, the question is refused, and asked again under it
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import TypeVar, cast
+from types import ModuleType
+from typing import Protocol, TypeVar, cast
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
 from dpengine.core.space import refuse_full
+from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.address import SETTING, Address
 from dpengine.ledger.high_water import Anchor, Mark, refuse_older
-from dpengine.ledger.postgres_alive import Alive
-from dpengine.ledger.postgres_guards import described, expected
-from dpengine.ledger.postgres_link import Link, all_rows, broken, driver, spoken
-from dpengine.ledger.postgres_sql import Function, parts_of
+from dpengine.ledger.rows import COLUMNS
 from dpengine.ledger.sqlite_file import SCHEMA, VERSION, anchor_path, head_of
-from dpengine.ledger.store import Database
+from dpengine.ledger.store import Database, Values
+
+# The ledger's SQL as Postgres understands it, made from SQLite's (store.py says why).
+#
+# What differs, and what becomes of it:
+#
+#     ?, :name                        %s, %(name)s
+#     json_extract(body, '$.x')       a function of ours of that name; json_number where the value is a number, because
+#                                     a text is not compared with a number here; json_true for a truth
+#     json_each(list)                 each_of(list), a function of ours
+#     GLOB 'p-*', a IS NOT (…)        LIKE 'p-%', IS DISTINCT FROM (…)
+#     INDEXED BY name, STRICT         nothing: Postgres chooses its indexes, and is always strict
+#     LIMIT -1                        no limit
+#     INTEGER, TEXT                   bigint, text COLLATE "C": sorted and compared by bytes
+#     CREATE TRIGGER … WHEN …         a function in plpgsql and a trigger that calls it. One against DELETE is against
+#                                     TRUNCATE too, which has no rows to fire for; none is switched off by a session's
+#                                     replication role
+#
+# Postgres alone has `within_the_rule`: it adds and compares the Fractions of a charge exactly, which SQLite's integers
+# cannot. A charge must begin where the last one of its budget ended, lower none of the sums, and end within the
+# budget's rule. So a writer that skips the engine exceeds no cap by what its rows say; that a row says too little of a
+# loss is found by `verify`, which computes every cost anew.
+
+_NUMBERS = ("$.index", "$.claim.parameters.questions")
+_EXTRACTED = re.compile(r"json_extract\((\w+(?:\.\w+)?), '([^']+)'\)")
+_TRUTH = re.compile(r"coalesce\(\(SELECT json_extract\(body, '\$\.on'\)(.*?)LIMIT 1\), 0\)", re.DOTALL)
+_GLOB = re.compile(r"GLOB '([^'*]*)\*'")
+_IS_NOT = re.compile(r"IS NOT (?=\(|coalesce\()")
+_INDEXED = re.compile(r" INDEXED BY \w+")
+_NAMED = re.compile(r"(?<![:\w]):([a-z]+)")
+_TRIGGER = re.compile(
+    r"CREATE TRIGGER (\w+) BEFORE (INSERT|UPDATE|DELETE) ON (\w+)\s+(?:WHEN (.*?)\s+)?"
+    r"BEGIN SELECT RAISE\(ABORT, '([^']*)'\); END",
+    re.DOTALL,
+)
+_UNKNOWN = re.compile(r"\b(PRAGMA|rowid|OR REPLACE|OR IGNORE|json_set|GLOB|RAISE\(|strftime)\b")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of ours in the schema. Postgres keeps its source word for word, so it can be compared."""
+
+    name: str
+    takes: str
+    gives: str
+    language: str
+    volatility: str  # i: the same for the same, so an index may be built on it; v: reads tables
+    source: str
+
+    def create(self, schema: str) -> str:
+        kind = "IMMUTABLE PARALLEL SAFE" if self.volatility == "i" else "VOLATILE"
+        where = f" SET search_path = {schema}, pg_temp" if self.language == "plpgsql" else ""
+        head = f"CREATE OR REPLACE FUNCTION {self.name}({self.takes}) RETURNS {self.gives} LANGUAGE {self.language}"
+        return f"{head} {kind}{where} AS $source${self.source}$source$"
+
+
+Part = str | Function
+
+_AT = "body::json #>> string_to_array(substr(path, 3), '.')"
+_DENOMINATOR = "SELECT coalesce(nullif(split_part($1, '/', 2), ''), '1')::numeric"
+FUNCTIONS = (
+    Function("json_extract", "body text, path text", "text", "sql", "i", f"SELECT {_AT}"),
+    Function("json_number", "body text, path text", "bigint", "sql", "i", f"SELECT ({_AT})::bigint"),
+    Function("json_true", "body text, path text", "boolean", "sql", "i", f"SELECT ({_AT}) = 'true'"),
+    Function("each_of", "list text", "TABLE (value text)", "sql", "i", "SELECT json_array_elements_text(list::json)"),
+    Function("numerator", "text", "numeric", "sql", "i", "SELECT split_part($1, '/', 1)::numeric"),
+    Function("denominator", "text", "numeric", "sql", "i", _DENOMINATOR),
+    Function(  # a ≤ b for two Fractions, exactly
+        "at_most", "a text, b text", "boolean", "plpgsql", "i",
+        " BEGIN RETURN numerator(a) * denominator(b) <= numerator(b) * denominator(a); END ",
+    ),
+    Function(
+        "plus", "a text, b text", "text", "plpgsql", "i",
+        " BEGIN RETURN concat(numerator(a) * denominator(b) + numerator(b) * denominator(a),"
+        " '/', denominator(a) * denominator(b)); END ",
+    ),
+)  # fmt: skip
+
+_WITHIN = """
+DECLARE
+    base text := CASE WHEN NEW.budget ~ ':p-[0-9a-f]{32}$' THEN left(NEW.budget, -35) ELSE NEW.budget END;
+    rule json := (SELECT body::json -> 'rule' FROM entries WHERE kind = 'budget' AND budget = NEW.budget);
+    cap text := coalesce((SELECT json_extract(body, '$.to') FROM entries WHERE kind IN ('seal', 'forget', 'raise')
+        AND budget = base AND kind = 'raise' ORDER BY seq DESC LIMIT 1), rule ->> 'epsilon');
+    last json := coalesce((SELECT totals::json -> 'after' FROM entries WHERE seq = greatest(
+        (SELECT max(seq) FROM entries WHERE kind = 'charge' AND budget = NEW.budget),
+        (SELECT max(seq) FROM entries WHERE kind = 'protect' AND budget = NEW.budget))),
+        '{"epsilon":"0","renyi":"0","delta":"0"}');
+    was json := NEW.totals::json -> 'before';
+    now json := NEW.totals::json -> 'after';
+BEGIN
+    IF (was ->> 'epsilon' IS DISTINCT FROM last ->> 'epsilon') OR (was ->> 'renyi' IS DISTINCT FROM last ->> 'renyi')
+        OR (was ->> 'delta' IS DISTINCT FROM last ->> 'delta')
+        OR (was ->> 'epsilon' IS NULL AND now ->> 'epsilon' IS NOT NULL)
+        OR NOT coalesce(at_most(was ->> 'epsilon', now ->> 'epsilon'), true)
+        OR at_most(was ->> 'renyi', now ->> 'renyi') IS NOT TRUE
+        OR at_most(was ->> 'delta', now ->> 'delta') IS NOT TRUE
+    THEN RAISE EXCEPTION 'a charge begins where the last one ended, and gives nothing back'; END IF;
+    IF NOT (coalesce(at_most(now ->> 'epsilon', cap), false)
+            OR coalesce(at_most(plus(now ->> 'renyi', rule ->> 'c'), cap), false))
+        OR at_most(now ->> 'delta', rule ->> 'delta_reserve') IS NOT TRUE
+    THEN RAISE EXCEPTION 'a charge stays within its budget'; END IF;
+    RETURN NEW;
+END """
+
+
+def _guard(name: str, source: str) -> Function:
+    return Function(name, "", "trigger", "plpgsql", "v", source)
+
+
+RULE = (
+    _guard("within_the_rule", _WITHIN),
+    "CREATE TRIGGER within_the_rule BEFORE INSERT ON entries FOR EACH ROW"
+    " WHEN (NEW.kind IN ('charge', 'protect')) EXECUTE FUNCTION within_the_rule()",
+    "ALTER TABLE entries ENABLE ALWAYS TRIGGER within_the_rule",
+)
+
+
+@lru_cache(maxsize=500)
+def asked(sql: str, with_values: bool) -> str:
+    """A query, and with values its places for them."""
+    told = _INDEXED.sub("", _expressions(sql)).replace("LIMIT ?", "LIMIT nullif(?, -1)")
+    _refuse_unknown(told)
+    if not with_values:
+        return told
+    return _NAMED.sub(r"%(\1)s", told.replace("%", "%%").replace("?", "%s"))
+
+
+def made(statement: str) -> list[Part]:
+    """A statement of the schema: itself, or for a trigger its function and the trigger that calls it."""
+    found = _TRIGGER.fullmatch(statement.strip())
+    if found is None:
+        told = re.sub(r"\bINTEGER\b", "bigint", re.sub(r"\bTEXT\b", 'text COLLATE "C"', _expressions(statement)))
+        told = re.sub(r"\)\s*STRICT$", ")", told)
+        _refuse_unknown(told)
+        return [told]
+    name, act, table, when, says = found.groups()
+    refusal = f"RAISE EXCEPTION '{says}';"
+    if when is None:
+        source, each = f" BEGIN {refusal} END ", "STATEMENT"
+        act = "DELETE OR TRUNCATE" if act == "DELETE" else act
+    else:
+        source, each = f" BEGIN IF ({_expressions(when)}) THEN {refusal} END IF; RETURN NEW; END ", "ROW"
+    _refuse_unknown(source)
+    call = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH {each} EXECUTE FUNCTION {name}()"
+    return [_guard(name, source), call, f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}"]
+
+
+def parts_of(schema: Iterable[str]) -> list[Part]:
+    """All that the database gets: functions of ours, tables, indexes and triggers."""
+    return [*FUNCTIONS, *(part for statement in schema for part in made(statement)), *RULE]
+
+
+def _expressions(sql: str) -> str:
+    told = _TRUTH.sub(r"coalesce((SELECT json_true(body, '$.on')\1LIMIT 1), false)", sql)
+    told = _EXTRACTED.sub(lambda found: _extract(*found.groups()), told)
+    told = _GLOB.sub(r"LIKE '\1%'", told).replace("json_each(", "each_of(")
+    return _IS_NOT.sub("IS DISTINCT FROM ", told)
+
+
+def _extract(body: str, path: str) -> str:
+    return f"{'json_number' if path in _NUMBERS else 'json_extract'}({body}, '{path}')"
+
+
+def _refuse_unknown(sql: str) -> None:
+    if found := _UNKNOWN.search(sql):
+        raise ValueError(f"this SQL has no form for Postgres yet: {found.group()}")
+
+
+# One connection to the database that a ledger is kept in, and our own sentences for what can go wrong with it.
+#
+# psycopg is imported when an address is used, and never otherwise. None of its errors is passed on: they may quote a
+# statement, an address or a row. What a person reads is one of our sentences, and whoever asks again is charged once,
+# because a request that was charged before is found by its id.
+
+NEEDS = "requirements-postgres.txt"
+_PAGE = 500
+_PATIENCE = 5.0
+_LOCKED = ("55P03", "57014", "40001", "40P01")  # no lock within our patience; cancelled; would not serialise; deadlock
+_UNWRITABLE = ("25006", "42501", "53100", "53200", "58030")  # read-only, no right, disk or memory full, i/o
+_UNKNOWN_USER = ("28P01", "28000", "42501")
+_GONE = ("42P01", "3F000")  # no such table or schema
+_ENDED = ("57P01", "57P02", "57P03", "57P05", "25P03")  # the server stops, starts, or gave up on this connection
+# A machine that vanished is noticed by both ends within a minute, so that its locks are free again.
+_ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_SETTINGS = {
+    "synchronous_commit": "on",  # whatever the server, the database or the role has as a default
+    "default_transaction_isolation": "read committed",  # each statement sees what stood when the write lock was given
+    "default_transaction_read_only": "off",
+    "idle_in_transaction_session_timeout": "60s",  # a machine that froze in the middle of a write holds up nobody else
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+    "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+}
+
+
+def driver() -> ModuleType:
+    try:
+        return import_module("psycopg")
+    except ImportError:
+        raise AllowanceError("ledger.no_driver", file=NEEDS) from None
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """psycopg's errors as our sentences."""
+    psycopg = driver()
+    try:
+        yield
+    except psycopg.Error as error:
+        code = code_for(error)
+        if code is None:  # a mistake in this program, not something a person can put right
+            raise
+        raise AllowanceError(code) from None
+    except OSError:
+        raise AllowanceError("ledger.unwritable") from None
+
+
+def code_for(error: Exception) -> str | None:
+    state = state_of(error)
+    if state in _LOCKED:
+        return "ledger.locked"
+    if state in _UNWRITABLE:
+        return "ledger.database_unwritable"
+    if state in _GONE:
+        return "ledger.database_gone"
+    if broken(error):
+        return "ledger.unreachable"
+    return None if state.startswith("42") else "ledger.damaged"
+
+
+def broken(error: Exception) -> bool:
+    """Is it the connection that failed, and not what was asked through it?"""
+    state = state_of(error)
+    return state in _ENDED or state.startswith("08") or (not state and isinstance(error, driver().OperationalError))
+
+
+def state_of(error: Exception) -> str:
+    return getattr(error, "sqlstate", None) or ""
+
+
+class Fetched(Protocol):
+    """A cursor of psycopg, as far as it is used here."""
+
+    itersize: int
+    statusmessage: str | None
+
+    def execute(self, sql: str) -> Fetched: ...
+    def fetchone(self) -> JsonObject | None: ...
+    def fetchall(self) -> list[JsonObject]: ...
+    def __iter__(self) -> Iterator[JsonObject]: ...
+    def __enter__(self) -> Fetched: ...
+    def __exit__(self, *error: object) -> None: ...
+
+
+class _Info(Protocol):
+    transaction_status: int
+
+
+class Connection(Protocol):
+    """A connection of psycopg, as far as it is used here."""
+
+    closed: bool
+    broken: bool
+    info: _Info
+
+    def execute(self, sql: str, values: Values | None = None) -> Fetched: ...
+    def cursor(self, name: str) -> Fetched: ...
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class Link:
+    """A connection, used by one thread at a time. Statements are SQLite's (postgres_sql.py)."""
+
+    def __init__(self, address: Address, patience: float) -> None:
+        self.pid = os.getpid()
+        self.used = time.monotonic()
+        connection = _connect(address, patience)
+        self._pg = connection
+        _links.add(self)
+        self.close = weakref.finalize(self, _close, connection, self.pid)
+        try:
+            own = {"lock_timeout": f"{max(int(patience * 1000), 1)}ms"}
+            told = "; ".join(f"SET {name} = '{value}'" for name, value in (_SETTINGS | own).items())
+            connection.execute(f"{told}; SET search_path = {address.schema}, pg_temp")
+        except driver().Error as error:
+            self.close()
+            raise AllowanceError(code_for(error) or "ledger.unreachable") from None
+
+    @property
+    def conn(self) -> Link:
+        return self
+
+    def execute(self, sql: str, values: Values = (), /) -> Fetched:
+        return self.plain(asked(sql, bool(values)), values)
+
+    def plain(self, sql: str, values: Values = ()) -> Fetched:
+        """A statement in Postgres's own words."""
+        return self._pg.execute(sql, values or None)
+
+    def query(self, sql: str, params: Values | None = None) -> Iterable[JsonObject]:
+        return iter(self.execute(sql, params or ()).fetchall())
+
+    def walk(self, sql: str) -> Iterator[JsonObject]:
+        """A long answer a few rows at a time, inside a transaction."""
+        with self._pg.cursor(name=f"walk_{time.monotonic_ns()}") as cursor:
+            cursor.itersize = _PAGE
+            cursor.execute(asked(sql, False))
+            yield from cursor
+
+    @contextmanager
+    def atomic(self) -> Iterator[Link]:
+        if self.busy:  # inside a write nobody else writes
+            yield self
+            return
+        self.plain("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield self
+        finally:
+            self.undo()
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """What is done inside is undone at its end."""
+        begin, end = ("SAVEPOINT passing", "ROLLBACK TO SAVEPOINT passing") if self.busy else ("BEGIN", "ROLLBACK")
+        self.plain(begin)
+        try:
+            yield
+        finally:
+            if self.open:
+                self.plain(end)
+
+    @property
+    def busy(self) -> bool:
+        """Is a transaction open?"""
+        return bool(self._pg.info.transaction_status != 0)
+
+    def undo(self) -> None:
+        with suppress(driver().Error):  # a connection that broke has nothing left to undo
+            if self.busy:
+                self.plain("ROLLBACK")
+
+    def value(self, sql: str, values: Values = ()) -> Json:
+        """The one figure that a statement in Postgres's own words gives."""
+        row = self.plain(sql, values).fetchone()
+        return None if row is None else next(iter(row.values()))
+
+    def forked(self) -> None:
+        """A forked child must not keep its parent's connection, and with it its locks, after the parent has ended."""
+        with suppress(OSError, driver().Error), open(os.devnull, "rb+") as nothing:
+            os.dup2(nothing.fileno(), self._pg.fileno(), inheritable=False)
+
+    @property
+    def open(self) -> bool:
+        return not (self._pg.closed or self._pg.broken)
+
+    def answers(self) -> bool:
+        """Is somebody still at the other end?"""
+        try:
+            self.plain("SELECT 1")
+        except driver().Error:
+            return False
+        return self.open
+
+
+def all_rows(link: Link, schema: str) -> Iterator[JsonObject]:
+    """Every row, oldest first; inside a transaction."""
+    return link.walk(f"SELECT {', '.join(COLUMNS)} FROM {schema}.entries ORDER BY seq")
+
+
+@contextmanager
+def rows_in(address: Address) -> Iterator[Iterator[JsonObject]]:
+    """The rows of a ledger that is only read."""
+    with spoken(), closing(Link(address, _PATIENCE)) as link, link.atomic():
+        yield all_rows(link, address.schema)
+
+
+def _connect(address: Address, patience: float) -> Connection:
+    """Tried until our patience ends: a server that is started anew is back within seconds."""
+    psycopg, rows = driver(), import_module("psycopg.rows")
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection: Connection = psycopg.connect(
+                address.given,
+                autocommit=True,
+                row_factory=rows.dict_row,
+                application_name=f"allowance {address.schema}",
+                **({"connect_timeout": 10} if "connect_timeout" not in address.given else {}),
+                **_ALIVE,
+            )
+            return connection
+        except (psycopg.Error, UnicodeError, ValueError) as error:
+            state = state_of(error)
+            told = str(error) if isinstance(error, psycopg.OperationalError) else ""
+            if state in _UNKNOWN_USER or "password" in told or "authentication" in told:
+                code = "ledger.stranger"
+            elif not told or time.monotonic() >= deadline:
+                code = "ledger.unreachable"
+            else:
+                code = ""
+        if code:  # raised outside the handler: the driver's error must not stand behind ours
+            raise AllowanceError(code)
+        time.sleep(0.1)
+
+
+_links: weakref.WeakSet[Link] = weakref.WeakSet()
+_inherited: list[Connection] = []
+
+
+def _after_fork() -> None:
+    for link in list(_links):
+        link.forked()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _close(connection: Connection, pid: int) -> None:
+    if os.getpid() == pid:
+        connection.close()
+    else:
+        _inherited.append(connection)  # after a fork: to close it would end the parent's
+
+
+# Which processes, on whichever machine, spend from a ledger in Postgres.
+#
+# Each holds a session's advisory lock under its name. The server frees it with the connection: on kill -9, and within a
+# minute when a machine vanishes. A lock that is free while its process lives, because the server was started anew,
+# declares nobody dead: the kernel's lock in the folder counts too (workers.py), and the next charge takes it again.
+
+_LOOK_AGAIN = 0.05
+_LISTED = (
+    "SELECT objid::bigint AS name FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
+    " AND mode = 'ExclusiveLock' AND classid::bigint = %s"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+
+class Alive:
+    def __init__(self, address: Address, wait: float, connected: Callable[[], Link]) -> None:
+        self._ledger, self._wait, self._connected = address.lock("worker") % 2**32, wait, connected
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid, self._lock = os.getpid(), threading.Lock()
+        self._link: Link | None = None
+        self._worker = ""
+
+    def announce(self, worker: str) -> bool:
+        if self._pid != os.getpid():
+            self._begin()  # a forked child leaves its parent's connection alone
+        with self._lock:
+            if self._worker == worker and self._link is not None and self._link.answers():
+                return False
+            self._drop()
+            link = self._link = self._connected()
+            deadline = time.monotonic() + self._wait
+            while not link.value("SELECT pg_try_advisory_lock(%s, %s)", self._name(worker)):
+                if time.monotonic() > deadline:  # the server has not noticed yet that an older connection broke
+                    raise AllowanceError("ledger.locked")
+                time.sleep(_LOOK_AGAIN)
+            self._worker = worker
+            return True
+
+    def hears(self, db: Link, worker: str) -> bool:
+        """The lock is tried as a shared one, so two that ask at once do not take each other for the worker."""
+        return not db.value("SELECT pg_try_advisory_xact_lock_shared(%s, %s)", self._name(worker))
+
+    def others(self, db: Link) -> list[str]:
+        return [format(row["name"], "08x") for row in db.plain(_LISTED, [self._ledger])]
+
+    def leave(self) -> None:
+        if self._pid == os.getpid():
+            with self._lock:
+                self._drop()
+
+    def _drop(self) -> None:
+        link, self._link, self._worker = self._link, None, ""
+        if link is not None:
+            link.close()
+
+    def _name(self, worker: str) -> list[int]:
+        """The two numbers of a worker's lock: the ledger's, and how the worker's name begins."""
+        return [_signed(self._ledger), _signed(int(worker[:8], 16))]
+
+
+def _signed(number: int) -> int:
+    return number - 2**32 if number >= 2**31 else number
+
+
+# Are the tables, indexes, triggers and functions of a ledger in Postgres the ones that this program makes?
+#
+# Postgres keeps the source of a function word for word, and of everything else a normal form of its own. So `verify`
+# makes the tables once more, as temporary ones that vanish with the transaction, and compares what the catalogue says
+# of both. For that the role needs no right but the usual one to make temporary tables.
+
+_TABLES = "('entries', 'looks')"
+_OF = f"JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s AND c.relname IN {_TABLES}"
+_DESCRIBED = f"""
+    SELECT concat_ws(' ', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, o.collname,
+            pg_get_expr(d.adbin, d.adrelid)) AS told
+        FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        LEFT JOIN pg_collation AS o ON o.oid = a.attcollation
+        LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum {_OF}
+    UNION ALL SELECT concat_ws(' ', c.relname, c.relkind, c.relrowsecurity, c.relforcerowsecurity, c.relhasrules,
+            c.relhassubclass, c.relispartition) FROM pg_class AS c {_OF}
+    UNION ALL SELECT concat_ws(' ', pg_get_indexdef(i.indexrelid), i.indisvalid, i.indisready, i.indisunique,
+            i.indimmediate) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indrelid {_OF}
+    UNION ALL SELECT concat_ws(' ', pg_get_triggerdef(t.oid), t.tgenabled)
+        FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid {_OF} AND NOT t.tgisinternal
+    UNION ALL SELECT concat_ws(' ', c.relname, k.conname, k.contype, pg_get_constraintdef(k.oid))
+        FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid {_OF}
+"""
+_FUNCTIONS = """
+    SELECT p.proname AS name, l.lanname AS language, p.provolatile AS volatility, p.prosecdef AS definer,
+        pg_get_function_arguments(p.oid) AS takes, pg_get_function_result(p.oid) AS gives, p.prosrc AS source,
+        coalesce(p.proconfig, '{}') AS settings
+    FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace JOIN pg_language AS l ON l.oid = p.prolang
+    WHERE n.nspname = %(schema)s
+"""
+
+
+def described(link: Link, schema: str) -> set[str]:
+    """What stands in the database."""
+    functions = {
+        " ".join(map(str, row.values())).replace('"', "") for row in link.plain(_FUNCTIONS, {"schema": schema})
+    }
+    return functions | _told(link, schema)
+
+
+def expected(link: Link, schema: str) -> set[str]:
+    """What would stand there if it were made now."""
+    told = set()
+    parts = parts_of(SCHEMA)
+    for part in parts:
+        if isinstance(part, Function):
+            where = [f"search_path={schema}, pg_temp"] if part.language == "plpgsql" else []
+            gives = part.gives.replace("TABLE (", "TABLE(")
+            row = (part.name, part.language, part.volatility, False, part.takes, gives, part.source, where)
+            told.add(" ".join(map(str, row)).replace('"', ""))
+    with link.passing():
+        link.plain(f"SET LOCAL search_path = pg_temp, {schema}")
+        for part in parts:
+            if isinstance(part, str):
+                link.plain(part.replace("CREATE TABLE ", "CREATE TEMPORARY TABLE ", 1))
+        own = link.value("SELECT nspname FROM pg_namespace WHERE oid = pg_my_temp_schema()")
+        return told | _told(link, own)
+
+
+def _told(link: Link, schema: str) -> set[str]:
+    """What the catalogue says of the two tables, whichever schema they are in; "pg_temp" is its word for our own."""
+    rows = link.plain(_DESCRIBED, {"schema": schema})
+    return {row["told"].replace(f"{schema}.", "").replace("pg_temp.", "") for row in rows}
+
 
 T = TypeVar("T")
 _OLDEST = 130000  # pg_current_xact_id
 _IDLE = 8  # connections that are kept for the next reader
 _RESTED = 5.0  # seconds after which one is tried before it is used
 _KEPT = 500
-_LOOK_AGAIN = 0.05
+
 _LEAVING = 2.0  # seconds
 _OWN = (
     "CREATE TABLE edition (version bigint PRIMARY KEY)",  # of the tables

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 
-from dpengine.core.canonical import canonical
-from dpengine.core.json_types import JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import JsonObject
 from dpengine.ledger import long_lists
-from dpengine.ledger.people_rows import base_of
+from dpengine.ledger.people_rules import base_of
 from dpengine.ledger.store import Database, walked
 
 FEW = 12  # the first answers under every law; `repeated_answers` uses no more

@@ -22,9 +22,9 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.unit import Unit
 from dpengine.ledger import long_lists
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 
 T = TypeVar("T")
 Values = Sequence[Json] | JsonObject

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.amounts import BETA
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Ref, base

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.core.exact import read_number, text_of
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import FIT_OP, Predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpengine.core.json_types import Json
 from dpengine.core.printed import measured
+from dpengine.core.types import Json
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import AGAIN, MERGED, Grouped
 from dpengine.declared.schema import Number

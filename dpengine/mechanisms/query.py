@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from dpengine.accountant.loss import Loss, Together
 from dpengine.core.amounts import BETA, read_beta, read_epsilon
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Ends, Figures, Json, JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import Ends, Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts

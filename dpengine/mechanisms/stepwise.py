@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.mechanisms.query import Progress, Query, Raw, Released, ReleaseTools, Statistic
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed

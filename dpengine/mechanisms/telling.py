@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from dpengine.core.json_types import Ends, Json
+from dpengine.core.types import Ends, Json
 
 FEW = "few"  # too few people for this noise
 APART = "apart"  # the groups cannot be told apart

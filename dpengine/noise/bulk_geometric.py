@@ -20,8 +20,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.core.arrays import Integers
 from dpengine.core.exact import ceiling, floor
+from dpengine.core.types import Integers
 
 Words = npt.NDArray[np.uint64]
 

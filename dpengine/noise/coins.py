@@ -19,8 +19,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import ceiling, exp_decimal, float_above, floor, ln_above
+from dpengine.core.types import Floats, Integers
 from dpengine.noise.bulk_geometric import WORD, Words, geometric
 
 _ROOM = 62  # selection weights are scaled to add up to about 2^62, so that int64 adds them exactly

@@ -44,7 +44,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.core.arrays import Floats, Integers
+from dpengine.core.types import Floats, Integers
 
 Wholes = npt.NDArray[np.object_]  # Python integers
 

@@ -32,7 +32,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpengine.core.arrays import Floats, Integers
+from dpengine.core.types import Floats, Integers
 from dpengine.noise.coins import Coins
 
 _ROOM = 2.0**60  # the integer weights of one cut add up to about this

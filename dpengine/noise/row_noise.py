@@ -30,8 +30,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from dpengine.core.arrays import Integers
 from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
+from dpengine.core.types import Integers
 from dpengine.noise.bulk_geometric import dyadic_above
 from dpengine.noise.coins import Coins
 from dpengine.noise.floors import farthest, least_error

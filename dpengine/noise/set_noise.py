@@ -24,8 +24,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpengine.core.arrays import Integers
 from dpengine.core.exact import decimal_of
+from dpengine.core.types import Integers
 from dpengine.noise.coins import Coins
 from dpengine.noise.floors import least_error
 from dpengine.noise.laws import Finite

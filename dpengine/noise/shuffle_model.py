@@ -25,7 +25,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpengine.core.arrays import Bits, Integers
+from dpengine.core.types import Bits, Integers
 from dpengine.noise.coins import Coins
 
 

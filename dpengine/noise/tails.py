@@ -10,8 +10,8 @@ from math import comb, isqrt
 
 import numpy as np
 
-from dpengine.core.arrays import Floats
 from dpengine.core.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
+from dpengine.core.types import Floats
 
 _DIGITS = Context(prec=60)
 _GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations

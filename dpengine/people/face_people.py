@@ -8,16 +8,16 @@ from fractions import Fraction
 
 from dpengine.accountant import filter
 from dpengine.asking.answers import Meter, claim_of, make_meter
+from dpengine.asking.exports import Deed, deed_of
 from dpengine.asking.release import new_request
-from dpengine.asking.statement import Deed, deed_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.ledger import people_rules
 from dpengine.ledger.exports import export_lines
 from dpengine.ledger.ledger import BudgetRecord
 from dpengine.ledger.people_book import PeopleBook
-from dpengine.ledger.people_rows import ALL_QUESTIONS, BARRED, Decision, Grant, Role, Wanted, apart_id
+from dpengine.ledger.people_rules import ALL_QUESTIONS, BARRED, Decision, Grant, Role, Wanted, apart_id
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.people import limiter, rights
 from dpengine.people.home import Standpoint

@@ -13,16 +13,15 @@ from dpengine.asking.answers import Meter, Preview, claim_of, make_meter
 from dpengine.asking.plan import Planner, PlanRow, Priced
 from dpengine.asking.sessions import BEST
 from dpengine.core.exact import down
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.ledger import people_rules
-from dpengine.ledger.ledger import BudgetRecord, Ledger, Standing
-from dpengine.ledger.people_acts import Payer, payers_of
+from dpengine.ledger.ledger import BudgetRecord, Ledger, Payer, Standing, payers_of
 from dpengine.ledger.people_book import PeopleBook
-from dpengine.ledger.people_rows import base_of
+from dpengine.ledger.people_rules import base_of
 from dpengine.ledger.rows import together
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.people.day import today
+from dpengine.people.home import today
 from dpengine.table import Table
 
 NOTHING = Fraction(0)

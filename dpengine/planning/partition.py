@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.asking.plan import Planner, Wish, tidy
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.strict_json import canonical
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import OneOf, Range
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms import catalogue

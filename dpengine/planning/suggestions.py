@@ -2,22 +2,181 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.exact import decimal_of, floor, text_of, up
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import ref_json
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.marginals.bins import readable
-from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.marginals.wanted import readable
+from dpengine.mechanisms.query import AnyQuery, Released
+from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.planning.opening import opening, room
+
+# Previews of an answer on a made-up table, from public facts only, drawn with the real mechanism.
+
+
+def coins() -> Coins:
+    return SystemCoins()
+
+
+def rehearse(query: AnyQuery, times: int) -> list[Released]:
+    column = query.facts.schema.columns.get(getattr(query, "column", ""))
+    shape = column.shape if isinstance(column, (Number, Date)) else "even"
+    statistic = query.need().imagine(query.facts.about, shape)
+    drawn = coins()
+    return [query.release(statistic, drawn) for _ in range(times)]
+
+
+# What would help where an answer would be mostly noise: a narrower range, fewer groups, another question that tells
+# much of the same for the same price, more of the allowance.
+#
+# Each lever is the question changed in one way, with its promise: public facts alone decide which are offered and in
+# what order. Whether a narrower range would still hold everybody is for whoever knows the file to say.
+
+WIDE, VERY_WIDE = 500, 2_000  # steps: of fewer, as of ages and marks, nobody leaves a part out
+NARROWER, MUCH_NARROWER = 2, 5  # times
+AT_END = Fraction(3, 4)  # of the range: a code beyond this may be why it is so wide
+WORTH = Fraction(9, 10)  # a lever leaves at most so much of the error
+
+
+@dataclass(frozen=True)
+class Lever:
+    """`query` is the changed question. `ends` are those of a narrower range, which must be declared first."""
+
+    kind: Literal["range", "groups", "bars", "top", "spend"]
+    query: AnyQuery
+    noise: Fraction  # how many times the error that would be too much
+    ends: tuple[Number, Number] | None = None
+
+
+def levers(
+    query: AnyQuery,
+    price: Callable[[AnyQuery], Fraction | None],
+    bought: Callable[[AnyQuery, Fraction], AnyQuery | None] = lambda query, share: None,
+    narrow: bool = True,
+    known: tuple[Fraction, Fraction] | None = None,
+) -> list[Lever]:
+    """The strongest first. `price` says what a question takes, or None where it does not fit any more; `bought` builds
+    another question for that price. Not `narrow`: cells were found outside the range already. `known` are the ends
+    between which paid answers about the column lie: no range is offered that leaves them out."""
+    coarse = query.coarse()
+    found = [*(_narrowed(query, coarse, known) if narrow else ()), *_fewer(query), *_dearer(query, coarse, price)]
+    if (share := price(query)) is not None:
+        found += _told_by(query, coarse, lambda other: bought(other, share))
+    now = query.promise().amount / coarse
+    return sorted((one for one in found if one.noise <= now * WORTH), key=lambda one: one.noise)
+
+
+def _narrowed(query: AnyQuery, coarse: Fraction, known: tuple[Fraction, Fraction] | None) -> Iterator[Lever]:
+    """A wide range cut to half of it, a very wide one to a fifth, at a round end, from the end that is nearer to
+    zero."""
+    column = query.facts.schema.columns.get(query.answer_column)
+    if not isinstance(column, Number) or column.size < WIDE or column.years:
+        return
+    times = MUCH_NARROWER if column.size >= VERY_WIDE and column.step >= 1 else NARROWER
+    low, high = column.lower, _round(column.lower + column.diameter / times)
+    if abs(column.upper) < abs(column.lower):
+        low, high = -_round(-(column.upper - column.diameter / times)), column.upper
+    if high - low < column.diameter / times / 2 or (column.lower < 0 < column.upper and not low <= 0 <= high):
+        return  # no round end is there
+    if known is not None and not (low <= known[0] and known[1] <= high):
+        return
+    changed = _within(query, column, low, high)
+    if changed is not None:
+        narrow = changed.facts.schema.number(query.answer_column)
+        yield Lever("range", changed, changed.promise().amount / coarse, (column, narrow))
+
+
+def _round(end: Fraction) -> Fraction:
+    """Down to a figure such as 400, 150 or 0.5."""
+    if end <= 0:
+        return end
+    grain = Fraction(10) ** decimal_of(end).adjusted() / 2
+    return floor(end / grain) * grain
+
+
+def _within(query: AnyQuery, column: Number, low: Fraction, high: Fraction) -> AnyQuery | None:
+    """The same question, with its column declared between these ends."""
+    try:
+        narrow = replace(column, lower=low, upper=high)
+        schema = replace(query.facts.schema, columns=query.facts.schema.columns | {query.answer_column: narrow})
+        return type(query).build(replace(query.facts, schema=schema), query.parameters())
+    except AllowanceError:  # off the grid; or a value for empty cells, an edge or a condition lies outside it
+        return None
+
+
+def without_codes(query: AnyQuery) -> AnyQuery | None:
+    """The same question with half the range, where a code that was named as “unknown” lies near its upper end: the
+    range may be that wide for the code alone. None elsewhere, and where a narrower range does not help."""
+    column = query.facts.schema.columns.get(query.answer_column)
+    if not isinstance(column, Number):
+        return None
+    at_end = column.lower + column.diameter * AT_END
+    if not any(at_end <= code <= column.upper for code in column.codes):
+        return None
+    half = column.lower + floor(column.diameter / 2 / column.step) * column.step
+    found = _within(query, column, column.lower, half) if half > column.lower else None
+    return found if found is not None and found.promise().amount <= query.promise().amount * WORTH else None
+
+
+def _fewer(query: AnyQuery) -> Iterator[Lever]:
+    """Of all with fewer groups the one with most that is no longer mostly noise, else the strongest."""
+    found = []
+    for key, parameters in query.fewer():
+        try:
+            changed = catalogue[key].build(query.facts, parameters)
+        except AllowanceError:
+            continue
+        found.append(Lever("groups", changed, changed.promise().amount / changed.coarse()))
+    good = [one for one in found if one.noise <= 1]
+    if found:
+        yield max(good, key=lambda one: one.noise) if good else min(found, key=lambda one: one.noise)
+
+
+def _told_by(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], AnyQuery | None]) -> Iterator[Lever]:
+    """The first few of a list, read off its bars: if every bar is within t, the few that look largest are at most 2t
+    behind. Or, of all bars of a list, the most common value alone."""
+    given = query.parameters()
+    kept = {name: one for name, one in given.items() if name in ("column", "where", "epsilon", "beta")}
+    few = int(given.get("how_many") or 1) > 1
+    key = {"top_item": "histogram" if few else "", "histogram": "top_item" if "bins" not in given else ""}
+    try:
+        changed = catalogue[other].build(query.facts, kept) if (other := key.get(query.card.key, "")) else None
+    except AllowanceError:
+        return
+    best = None if changed is None else bought(changed)
+    if best is not None and few:
+        yield Lever("bars", best, 2 * best.promise().amount / coarse)
+    elif best is not None:
+        yield Lever("top", best, best.promise().amount / best.coarse())
+
+
+def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fraction | None]) -> Iterator[Lever]:
+    """So much more that it is no longer mostly noise, or half of that, and so on, while it fits."""
+    times = query.promise().amount / coarse
+    while times > 1:
+        parameters: JsonObject = query.parameters() | {"epsilon": text_of(up(query.epsilon * times, 1000))}
+        try:
+            dearer = type(query).build(query.facts, parameters)
+        except AllowanceError:
+            times /= 2
+            continue
+        if price(dearer) is not None:
+            yield Lever("spend", dearer, dearer.promise().amount / coarse)
+            return
+        times /= 2
+
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5

@@ -14,11 +14,15 @@ most e that k questions may take, the least e that keeps a wish, the least allow
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
-from dpengine.accountant import filter, how_many_fit
+import numpy as np
+
+from dpengine.accountant import compositions, filter, how_many_fit
 from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
@@ -27,16 +31,107 @@ from dpengine.accountant.history import History
 from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, up
+from dpengine.core.exact import ceiling, exp_decimal, read_typed, up
 from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
+from dpengine.declared.unit import Unit, read_relation
+from dpengine.mechanisms import asked_on, catalogue
+from dpengine.mechanisms.card import Parameter
+from dpengine.mechanisms.choices.median import Median
+from dpengine.mechanisms.choices.noisy_argmax import MOST_OPTIONS
 from dpengine.mechanisms.least_epsilon import least_epsilon
+from dpengine.mechanisms.models.excess import COORDINATE
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.messages import say
-from dpengine.planning.whatif_asked import UNNAMED, about, number, offered, question, whole
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS, VectorMean
+from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS as MOST_LISTS
+from dpengine.mechanisms.synthetic.of_class import OfClass
+from dpengine.messages import known, say
+from dpengine.messages.language import stored
+from dpengine.noise.coins import SystemCoins
+from dpengine.population import people_needed, session_validity
+from dpengine.population.noise_for_k import MOST_ANSWERS, MOST_PEOPLE
+from dpengine.population.validity import Width, split
+from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.features import MOST_WIDE
+
+# The curves of the What-if page: error against ε, people and questions, two medians on made-up people, and odds.
+#
+# Formulas over public facts; only `two_medians` draws noise, on a made-up table.
+
+STEPS = 12  # points for each power of ten on a log axis
+MOST_IMAGINED = 10_000  # people in a simulation
+
+
+def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, grain: int) -> list[Fraction]:
+    """Even steps on a log axis around `middle`, which is one of them."""
+    steps = range(-decades * STEPS // 2, decades * STEPS // 2 + 1)
+    values = {Fraction(round(float(middle) * 10 ** (step / STEPS) * grain), grain) for step in steps} | {middle}
+    return sorted(value for value in values if least <= value <= most)
+
+
+def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
+    """(ε of one question, error)."""
+    epsilons = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
+    return [(epsilon, _figure(query.asked_at(epsilon))) for epsilon in epsilons]
+
+
+def _figure(query: AnyQuery) -> Fraction:
+    return query.promise().figure_for(query)
+
+
+def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
+    """(people, error); where the error is the same for any number of people, it is taken relative to the possible
+    range."""
+    sizes = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_TYPED_PEOPLE), 4, 1)
+    enough = [int(people) for people in sizes if amount_for(query, int(people)) is not None]
+    return [(Fraction(people), at_people(with_people(query, people))) for people in enough]
+
+
+def at_people(query: AnyQuery) -> Fraction:
+    """The error of this setting as `along_people` draws it."""
+    promise = query.promise()
+    return _figure(query) if depends_on_people(query) else promise.amount / query.coarse() * 25
+
+
+def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
+    """(k, error of each of k answers under one allowance); it ends where no ε is small enough."""
+    counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
+    epsilons = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
+    return [(count, _figure(query.asked_at(epsilon))) for count, epsilon in epsilons if epsilon is not None]
+
+
+def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:
+    """The largest probability that a suspicion of `prior` can grow to after everything released: odds grow at most by a
+    factor e^ε. Rounded up."""
+    odds = Fraction(exp_decimal(epsilon)) * prior
+    return min(up(odds / (1 - prior + odds), 10**9), Fraction(1))
+
+
+def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
+    """The true median of made-up people; answers by noise added to it, and by the exponential mechanism.
+
+    One person can move a median from one end of the range to the other (its global sensitivity is the whole range), so
+    noise added to it must be that large; choosing a grid point by rank does not need that. Same ε, one answer each.
+    """
+    people = min(query.facts.about, MOST_IMAGINED)
+    point = replace(query, with_range=False, facts=replace(query.facts, about=people))
+    column = query.facts.schema.number(query.column)
+    spread = Distribution(query.column, column.size).imagine(people, shape)
+    middle = int(spread.codes[np.searchsorted(np.cumsum(spread.counts), (people + 1) // 2)])
+    coins = SystemCoins()
+    scale = Fraction(column.size - 1) / query.epsilon
+    noisy = coins.laplace([middle] * times, scale)
+    chosen = [point.draw(spread, coins)[0] for _ in range(times)]
+    ends = (0, column.size - 1)  # an answer outside the range becomes its end
+    values = [[float(column.value(min(max(code, ends[0]), ends[1]))) for code in codes] for codes in (noisy, chosen)]
+    return float(column.value(middle)), values[0], values[1]
+
 
 FIND = ("promise", "epsilon", "people", "questions")
-MOST_PEOPLE = 10**12
+MOST_TYPED_PEOPLE = 10**12
 PLACEHOLDER = 10**6  # people, while their number is sought
 GRAIN = 10**6  # ε is found to a millionth
 
@@ -92,16 +187,16 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
     key, find = given["q"], given["find"]
     if key not in offered() or find not in FIND:
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
-    people = PLACEHOLDER if find == "people" else whole(given["n"], "people", MOST_PEOPLE)
-    questions = 1 if find == "questions" else whole(given["k"], "questions", how_many_fit.MOST)
-    allowance = Fraction(1) if find == "epsilon" else number(given["e"], say("whatif.field.epsilon"))
+    people = PLACEHOLDER if find == "people" else read_whole_field(given["n"], "people", MOST_TYPED_PEOPLE)
+    questions = 1 if find == "questions" else read_whole_field(given["k"], "questions", how_many_fit.MOST)
+    allowance = Fraction(1) if find == "epsilon" else read_number_field(given["e"], say("whatif.field.epsilon"))
     if not 0 < allowance <= MOST_ALLOWANCE:
         raise AllowanceError("whatif.epsilon_range", most=MOST_ALLOWANCE)
-    budget = Budget(allowance, number(given["d"], "δ"))
-    query = question(about(given, people, facts), key, given, budget)
+    budget = Budget(allowance, read_number_field(given["d"], "δ"))
+    query = question(about_question(given, people, facts), key, given, budget)
     wish, of_all = Fraction(0), False
     if find != "promise":
-        wish = number(given["x"], say("whatif.field.promise"))
+        wish = read_number_field(given["x"], say("whatif.field.promise"))
         if wish < 0:
             raise AllowanceError("whatif.wish_range")
         promise = query.promise()
@@ -149,7 +244,7 @@ def solve(setting: Setting) -> Solved:
     if people is None:
         raise _unreached(query, setting, any_size)
     if any_size:  # then the number of people from which the answer says something
-        people = next_true(lambda n: with_people(query, n).coarse() >= query.promise().amount, MOST_PEOPLE) or 1
+        people = next_true(lambda n: with_people(query, n).coarse() >= query.promise().amount, MOST_TYPED_PEOPLE) or 1
     return Solved("people", with_people(query, people), budget, questions, any_size)
 
 
@@ -187,7 +282,7 @@ def least_people(query: AnyQuery, wish: Fraction, of_all: bool = False) -> int |
         amount = amount_for(query, people)
         return amount is not None and (amount / people if of_all else amount) <= wish
 
-    return next_true(enough, MOST_PEOPLE)
+    return next_true(enough, MOST_TYPED_PEOPLE)
 
 
 def amount_for(query: AnyQuery, people: int) -> Fraction | None:
@@ -207,7 +302,7 @@ def next_true(true: Callable[[int], bool], high: int) -> int | None:
 
 
 def depends_on_people(query: AnyQuery) -> bool:
-    return amount_for(query, 1) != amount_for(query, MOST_PEOPLE)
+    return amount_for(query, 1) != amount_for(query, MOST_TYPED_PEOPLE)
 
 
 def with_people(query: AnyQuery, people: int) -> AnyQuery:
@@ -218,7 +313,7 @@ def with_people(query: AnyQuery, people: int) -> AnyQuery:
 def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceError:
     """The refusal where no number of people is enough: because the promise has a limit of its own, such as a number of
     steps; because it is the same at any size; or because the allowance is too small."""
-    best = with_people(query, MOST_PEOPLE).asked_at(MOST_EPSILON)
+    best = with_people(query, MOST_TYPED_PEOPLE).asked_at(MOST_EPSILON)
     if not setting.of_all and best.promise().amount > setting.wish:
         return AllowanceError("whatif.people_limit", limit=best.promise().unnamed(UNNAMED).size_for(best))
     return _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
@@ -247,3 +342,281 @@ def _out_of_reach(best: AnyQuery, epsilon: Fraction, wish: Fraction) -> Allowanc
     if least is not None:
         return AllowanceError("whatif.need_epsilon", needed=float(least), **facts)
     return AllowanceError("whatif.need_less", **facts)
+
+
+# Which questions What-if offers, what a person types in place of a table, and the real question that follows from it.
+#
+# A question says on its card that it can be asked of public sizes alone (`asked_on` has “whatif”), and its parameters
+# say which: a range of numbers, the length of a list, how many columns, options, features or questions of a session.
+# From these a made-up table is declared, of which nothing but such sizes is known, and the question is built on it as
+# its own page would build it. For every other question there is one sentence why not.
+
+MOST_VALUES = 10_000
+MOST_ASKS = 10_000
+UNNAMED = "range"  # the column of numbers that a person describes by its range
+LIST = "values"
+_COLUMN = {  # one column of the open table, or what a person types in its place
+    "column.number": UNNAMED,
+    "column.ordered": UNNAMED,
+    "columns.curve": UNNAMED,
+    "columns.number": UNNAMED,
+    "column.listed": LIST,
+    "column.any": LIST,
+}
+_SIZES = {  # what has no single column: always typed
+    "columns": ("lists", "values"),
+    "options": ("options",),
+    "columns.features": ("features",),
+    "column.target.number": ("range",),
+    "column.target.category": (),
+}
+_LIMITS = {  # the least and the most of a typed size
+    "values": (2, MOST_VALUES),
+    "lists": (1, MOST_LISTS),
+    "columns": (1, MOST_COLUMNS),
+    "options": (2, MOST_OPTIONS),
+    "features": (1, MOST_WIDE - 1),
+    "asks": (1, MOST_ASKS),
+}
+
+
+def offered() -> tuple[str, ...]:
+    """The questions for which only public sizes matter."""
+    return asked_on("whatif")
+
+
+def why_not(key: str) -> str:
+    """Why a question is not offered, in one sentence: what it promises is told on its own page."""
+    if key in offered():
+        return ""
+    code = f"whatif.elsewhere.{catalogue[key].card.asked_on[-1]}"
+    return say(code if known(code) else "whatif.elsewhere.other")
+
+
+def typed(key: str) -> set[str]:
+    """Which public facts a person must type for a question: “range”, “values”, “share”, and other sizes."""
+    needed: set[str] = set()
+    for parameter in catalogue[key].card.parameters:
+        if parameter.kind in _COLUMN:
+            needed.add(_COLUMN[parameter.kind])
+        elif parameter.kind == "share":
+            needed.add("share")
+        elif _counted(parameter):
+            needed.add("asks")
+        if parameter.kind == "columns.number":  # several alike
+            needed.add("columns")
+        needed |= {*_SIZES.get(parameter.kind, ())}
+    return needed
+
+
+def sized(key: str) -> bool:
+    """Is it described by sizes alone, also for the people of an open table?"""
+    return any(one.kind in _SIZES or _counted(one) for one in catalogue[key].card.parameters)
+
+
+def _counted(parameter: Parameter) -> bool:
+    """A number that must be given: how many questions a session has."""
+    return parameter.kind == "number" and parameter.required
+
+
+def read_number_field(text: str, name: str) -> Fraction:
+    """Reads “1,000”, “0.1” and “5 %” as a URL holds them: in English notation."""
+    with stored():
+        return read_typed(text, name, "%")
+
+
+def read_whole_field(text: str, field: str, most: int, least: int = 1) -> int:
+    name = say(f"whatif.field.{field}")
+    value = read_number_field(text, name)
+    if value.denominator != 1 or not least <= value <= most:
+        raise AllowanceError("whatif.whole", name=name, least=least, most=most)
+    return int(value)
+
+
+def size(given: Mapping[str, str], name: str) -> int:
+    least, most = _LIMITS[name]
+    return read_whole_field(given[name], name, most, least)
+
+
+def made_up(given: Mapping[str, str], people: int) -> Facts:
+    """The facts of a made-up table, of which only the sizes are known."""
+    needed = typed(given["q"])
+    ends = (Fraction(0), Fraction(1), Fraction(1))
+    if "range" in needed:
+        lower, upper, step = (
+            read_number_field(given[name], say(f"whatif.field.{name}")) for name in ("low", "high", "step")
+        )
+        ends = (lower, upper, step)
+    sizes = {name: size(given, name) for name in ("values", "lists", "options", "features") if name in needed}
+    labels = sizes.get("options") or sizes.get("values", 2)
+    full = given["full"] == "yes" or "features" in needed
+    counts = (labels, sizes.get("lists", 0), sizes.get("features", 0))
+    return _facts(read_relation(given["relation"]), people, ends, full, counts)
+
+
+@lru_cache(maxsize=64)
+def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, counts: tuple[int, int, int]) -> Facts:
+    labels, lists, features = counts
+    names = [str(place) for place in range(1, labels + 1)]
+    lower, upper, step = ends
+    columns: dict[str, Column] = {
+        UNNAMED: Number(lower, upper, step=step, missing=lower if full else None),
+        LIST: Category(names, unknown=names[0], missing=names[0]),
+    }
+    columns |= {f"list {place}": columns[LIST] for place in range(1, lists + 1)}
+    columns |= {f"number {place}": Number(0, 1, missing=0) for place in range(1, features + 1)}
+    return Facts("", Schema(columns), Unit.rows(), read_relation(relation), people)
+
+
+def question(facts: Facts, key: str, given: Mapping[str, str], budget: Budget) -> AnyQuery:
+    """The real question, at a placeholder ε. If it needs a condition, any will do: no promise depends on it."""
+    parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
+    for parameter in catalogue[key].card.parameters:
+        parameters |= _given(facts, parameter, given, budget)
+    kinds = {parameter.kind for parameter in catalogue[key].card.parameters}
+    if "bins" in kinds and isinstance(facts.schema.columns.get(str(parameters["column"])), Number):
+        parameters["bins"] = size(given, "values")
+    if "where" in kinds and not kinds & {"of", *_COLUMN, *_SIZES}:
+        parameters["where"] = _some(facts.schema)
+    beta = parameters["beta"]
+    parameters["beta"] = read_number_field(str(beta), say("whatif.field.beta")) if beta not in (None, "") else None
+    query = catalogue[key].build(facts, parameters)
+    return query.of_width(size(given, "columns")) if isinstance(query, VectorMean) else query
+
+
+def _given(facts: Facts, parameter: Parameter, given: Mapping[str, str], budget: Budget) -> dict[str, object]:
+    """What one field of its form holds; nothing where its default will do."""
+    kind, name = parameter.kind, parameter.name
+    if kind in _COLUMN:
+        column = given.get("column") or _COLUMN[kind]
+        return {name: [column] if kind.startswith("columns") else column}
+    if kind == "share":
+        return {name: read_number_field(given["share"], say("whatif.field.share")) / 100}
+    if kind == "of":
+        return {name: _some(facts.schema)}
+    if kind in ("people", "switch"):
+        return {name: parameter.default}
+    if kind == "columns":
+        return {name: [f"list {place}" for place in range(1, size(given, "lists") + 1)]}
+    if kind == "options":
+        return {name: [[[LIST, "in", [label]]] for label in facts.schema.category(LIST).values]}
+    if kind == "columns.features":
+        return {name: [f"number {place}" for place in range(1, size(given, "features") + 1)]}
+    if kind.startswith("column.target"):
+        return {name: UNNAMED if kind.endswith("number") else LIST}
+    if kind == "descent.calibration" and not budget.delta:
+        return {name: COORDINATE}  # the only one that needs no δ
+    return {name: size(given, "asks")} if _counted(parameter) else {}
+
+
+def _some(schema: Schema) -> list[list[object]]:
+    """A condition on the first list, else on the first column."""
+    lists = [*schema.of_kind(Category), *schema.of_kind(ItemSet)]
+    name = lists[0] if lists else next(iter(schema.columns))
+    column = schema[name]
+    if isinstance(column, (Category, ItemSet)):
+        return [[name, "in" if isinstance(column, Category) else "has", [column.value(0)]]]
+    return [[name, ">=", column.value(column.size // 2)]]
+
+
+def about_question(given: Mapping[str, str], people: int, facts: Facts | None) -> Facts:
+    """The table that is asked: the open one at this size, or a made-up one, with the open table's terms if there is
+    one."""
+    if facts is None:
+        return made_up(given, people)
+    if sized(given["q"]):
+        return made_up({**given, "relation": facts.relation}, people)
+    return replace(facts, about=people)
+
+
+# What the theorems themselves say about the number of people, beside the question's own promise: in one sentence each.
+#
+#     training          lecture 10: an excess of RG/√T takes T = (RG/excess)² steps and n ≥ d·√(T·ln(1/δ))/ε people
+#     synthetic tables  lecture 3: m = 2·ln(2|C|)/α² rows are within α/2 of every question of C (Hoeffding), and
+#                       n ≥ (4/(αε))·ln(|D|^m/β) finds such rows but for β (the source drops the 1/ε in its last line)
+#     sessions          how far answers are from the population: `session_validity` at this noise, with rounded answers
+#                       where they can be had; `people_needed` at the noise that suits the population best
+#
+# All are functions of public numbers; none is used to charge or refuse anything.
+
+ALL = 100
+
+
+def theorems(found: Solved) -> list[str]:
+    """For the error that is promised."""
+    query = found.query
+    if isinstance(query, OfGradients):
+        return _training(query, found.budget.delta)
+    if isinstance(query, OfClass):
+        return _class(query)
+    if isinstance(query, AdaptiveSession):
+        return _session(query)
+    return []
+
+
+def training_people(query: OfGradients, delta: Fraction, risk: Fraction) -> tuple[int, int] | None:
+    """The lecture's T for this excess, and its n; None without δ."""
+    epsilon = compositions.zcdp_epsilon([query.loss()], delta) if delta > 0 else None
+    if epsilon is None or risk <= 0:
+        return None
+    steps = math.ceil((query.reach * float(query.clip) / float(risk)) ** 2)
+    return steps, math.ceil(query.width * math.sqrt(steps * math.log(1 / delta)) / float(epsilon))
+
+
+def _training(query: OfGradients, delta: Fraction) -> list[str]:
+    found = training_people(query, delta, query.promise().risk)
+    if found is None:
+        return []
+    steps, people = found
+    return [say("whatif.theorem.lecture_training", steps=steps, people=_about(people))]
+
+
+def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:
+    """The theorem's m for an error of α, and its n."""
+    rows = math.ceil(2 * math.log(2 * query.many) / float(alpha) ** 2)
+    chosen = rows * math.log(query.domain) + math.log(1 / query.beta)
+    return rows, math.ceil(4 / float(alpha * query.epsilon) * chosen)
+
+
+def _class(query: OfClass) -> list[str]:
+    told = [say("whatif.theorem.class_size", many=query.many)]
+    alpha = query.promise().amount / ALL
+    if 0 < alpha < 1:
+        rows, people = class_people(query, alpha)
+        told.append(say("whatif.theorem.small_database", many=query.many, rows=rows, people=_about(people)))
+    return told
+
+
+def population_people(query: AdaptiveSession, width: Fraction) -> tuple[int, str] | None:
+    """How many people this session needs, at its own ε, for every answer to be so near to the population; and by which
+    bound. None where no number is enough."""
+
+    def best(people: int) -> Width:
+        return session_validity.outward(session_validity.rounded(query.of_size(people)))[0]
+
+    people = next_true(lambda n: best(n).claimed and best(n).width <= width, MOST_PEOPLE)
+    return None if people is None else (people, best(people).theorem)
+
+
+def _session(query: AdaptiveSession) -> list[str]:
+    width = query.promise().amount / ALL
+    if not 0 < width < 1 or query.questions > MOST_ANSWERS:
+        return []
+    found = population_people(query, width)
+    if found is None:
+        return [say("whatif.theorem.population_none")]
+    people, theorem = found
+    name = "description" if theorem == "description" else "other"
+    told = [say("whatif.theorem.population", people=_about(people), theorem=say(f"whatif.bound.{name}"))]
+    try:
+        planned = people_needed.least_people(query.questions, width, query.beta)
+    except AllowanceError:
+        return told
+    parts = next_true(lambda n: split(n, query.questions, query.beta).width <= width, MOST_PEOPLE)
+    if planned is not None and parts is not None:
+        told.append(say("whatif.theorem.best_noise", people=_about(planned), parts=_about(parts)))
+    return told
+
+
+def _about(people: int) -> int:
+    return round_up_two(Fraction(people))

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpengine.accountant import compositions as strong
 from dpengine.accountant import filter, how_many_fit
-from dpengine.accountant import lecture as strong
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
@@ -103,7 +103,7 @@ def lecture(
 ) -> Calibration:
     """The lecture's noise; refused where its corollary does not hold."""
     check(people, answers, beta, steps)
-    gamma = strong.each(epsilon, delta, answers)
+    gamma = strong.advanced_each(epsilon, delta, answers)
     return Calibration(LAPLACE, people, answers, steps, steps / gamma, beta, _formula(people, answers, gamma, beta))
 
 
@@ -167,7 +167,7 @@ def check(people: int, answers: int, beta: Fraction, steps: int = 1) -> None:
 
 def _lecture_alpha(people: int, answers: int, rule: Rule, beta: Fraction) -> Fraction | None:
     try:
-        return _formula(people, answers, strong.each(rule.epsilon, rule.delta, answers), beta)
+        return _formula(people, answers, strong.advanced_each(rule.epsilon, rule.delta, answers), beta)
     except AllowanceError:  # its corollary does not hold there
         return None
 

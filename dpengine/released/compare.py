@@ -39,7 +39,7 @@ from fractions import Fraction
 
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Figures, Json
+from dpengine.core.types import Figures, Json
 from dpengine.mechanisms.card import ADDED
 from dpengine.mechanisms.query import AnyQuery, Averaged
 
@@ -253,3 +253,40 @@ def _pair(first: Comparable, second: Comparable, day: bool) -> Compared:
     left, right = first.stated, second.stated
     times, percent = (None, None) if day else (ratio(left, right), change(left, right))
     return Compared(first, second, difference(left, right), times, percent)
+
+
+# Shares of released counts, with ranges that hold whenever those of the counts do: no further noise, nothing paid.
+#
+# Counts x_i lie in [l_i, u_i], all at once except with chance β, and are at least 0. A share x_i / Σx grows with x_i
+# and falls with every other count, so it lies between l_i / (l_i + Σ_{j≠i} u_j) and u_i / (u_i + Σ_{j≠i} l_j): interval
+# arithmetic that is exact, for all shares of all rows at once. Where all counts of a row may be 0, nothing is told.
+
+
+@dataclass(frozen=True)
+class ShareOfAll:
+    """In percent."""
+
+    value: Fraction
+    low: Fraction
+    high: Fraction
+
+
+def shares(
+    counts: Sequence[Fraction | int], ranges: Sequence[tuple[Fraction | int, Fraction | int]]
+) -> list[ShareOfAll] | None:
+    """Of each count among all of them; None where there may be nobody at all."""
+    told = [max(Fraction(one), Fraction(0)) for one in counts]
+    lows = [max(Fraction(low), Fraction(0)) for low, _ in ranges]
+    highs = [max(Fraction(high), Fraction(0)) for _, high in ranges]
+    least, most, whole = sum(lows), sum(highs), sum(told)
+    if least <= 0:
+        return None
+    found = []
+    for value, low, high in zip(told, lows, highs, strict=True):
+        ends = _part(low, most - high), _part(high, least - low)
+        found.append(ShareOfAll(min(max(_part(value, whole - value), ends[0]), ends[1]), *ends))
+    return found
+
+
+def _part(one: Fraction, rest: Fraction) -> Fraction:
+    return 100 * one / (one + rest) if one + rest else Fraction(0)

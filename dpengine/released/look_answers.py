@@ -29,8 +29,7 @@ from dpengine.declared.schema import MISSING
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.session.asks import Ask, Average, Share
-from dpengine.released.figure import Figure
-from dpengine.released.look import Look
+from dpengine.released.look import Figure, Look
 
 MOST_CODES = 20_000  # of a column whose cells are compared with a condition one by one
 Labels = dict[str, list[str]]

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.mechanisms.marginals.residuals import Columns, parts_of
 
 MOST_FITTED = 250_000  # cells of a fit

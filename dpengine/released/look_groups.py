@@ -22,16 +22,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Floats, Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped, base, ref_json
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.marginals.residuals import Columns
-from dpengine.released import look_items
-from dpengine.released.figure import Figure
-from dpengine.released.look import Look
+from dpengine.released.look import Figure, Look, item_shares
 
 CLEAR, PERHAPS, UNKNOWN, ESTIMATED = "clear", "perhaps", "unknown", "estimated"
 
@@ -66,7 +63,7 @@ def _condition(look: Look, by: str, group: str) -> list[Json]:
 def of_everyone(look: Look, column: str) -> list[Figure]:
     """The share of all rows that each value or group of a column has."""
     if column in look.query.items:
-        return look_items.shares(look.query, look.raw, look.log_of_sums, column)
+        return item_shares(look.query, look.raw, look.log_of_sums, column)
     place = look.place(column)
     cells = look.marginals[(place,)]
     low, high = _ranges(look, (place,), cells, cells.sum(), (0,))

@@ -35,10 +35,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms.publish.of_rows import OfRows

@@ -14,17 +14,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from dpengine.core.arrays import Arrow, Floats, Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import Arrow, Floats, Integers, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect, check_names, suggest
-from dpengine.declared.schema import MISSING, Category, Number, normal
+from dpengine.declared.schema import MISSING, Category, Number
+from dpengine.declared.spelling import normal
 from dpengine.intake.csv_records import Batches, read_csv
 from dpengine.intake.encode import coder_of
 from dpengine.intake.inspect import is_parquet, is_sheet
 from dpengine.intake.sheet_records import read_sheet
-from dpengine.released import model_script, shapes_script
+from dpengine.released import model_scripts
 from dpengine.released.shapes import Shapes
 from dpengine.statistics.features import LOGISTIC, Model
 
@@ -76,9 +76,9 @@ def _parts(model: Shapes | Model) -> tuple[JsonObject, dict[str, Number | Date |
     """The model as its Python file holds it, and the declared columns that it needs."""
     if isinstance(model, Shapes):
         schema = model.look.query.facts.schema
-        return shapes_script.parts(model), {name: schema[name] for name in model.columns}  # type: ignore[misc]
+        return model_scripts.shapes_parts(model), {name: schema[name] for name in model.columns}  # type: ignore[misc]
     layout = model.layout
-    return model_script.parts(model), dict(zip(layout.names, layout.columns, strict=True))
+    return model_scripts.linear_parts(model), dict(zip(layout.names, layout.columns, strict=True))
 
 
 def _opened(path: Path, columns: Mapping[str, object], dialect: Dialect) -> tuple[list[str], Batches, Dialect]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code

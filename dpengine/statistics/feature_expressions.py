@@ -11,9 +11,8 @@ from operator import add, and_
 
 import pyarrow as pa
 
-from dpengine.core.json_types import JsonObject
-from dpengine.statistics.cell_features import CellsLayout
-from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier
+from dpengine.core.types import JsonObject
+from dpengine.statistics.features import ROW_BITS, SHIFT, CellsLayout, Layout, multiplier
 from dpengine.statistics.view import Expression, View, integer, joined, signed
 
 WEIGHTS = "weights"

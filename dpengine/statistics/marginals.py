@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of

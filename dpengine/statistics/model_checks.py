@@ -17,8 +17,7 @@ import pyarrow as pa
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.statistics import feature_expressions as features
-from dpengine.statistics.cell_features import CellsLayout
-from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout
+from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, CellsLayout, Layout
 from dpengine.statistics.need import Aggregate, Found, placed
 from dpengine.statistics.view import Expression, View, integer, joined, signed, total
 

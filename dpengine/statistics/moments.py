@@ -9,7 +9,7 @@ from math import isqrt
 
 import numpy as np
 
-from dpengine.core.arrays import Bits, Integers
+from dpengine.core.types import Bits, Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import Category
 from dpengine.statistics import feature_expressions as features

@@ -22,7 +22,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.conditions import EVERYONE, InGroup, Predicate, Row
 from dpengine.declared.grouped import Grouped, Ref
 from dpengine.statistics.view import Expression, View

@@ -27,7 +27,8 @@ from dpengine.declared.cell_kinds import (
 )
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import Category, Column, Number, normal
+from dpengine.declared.schema import Category, Column, Number
+from dpengine.declared.spelling import normal
 
 LONGEST_NUMBER = 400  # characters; longer cells are no numbers
 LEAST_POWER, MOST_POWER = -10, 40

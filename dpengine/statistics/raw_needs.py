@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import LONGEST_VALUE, normal
-from dpengine.declared.spelling import trimmed
+from dpengine.declared.schema import LONGEST_VALUE
+from dpengine.declared.spelling import normal, trimmed
 from dpengine.statistics.counts import KindCounts, RowCount
 from dpengine.statistics.need import Need
 from dpengine.statistics.raw_cells import BANDS, FIRST_YEAR, YEARS, band, number_reader, year_of

@@ -12,8 +12,8 @@ import hmac
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.strict_json import canonical
 from dpengine.storage.registry import Registry
 
 LONGEST = 200

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.strict_json import canonical
 from dpengine.storage.registry import Registry
 
 PREFIX = "alw"

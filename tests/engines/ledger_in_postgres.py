@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from engines.postgres_server import running
 
-from dpengine.ledger import reader
+from dpengine.ledger import ledger
 from dpengine.ledger.address import Address
 from dpengine.ledger.postgres_store import PostgresLedger
 
@@ -62,4 +62,4 @@ def database() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _ledgers_in_postgres(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LedgerFile", lambda path, wait: in_postgres(database, path, wait))
+    monkeypatch.setattr(ledger, "LedgerFile", lambda path, wait: in_postgres(database, path, wait))

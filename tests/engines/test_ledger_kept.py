@@ -23,7 +23,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, price
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Pure
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS, charge_body, charge_totals

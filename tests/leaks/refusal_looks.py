@@ -9,7 +9,7 @@ from typing import Any
 from leaks.refusal_bench import Bench
 
 import dpengine as dp
-from dpengine.declared.lookup import read_lookup
+from dpengine.declared.merging import read_lookup
 from dpengine.declared.public_rules import check
 from dpengine.mechanisms import catalogue
 from dpengine.released.look import Look

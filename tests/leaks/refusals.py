@@ -24,7 +24,7 @@ from dpengine.core.exact import read_typed
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.released.density_samples import sample
+from dpengine.released.curves import sample
 from dpengine.statistics.features import model_from_json
 from ui.data import declare_cards, declare_change, declare_codebook, declare_draft, declare_lists
 from ui.shell import uploads

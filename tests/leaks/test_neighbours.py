@@ -22,7 +22,7 @@ from leaks import exits, refusals, stage, tally, walk
 from leaks.refusal_bench import Bench
 
 import dpengine as dp
-from dpengine.asking.statement import ROW_COLUMNS
+from dpengine.asking.exports import ROW_COLUMNS
 from dpengine.core.errors import AllowanceError
 from dpengine.noise.coins import Coins
 
@@ -52,8 +52,8 @@ def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Begin the counters anew, for each of the two."""
     monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     for place in (
-        "dpengine.planning.rehearsal.SystemCoins",
-        "dpengine.planning.whatif_curves.SystemCoins",
+        "dpengine.planning.suggestions.SystemCoins",
+        "dpengine.planning.whatif.SystemCoins",
         "demos.lessons.trust.SystemCoins",
         "demos.lessons.channel.SystemCoins",
     ):

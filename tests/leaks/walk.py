@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
-from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
+from dpengine.asking.exports import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.models.of_gradients import OfGradients
-from dpengine.released import model_script
+from dpengine.released import model_scripts
 from ui.ledger import report
 from ui.parts import exports
 from ui.parts.preview import link as link
@@ -94,7 +94,7 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
         if isinstance(answer.query, OfGradients) and answer.path is not None:
             model = answer.query.model(answer.path.weights)
             yield "model", train_result.model_json(answer, model)
-            yield "model as Python", model_script.source(model, answer.sentence, "")
+            yield "model as Python", model_scripts.linear_script(model, answer.sentence, "")
     yield "ledger as CSV", exports.as_csv(ROW_COLUMNS, table.ledger_rows())
     yield "answers as CSV", exports.as_csv(ANSWER_COLUMNS, table.answer_rows())
     yield "answers as JSON lines", "".join(table.answer_lines())

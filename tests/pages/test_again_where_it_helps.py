@@ -6,7 +6,7 @@ import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
-from dpengine.asking.repeated_answers import Reading
+from dpengine.asking.paid_answers import Reading
 from ui.parts import looks
 
 pytestmark = pytest.mark.usefixtures("home")

@@ -16,8 +16,8 @@ import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.asking.exports import ANSWER_COLUMNS
 from dpengine.asking.receipts import check
-from dpengine.asking.statement import ANSWER_COLUMNS
 from dpengine.mechanisms import cuts
 from dpengine.messages.language import speaking
 from ui.ledger import report

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from helpers_door import COUNT, AtDoor, at_door
 
-from dpengine.ledger.people_rows import BARRED
+from dpengine.ledger.people_rules import BARRED
 from dpengine.storage import tokens
 from tests.helpers_people import MINE, OTHER
 from ui.door import request

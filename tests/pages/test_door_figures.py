@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from helpers_door import COUNT, PLENTY, AtDoor, at_door
 
-from dpengine.ledger.people_rows import ADMINISTRATOR
+from dpengine.ledger.people_rules import ADMINISTRATOR
 from tests.helpers_people import MINE, OTHER
 from ui.door.app import Door
 from ui.door.figures import OFTEN, Counted, FiguresDoor

@@ -14,7 +14,7 @@ import pytest
 from helpers_page import html_of, open_page
 
 import dpengine as dp
-from dpengine.asking.statement import ANSWER_COLUMNS
+from dpengine.asking.exports import ANSWER_COLUMNS
 from ui.parts import exports
 
 

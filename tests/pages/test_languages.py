@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from demos.lessons import trust
 from dpengine import messages
-from dpengine.asking.statement import sentence_of
+from dpengine.asking.exports import sentence_of
 from dpengine.core.printed import percent
 from dpengine.messages import numbers, plain, say
 from dpengine.messages.language import LANGUAGES, carried, current, speaking, stored

@@ -23,7 +23,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.asking.answers import claim_of
-from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
+from dpengine.asking.exports import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.core.printed import percent_left
 from dpengine.workspace import Workspace
 from ui.ledger import report

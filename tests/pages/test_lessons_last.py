@@ -12,7 +12,7 @@ from helpers_lessons import view
 
 import dpengine as dp
 from demos.lessons import descent, trust
-from dpengine.accountant import zcdp
+from dpengine.accountant import compositions
 from dpengine.accountant.loss import Gaussian
 from dpengine.declared.facts import Facts
 from dpengine.noise.coins import SystemCoins
@@ -77,8 +77,8 @@ def test_all_steps_together_keep_the_whole_epsilon_and_no_less_noise_does(epsilo
     for settings in (descent.Settings(epsilon), descent.Settings(epsilon, 200, 30, "box")):
         sigma_squared = descent.sigma_squared(settings, epsilon)
         each = F(descent.moved(settings.within) ** 2) / (2 * sigma_squared)
-        together = zcdp.epsilon_of([Gaussian(settings.steps * each)], descent.DELTA)
-        less = zcdp.epsilon_of([Gaussian(settings.steps * each * F(102, 100))], descent.DELTA)
+        together = compositions.zcdp_epsilon([Gaussian(settings.steps * each)], descent.DELTA)
+        less = compositions.zcdp_epsilon([Gaussian(settings.steps * each * F(102, 100))], descent.DELTA)
         assert together is not None and less is not None
         assert together - F(1, 10**11) <= epsilon < less  # prices are rounded up to 10^-12
 

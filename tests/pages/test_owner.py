@@ -15,7 +15,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.accountant.filter import spent
-from dpengine.asking.statement import ROW_COLUMNS
+from dpengine.asking.exports import ROW_COLUMNS
 from dpengine.ledger import owner_rows
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger

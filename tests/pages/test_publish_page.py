@@ -15,7 +15,7 @@ from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine.asking.statement import ANSWER_COLUMNS
+from dpengine.asking.exports import ANSWER_COLUMNS
 from dpengine.commands import backup
 from ui.ledger import report
 from ui.parts import exports, history

@@ -19,7 +19,7 @@ from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine.released.made_table import MadeTable
+from dpengine.released.synthetic import MadeTable
 from ui.ledger import report
 from ui.parts import card, exports, history
 

@@ -15,7 +15,7 @@ import dpengine as dp
 from demos.lessons import channel
 from demos.lessons import trust as demo
 from dpengine.core.printed import power_of_ten
-from dpengine.planning import honest_people, trust_models
+from dpengine.planning import trust_models
 from ui.trust import trust_more, trust_state
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -206,9 +206,9 @@ def test_whatever_stands_in_the_address_the_page_stands(address: dict[str, str],
 def test_if_only_some_are_honest_the_exact_delta_is_told_and_what_mends_it(space: dp.Workspace) -> None:
     before, page = charges(space), opened(table="club", e="0.5", d="1e-6", honest="50")
     text = said(page)
-    query = honest_people.shuffled_of(trust_models.ways(space.table("club").facts, "count", trust_asked(page)))
+    query = trust_models.shuffled_of(trust_models.ways(space.table("club").facts, "count", trust_asked(page)))
     assert query is not None
-    left, coin = honest_people.delta_of(query, ROWS // 2), honest_people.needed(query, ROWS // 2)
+    left, coin = trust_models.delta_of(query, ROWS // 2), trust_models.needed(query, ROWS // 2)
     assert left > query.delta and coin is not None
     assert f"With 1,250 honest people the shuffled pile keeps δ = {power_of_ten(left)}, not 10⁻⁶" in text
     assert f"come up with chance {trust_more.coin(coin)} instead of {trust_more.coin(query.chance)}" in text

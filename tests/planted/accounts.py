@@ -14,7 +14,7 @@ from dpengine.accountant import costs
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, spent
 from dpengine.accountant.loss import Exponential, Gaussian, Pure
-from dpengine.asking import repeated_answers
+from dpengine.asking import paid_answers
 from dpengine.core.exact import down, up
 from dpengine.released import compare
 from tests.helpers_compare import check_a_comparison_holds_whatever_was_picked
@@ -174,7 +174,7 @@ PLANTED = [
         "Every further look states its range at the same β.",
         check_a_range_holds_however_often_one_looks,
         "too often",
-        repeated_answers.share_of,
+        paid_answers.share_of,
         the_same_beta,
         long=True,
     ),

@@ -15,7 +15,7 @@ import numpy as np
 from battery import FALSE_ALARM, _tail, check_law_against_loss, check_sensitivity
 
 from dpengine.core.exact import exp_decimal
-from dpengine.mechanisms.curves import bands, tree_fit
+from dpengine.mechanisms.curves import bands, count_tree
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.mechanisms.query import Released
@@ -154,7 +154,7 @@ class SeesTheRoot(CdfTree):
         return *super().draw(value, coins), sum(value if isinstance(value, tuple) else (value,))
 
     def around(self, raw: Any, looks: int) -> Released:
-        below = tree_fit.fitted(tuple(raw[:-1]), self.leaves, int(raw[-1]))
+        below = count_tree.fitted_tree(tuple(raw[:-1]), self.leaves, int(raw[-1]))
         return self.by_label([(round(one), (round(one), round(one))) for one in below])
 
 

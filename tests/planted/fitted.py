@@ -17,8 +17,7 @@ from recorded import made
 
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian, Loss, Together
-from dpengine.core.arrays import Integers
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.residuals import ResidualLayout
 from dpengine.mechanisms.query import ReleaseTools

@@ -16,7 +16,7 @@ from battery import CASES, build
 
 import dpengine as dp
 from dpengine.asking.sessions import Session, step_claim
-from dpengine.core.canonical import canonical
+from dpengine.core.strict_json import canonical
 from dpengine.intake.load import Loaded
 from dpengine.ledger import exports
 from dpengine.ledger.ledger import Act

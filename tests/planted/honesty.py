@@ -10,8 +10,8 @@ from math import sqrt
 
 import numpy as np
 
-from dpengine.core.arrays import Integers
 from dpengine.core.exact import decimal_of, exp_decimal
+from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
@@ -20,8 +20,8 @@ from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
 from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
-from dpengine.planning import honest_people
-from dpengine.planning.honest_people import Shuffled
+from dpengine.planning import trust_models
+from dpengine.planning.trust_models import Shuffled
 from tests.planted.registry import Planted
 
 SCHEMA = Schema({"c": Category(["a", "b"], unknown="b", missing="b")})
@@ -74,7 +74,7 @@ def _both(one: dict[int, Decimal], other: dict[int, Decimal]) -> dict[object, De
 
 def everybody_counted(query: Shuffled, honest: int) -> Fraction:
     """As if the coins of those who are not honest hid anybody."""
-    return honest_people.delta_of(query, query.facts.about)
+    return trust_models.delta_of(query, query.facts.about)
 
 
 # --- one pile for many protocols
@@ -117,7 +117,7 @@ PLANTED = [
         "Whoever knows them takes them out of the pile.",
         check_what_colluders_see,
         "honest people lose",
-        honest_people.delta_of,
+        trust_models.delta_of,
         everybody_counted,
     ),
 ]

@@ -8,8 +8,7 @@ from typing import Any
 
 from battery import SEVERAL, check_law_against_loss, check_sensitivity
 
-from dpengine.mechanisms.models.check_chances import CheckChances
-from dpengine.mechanisms.models.check_errors import CheckErrors
+from dpengine.mechanisms.models.check_model import CheckChances, CheckErrors
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.mechanisms.trial import HALF, WORLD, model
 from dpengine.statistics.model_checks import HitsByMargin

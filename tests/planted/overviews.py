@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from battery import SEVERAL, check_law_against_loss, facts
 
-from dpengine.mechanisms.marginals.items import Held
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, residual
+from dpengine.mechanisms.marginals.wanted import Held
 from dpengine.mechanisms.query import Released
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent
-from dpengine.released.look_ranges import Ranges
+from dpengine.released.look import Ranges
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law, check_the_shape_is_public
 from tests.planted.registry import Planted
 

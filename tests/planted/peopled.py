@@ -16,14 +16,12 @@ from dpengine.accountant.costs import Cost
 from dpengine.accountant.filter import Rule, Totals, used
 from dpengine.accountant.loss import Approximate, Gaussian, Loss
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger import chain, people_chain
+from dpengine.ledger import chain
 from dpengine.ledger import people_rules as rules
 from dpengine.ledger.chain import Verdict, hash_of, verify
-from dpengine.ledger.ledger import Ledger
-from dpengine.ledger.people_acts import Payer
+from dpengine.ledger.ledger import Ledger, Payer
 from dpengine.ledger.people_book import PeopleBook
-from dpengine.ledger.people_rows import Grant
-from dpengine.ledger.people_rules import HolderPart
+from dpengine.ledger.people_rules import Grant, HolderPart
 from dpengine.ledger.rows import BudgetRecord, Sums
 from dpengine.people import face as face_module
 from dpengine.people.home import Standpoint
@@ -173,7 +171,7 @@ def check_a_charge_beyond_a_grant_is_found(verified: Verify) -> None:
 def without_grants(rows: Iterable[Any]) -> Verdict:
     """The check of the chain as it was before people."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people_chain.PeopleSoFar, "charge_fault", lambda *given: None)
+        patch.setattr(chain.PeopleSoFar, "charge_fault", lambda *given: None)
         return chain.verify(rows)
 
 

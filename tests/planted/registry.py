@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpengine.audit.sections import FOLDER
+from dpengine.audit.report import FOLDER
 
 Check = Callable[[Any], None]
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from helpers_shapes import TARGET, asked, counted, looked, people
 
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.mechanisms.marginals.residuals import residual
 from dpengine.released.look import Look
-from dpengine.released.shapes import Shapes
-from dpengine.released.shapes_fit import ShapesFit
+from dpengine.released.shapes import Shapes, ShapesFit
 from tests.planted.registry import Planted
 
 Made = Callable[[Look, dict[str, Any]], Any]  # what is told of a model, from a look and from the rows of the table

@@ -9,9 +9,8 @@ import numpy as np
 from battery import check_law_against_loss, check_samples_against_law, check_sensitivity
 from helpers_synthetic import facts, small_database_law
 
-from dpengine.core.arrays import Integers
-from dpengine.mechanisms.synthetic.multisets import enumerated
-from dpengine.mechanisms.synthetic.small_database import SmallDatabase
+from dpengine.core.types import Integers
+from dpengine.mechanisms.synthetic.small_database import SmallDatabase, all_multisets
 from dpengine.noise.coins import Coins
 from tests.planted.registry import Planted
 from tests.planted.wrong_questions import made
@@ -23,7 +22,7 @@ class EqualMultisets(SmallDatabase):
     """Every multiset once, as if it had one order of its rows."""
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        counts, ways = enumerated(self.domain, self.rows)
+        counts, ways = all_multisets(self.domain, self.rows)
         block, _ = coins.choose(self.gaps(value), np.ones_like(ways), self.rate)
         return tuple(counts[block].tolist())
 
@@ -32,7 +31,7 @@ class RoundedDown(SmallDatabase):
     """n·c_h(y) is divided by m, and rounded down, before it is compared."""
 
     def gaps(self, value: tuple[int, ...], told: Any = None) -> Integers:
-        counts, _ = enumerated(self.domain, self.rows)
+        counts, _ = all_multisets(self.domain, self.rows)
         x = np.asarray(value)
         wanted = self.sums(x).astype(np.int64)
         scaled = np.stack([self.sums(y).astype(np.int64) * int(x.sum()) // self.rows for y in counts])

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpengine.audit.exact import hockey_stick
-from dpengine.core.arrays import Bits
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
+from dpengine.core.types import Bits
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit

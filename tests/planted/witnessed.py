@@ -8,7 +8,7 @@ from typing import Any
 from battery import FALSE_ALARM, facts
 
 from dpengine.accountant.costs import cost
-from dpengine.audit import divergence
+from dpengine.audit import report
 from dpengine.audit.exact import ORDER
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
@@ -27,10 +27,10 @@ def check_draws_keep_the_divergence(query: Query, draws: int = 4_000) -> None:
     claimed, coins = cost(query.loss(), ORDER), Pooled()
     one, other = ([query.draw(value, coins) for _ in range(draws)] for value in map(query.need().of, PAIR))
     if claimed.delta:
-        found = divergence.hockey_stick(one, other, claimed.epsilon or Fraction(0), FALSE_ALARM)
+        found = report.hockey_stick(one, other, claimed.epsilon or Fraction(0), FALSE_ALARM)
         assert found.amount <= claimed.delta, f"the draws prove δ ≥ {found.amount:.3g}"
     else:
-        found = divergence.renyi(one, other, ORDER, FALSE_ALARM)
+        found = report.renyi(one, other, ORDER, FALSE_ALARM)
         assert found.amount <= claimed.renyi, f"the draws prove a Rényi divergence ≥ {found.amount:.3g}"
 
 

@@ -13,13 +13,12 @@ from helpers_coins import SeededCoins
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.choices.equal_scores import Blocks
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.joint_cuts import JointCuts
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.choices.quantile import Quantile
+from dpengine.mechanisms.choices.quantile import Blocks, Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram

@@ -17,7 +17,7 @@ from unittest.mock import patch
 from recorded import made
 
 import dpengine as dp
-from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
+from dpengine.asking.exports import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.audit.compared import compare
 from dpengine.audit.recorder import RecordedFinding, RecordedRun, converse, release
 from dpengine.core.errors import AllowanceError

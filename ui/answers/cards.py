@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.statement import sentence_of
+from dpengine.asking.exports import sentence_of
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
 from ui.answers import picked

@@ -8,10 +8,9 @@ from collections.abc import Callable
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.statement import ANSWER_COLUMNS
+from dpengine.asking.exports import ANSWER_COLUMNS
 from dpengine.messages import say
-from dpengine.released import notebook, registry_draft
-from dpengine.released.sheet import as_sheet
+from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
 from ui.ledger import report
 from ui.ledger.ledger_view import now
 from ui.parts import exports
@@ -36,11 +35,11 @@ def files(table: dp.Table) -> list[File]:
         ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())),
         csv,
         ("sheet", f"answers-{name}.xlsx", exports.SHEET, lambda: as_sheet(ANSWER_COLUMNS, table.answer_rows())),
-        ("notebook", *cells, lambda: notebook.text(table.account_lines())),
-        ("registry", registry_draft.file_name(table.name), "application/yaml", lambda: _registry(table)),
+        ("notebook", *cells, lambda: notebook_text(table.account_lines())),
+        ("registry", registry_file_name(table.name), "application/yaml", lambda: _registry(table)),
     ]
 
 
 def _registry(table: dp.Table) -> str:
     so_far = table.released_so_far()
-    return "" if so_far is None else registry_draft.text(table.facts, so_far)
+    return "" if so_far is None else registry_text(table.facts, so_far)

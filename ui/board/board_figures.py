@@ -24,8 +24,7 @@ from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day, local
 from dpengine.released import look_groups
-from dpengine.released.figure import Figure
-from dpengine.released.look import Look
+from dpengine.released.look import Figure, Look
 from dpengine.released.look_fit import HeldBack
 from ui.parts import fitting
 from ui.pictures import svg

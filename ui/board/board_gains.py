@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.canonical import canonical
 from dpengine.core.printed import two_figures
+from dpengine.core.strict_json import canonical
 from dpengine.declared.grouped import base
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import plain, say

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.declared.lookup import read_lookup
+from dpengine.declared.merging import read_lookup
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import called, plain, say
 from ui.board import board_gains, board_state

@@ -11,8 +11,7 @@ import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.released import look_groups
-from dpengine.released.figure import Figure
-from dpengine.released.look import Look
+from dpengine.released.look import Figure, Look
 from dpengine.released.look_groups import Apart
 from ui.shell import nav
 

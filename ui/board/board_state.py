@@ -10,9 +10,8 @@ import dpengine as dp
 from dpengine.core.exact import text_of
 from dpengine.declared.grouped import MERGED, Grouped, base, ref_json
 from dpengine.declared.merging import MOST_MERGED, read_merged
-from dpengine.mechanisms.marginals.bins import coarser, readable
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, tellable
+from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, coarser, readable, tellable
 from ui.parts import addressed
 
 PLACE = "board"

@@ -8,8 +8,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.released.files import as_sheet
 from dpengine.released.look import Look
-from dpengine.released.sheet import as_sheet
 from ui.parts import exports
 
 

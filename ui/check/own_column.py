@@ -12,8 +12,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.audit.columns import ColumnAudit, audited_column
 from dpengine.core.printed import power_of_ten
-from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.publish.ways import key_of
+from dpengine.mechanisms.publish.of_rows import OfRows, way_key
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.check import audit_words
@@ -42,7 +41,7 @@ def show(table: dp.Table, epsilon: str) -> None:
             )
         )
     try:
-        query = table.query(key_of(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
+        query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
     except dp.AllowanceError as refusal:
         job.hint(str(refusal))
         return

@@ -15,8 +15,7 @@ import streamlit as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import normal
-from dpengine.declared.usual_spellings import MISSING
+from dpengine.declared.spelling import MISSING, normal
 from dpengine.messages import plain, say
 from ui.data import declare_lines as lines
 from ui.data.declare import problem

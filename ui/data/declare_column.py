@@ -16,8 +16,8 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import Category, Column, ItemSet, Number, normal, round_step
-from dpengine.declared.usual_spellings import MISSING, spellings
+from dpengine.declared.schema import Category, Column, ItemSet, Number, round_step
+from dpengine.declared.spelling import MISSING, normal, spellings
 from dpengine.intake.postgres import SET_SEPARATOR
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say

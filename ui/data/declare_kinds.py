@@ -10,9 +10,9 @@ import streamlit as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import as_typed, read_number, text_of
-from dpengine.declared import usual_spellings
+from dpengine.declared import spelling
 from dpengine.declared.date_column import ORDERS
-from dpengine.declared.number_column import LONGEST_MEASURE, MOST_CODES, round_step
+from dpengine.declared.schema import LONGEST_MEASURE, MOST_CODES, round_step
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.data import declare_codes, presets
@@ -250,7 +250,7 @@ def _sets(card: Card, at: str) -> None:
 
 
 def yes_no(card: Card, at: str) -> None:
-    yes, no = (usual_spellings.spellings(YES_NO.table, one)[:8] for one in ("yes", "no"))
+    yes, no = (spelling.spellings(YES_NO.table, one)[:8] for one in ("yes", "no"))
     told = say("data.card.yes_no", yes=yes, no=no)
     st.html(f'<p class="muted">{escape(told)}</p>')
     others(card, at, ["yes", "no"])

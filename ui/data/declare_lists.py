@@ -11,9 +11,9 @@ from typing import Any
 import streamlit as st
 
 from dpengine.core.errors import AllowanceError
-from dpengine.declared import usual_spellings
-from dpengine.declared.schema import MOST_LISTED, normal
-from dpengine.declared.usual_spellings import MISSING
+from dpengine.declared import spelling
+from dpengine.declared.schema import MOST_LISTED
+from dpengine.declared.spelling import MISSING, normal
 from dpengine.messages import say
 from ui.data.declare import kept, problem
 from ui.data.declare_column import Card, listed
@@ -92,7 +92,7 @@ def _spelled(card: Card) -> None:
     many = (
         0
         if card.kind == "items" or not card.spellings
-        else len(usual_spellings.places(card.spellings, card.values, ""))
+        else len(spelling.spelling_places(card.spellings, card.values, ""))
     )
     if many > len(card.values):
         st.html(f'<p class="muted">{escape(say("data.card.spelled", many=many))}</p>')
@@ -166,7 +166,7 @@ def _own(card: Card, at: str) -> None:
     text = st.session_state[f"{at}-listed"] or ""
     st.session_state[f"{at}-preset"] = _same(text)
     values = listed(text)[0]
-    if 2 * sum(bool(usual_spellings.spellings(card.spellings or MISSING, one)) for one in values) < len(values):
+    if 2 * sum(bool(spelling.spellings(card.spellings or MISSING, one)) for one in values) < len(values):
         card.spellings = MISSING
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dpengine.declared import usual_spellings
+from dpengine.declared import spelling
 from dpengine.messages.language import current
 
 
@@ -23,7 +23,7 @@ class UsualList:
     @property
     def values(self) -> tuple[str, ...]:
         """As the reader's language calls them."""
-        return usual_spellings.values(self.table, current())[: self.lines]
+        return spelling.spelling_values(self.table, current())[: self.lines]
 
     @property
     def samples(self) -> tuple[str, ...]:

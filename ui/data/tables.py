@@ -11,7 +11,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.statement import sentence_of
+from dpengine.asking.exports import sentence_of
 from dpengine.core.printed import percent_left
 from dpengine.declared.schema import Schema
 from dpengine.messages import plain, say

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.core.json_types import Json
+from dpengine.core.types import Json
 from dpengine.messages.language import speaking
 from ui.door import told
 from ui.door.request import Send

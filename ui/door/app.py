@@ -16,7 +16,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.people import limiter
 from dpengine.people.limiter import Limiter
 from dpengine.workspace import Workspace

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import cache
 
 from dpengine.asking.answers import Meter, Preview
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.ledger.rows import LONGEST_REQUEST
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery

@@ -12,8 +12,8 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import LONGEST_NUMBER
-from dpengine.core.json_types import JsonObject
 from dpengine.core.strict_json import read_strict
+from dpengine.core.types import JsonObject
 from dpengine.messages import MEANT
 from dpengine.messages.language import STORED
 

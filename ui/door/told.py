@@ -12,11 +12,10 @@ from dpengine.asking.answers import Answer, Job, Meter, Preview, promise_as_json
 from dpengine.asking.checking import ColumnDoubted, WayOut
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.released.figure import Figure
-from dpengine.released.look import Look
+from dpengine.released.look import Figure, Look
 
 
 def plain(value: Any) -> Json:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dpengine.asking.answers import Job
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.ledger.rows import read_request
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.marginals.overview import Overview

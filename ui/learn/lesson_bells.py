@@ -9,9 +9,9 @@ import streamlit as st
 
 from demos.lessons import bells as demo
 from demos.lessons.bells import Figures, Settings
-from dpengine.core.arrays import Floats
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent, power_of_ten
+from dpengine.core.types import Floats
 from dpengine.messages import plain
 from dpengine.messages.numbers import local, to_figures
 from ui.learn.lesson import Given, Lesson, Setting, View, words

@@ -13,7 +13,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
+from dpengine.asking.exports import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
 from dpengine.core.exact import up
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.ledger.chain import Verdict

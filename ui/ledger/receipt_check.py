@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.exports import sentence_of
 from dpengine.asking.receipts import MOST_BYTES, Finding
-from dpengine.asking.statement import sentence_of
 from dpengine.messages import say
 from dpengine.messages.language import current
 from ui.parts.history import outcome

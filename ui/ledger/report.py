@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
+from dpengine.asking.exports import act_words
 from dpengine.asking.sessions import step_query
-from dpengine.asking.statement import act_words
 from dpengine.core.exact import up
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten
 from dpengine.mechanisms.card import AnswerKind

@@ -7,7 +7,7 @@ from html import escape
 
 import dpengine as dp
 from dpengine.messages import say, written_day
-from dpengine.released.made_table import MadeTable
+from dpengine.released.synthetic import MadeTable
 from ui.parts import counted, fitting
 from ui.shell.state import workspace
 from ui.words.edge_words import edges

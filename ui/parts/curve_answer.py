@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.declared.schema import Ordered
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day
-from dpengine.released.monotone import rising
+from dpengine.released.curves import rising
 from ui.parts import exports
 from ui.pictures import curve_charts, svg
 from ui.words.figures import cut, rounded

@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.arrays import Floats
 from dpengine.core.printed import two_figures
+from dpengine.core.types import Floats
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
-from dpengine.released import density_samples
+from dpengine.released import curves
 from ui.parts import exports, number_field
 from ui.pictures import charts, curve_charts
 from ui.pictures.sketch import Sketch
@@ -76,12 +76,12 @@ def picture(answer: dp.Answer, key: str) -> None:
     query, value = answer.query, answer.value
     assert isinstance(query, Density)
     clip = st.toggle(say("density.clip"), help=say("density.clip_help"), key=f"clip-{key}")
-    kept = density_samples.cut_off(query, value) if clip else None
+    kept = curves.cut_off(query, value) if clip else None
     if kept is not None:
         draw(query, kept, None, f"chart-{key}-clipped", shares=True)
         st.html(f'<p class="muted">{escape(say("density.clipped"))}</p>')
     else:
-        draw(query, density_samples.heights(query, value), answer.interval, f"chart-{key}")
+        draw(query, curves.heights(query, value), answer.interval, f"chart-{key}")
     _sample(query, answer, key)
 
 
@@ -93,7 +93,7 @@ def draw(
     shares: bool = False,
 ) -> None:
     """`shares`: heights that add up to 1, whatever the released curve counted."""
-    factor, told = density_samples.scale_of(query)[0], unit(query, shares)
+    factor, told = curves.scale_of(query)[0], unit(query, shares)
     factor *= 100 if shares and query.people is None else 1
     grids = [[float(x) for x in grid] for grid in query.grids()]
     shown = heights * factor
@@ -163,15 +163,15 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
 def _sample(query: Density, answer: dp.Answer, key: str) -> None:
     with st.expander(say("density.sample")):
         st.html(f'<p class="muted">{escape(say("density.sample_lead"))}</p>')
-        if density_samples.cut_off(query, answer.value) is None:
+        if curves.cut_off(query, answer.value) is None:
             st.html(f'<p class="muted">{escape(say("density.sample_none"))}</p>')
             return
         count = st.number_input(
-            say("density.sample_count"), 1, density_samples.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
+            say("density.sample_count"), 1, curves.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
         )
         st.download_button(
             say("density.sample_get"),
-            lambda: exports.as_csv(query.columns, density_samples.sample(query, answer.value, int(count))),
+            lambda: exports.as_csv(query.columns, curves.sample(query, answer.value, int(count))),
             "made-up.csv",
             "text/csv",
             key=f"sample-get-{key}",

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
-from dpengine.asking.noted import Notes
+from dpengine.asking.exports import FigureNotes
 from dpengine.mechanisms.curves.cdf import Cdf
-from dpengine.released.sheet import as_sheet
+from dpengine.released.files import as_sheet
 from ui.parts import counted, fitting
 
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
@@ -102,7 +102,7 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
         answer.receipt["charge"]["hash"],
         counted.words(answer.query),
     ]
-    notes = Notes(answer.query, answer.value, answer.interval, fitting.fits(answer))
+    notes = FigureNotes(answer.query, answer.value, answer.interval, fitting.fits(answer))
     if isinstance(answer.value, dict):
         shown = answer.query.shown()
         named = dict(zip(answer.query.labels(), cells, strict=True))

@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.claimed import query_of
+from dpengine.asking.answers import query_of
 from dpengine.asking.column_fit import WELL_MADE, Fits, declared_since, rough_words, unchecked_words
-from dpengine.asking.people_told import PeopleTold, told_by
+from dpengine.asking.implied_people import PeopleTold, told_by
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES

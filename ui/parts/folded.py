@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.asked import same_question
+from dpengine.asking.answers import same_question
 from dpengine.messages import say
 from ui.parts import answer as answers
 from ui.parts import doubted, fitting, job, levers, looks, typical

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.statement import sentence_of
+from dpengine.asking.exports import sentence_of
 from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.core.strict_json import read_strict
 from dpengine.declared.schema import Category, Column, ItemSet, Number

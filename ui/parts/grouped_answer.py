@@ -12,7 +12,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from dpengine.released.shares import shares
+from dpengine.released.compare import shares
 from ui.pictures import charts, grid, many
 from ui.words.figures import cut, figure, pictured, printed_range
 from ui.words.markup import unmarked

@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.asked import identity
-from dpengine.asking.claimed import query_of
-from dpengine.asking.statement import act_words, sentence_of
+from dpengine.asking.answers import identity, query_of
+from dpengine.asking.exports import act_words, sentence_of
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say

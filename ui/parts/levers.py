@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.exact import text_of
 from dpengine.messages import plain, say
-from dpengine.planning.levers import Lever, without_codes
+from dpengine.planning.suggestions import Lever, without_codes
 from ui.parts import fitting, preview
 from ui.shell import nav
 from ui.shell.state import may

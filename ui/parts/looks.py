@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.repeated_answers import MOST_AVERAGED, Reading, foreseen
+from dpengine.asking.paid_answers import MOST_AVERAGED, Reading, foreseen
 from dpengine.core.amounts import MOST_EPSILON
 from dpengine.core.printed import chance, two_figures
 from dpengine.mechanisms.card import WHOLE

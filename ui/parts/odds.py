@@ -11,7 +11,7 @@ import streamlit as st
 from dpengine.core.exact import ceiling, decimal_of, up
 from dpengine.core.printed import power_of_ten
 from dpengine.messages import say
-from dpengine.planning.whatif_curves import suspicion
+from dpengine.planning.whatif import suspicion
 from ui.words import gloss
 
 PRIORS = ("1", "5", "10", "25", "50")

@@ -10,9 +10,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.plan import MOST_ROWS, Wish, wish_as_json
-from dpengine.core.canonical import canonical
 from dpengine.core.exact import read_number
-from dpengine.core.strict_json import read_strict
+from dpengine.core.strict_json import canonical, read_strict
 from dpengine.messages import say
 from ui.shell.language import address
 

@@ -9,13 +9,13 @@ import streamlit as st
 import dpengine as dp
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
-from dpengine.planning.other_curve import rival
+from dpengine.planning.alternatives import curve_alternative
 from ui.parts import preview
 from ui.shell import nav
 
 
 def tell(table: dp.Table, query: dp.Query) -> None:
-    found = rival(query)
+    found = curve_alternative(query)
     if found is None:
         return
     own, its = (Within(off, 1, query.beta, off).alpha_words(query) for off in (found.own, found.its))

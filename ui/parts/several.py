@@ -13,7 +13,7 @@ from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.core.printed import percent_up
 from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
 from dpengine.messages import say
-from dpengine.planning.ways_at_once import WayAtOnce, WaysAtOnce
+from dpengine.planning.alternatives import WayAtOnce, WaysAtOnce
 from ui.parts import number_field
 from ui.pictures import charts
 

@@ -17,7 +17,7 @@ import dpengine as dp
 from dpengine.asking.release import new_request
 from dpengine.core.exact import as_typed, read_number, text_of
 from dpengine.core.printed import percent, percent_left
-from dpengine.ledger.people_rows import CHANGED
+from dpengine.ledger.people_rules import CHANGED
 from dpengine.messages import say
 from dpengine.people.face_people import AskedFor
 from ui.parts import history, said

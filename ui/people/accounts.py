@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.asking.statement import Deed
+from dpengine.asking.exports import Deed
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.ledger import ledger_view

@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import percent, percent_left, power_of_ten
-from dpengine.ledger.people_rows import ALL_QUESTIONS, CHANGED, NO, YES, Wanted
+from dpengine.ledger.people_rules import ALL_QUESTIONS, CHANGED, NO, YES, Wanted
 from dpengine.messages import say
 from dpengine.people.face_people import HeldGrant
 from ui.parts import history, odds, said

@@ -9,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OWNER, Role
+from dpengine.ledger.people_rules import ADMINISTRATOR, AUDITOR, BARRED, OWNER, Role
 from dpengine.messages import say
 from dpengine.storage.people_names import KnownPerson
 from ui.parts import history, said

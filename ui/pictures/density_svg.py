@@ -7,10 +7,10 @@ from html import escape
 import numpy as np
 
 import dpengine as dp
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import plain
-from dpengine.released import density_samples
+from dpengine.released import curves
 from ui.pictures.svg import _SIDE, WIDTH, Axis, _picture, _short
 from ui.words.density_words import headline, unit
 from ui.words.wording import range_words
@@ -23,12 +23,12 @@ def standing(answer: dp.Answer) -> str:
     query = answer.query
     assert isinstance(query, Density)
     alt = f"{headline(query, answer.value)}. {range_words(answer)}"
-    heights = density_samples.heights(query, answer.value) * density_samples.scale_of(query)[0]
+    heights = curves.heights(query, answer.value) * curves.scale_of(query)[0]
     return _map(query, heights, alt) if len(query.columns) > 1 else _curve(query, heights, answer, alt)
 
 
 def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
-    [grid], factor = query.grids(), density_samples.scale_of(query)[0]
+    [grid], factor = query.grids(), curves.scale_of(query)[0]
     ends = np.array([answer.interval[label] for label in query.labels()]) * factor
     across = Axis(float(grid[0]), float(grid[-1]), _SIDE + _LEFT, WIDTH - _SIDE, False)
     down = Axis(min(0.0, float(ends.min())), float(ends.max()), _TALL + _TOP, _TOP, False)

@@ -11,8 +11,8 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, tidy
-from dpengine.core.canonical import canonical
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
+from dpengine.core.strict_json import canonical
 from dpengine.messages import say
 from dpengine.planning.partition import as_one
 from ui.parts import counted, job, number_field, owner, plan_state, spend, suggest

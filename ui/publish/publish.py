@@ -11,8 +11,7 @@ import dpengine as dp
 from dpengine.core.exact import text_of
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.declared.schema import Category, ItemSet
-from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, OfRows
-from dpengine.mechanisms.publish.ways import Chosen, best
+from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, Chosen, OfRows, best_way
 from dpengine.messages import say
 from dpengine.noise.set_noise import MOST_ITEMS
 from dpengine.planning.opening import PART, Opening
@@ -115,7 +114,7 @@ def made(table: dp.Table, given: dict[str, Any]) -> Chosen:
         assert isinstance(found, OfRows)
         return found
 
-    return best(build, table.schema, {name: value for name, value in given.items() if value != ""})
+    return best_way(build, table.schema, {name: value for name, value in given.items() if value != ""})
 
 
 def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:

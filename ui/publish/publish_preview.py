@@ -12,19 +12,18 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.canonical import canonical
 from dpengine.core.exact import down, text_of
 from dpengine.core.printed import chance, percent_up, points, two_figures
+from dpengine.core.strict_json import canonical
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet, Number
-from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.publish.ways import Chosen
+from dpengine.mechanisms.publish.of_rows import Chosen, OfRows
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.noise.floors import farthest, nearest
 from dpengine.noise.row_noise import Blur, Marginal, expected_error, thesis_scale
 from dpengine.noise.set_noise import MOST_AT_ONCE, AsOne, ItemByItem, OfItems
-from dpengine.planning.asked_instead import asked_instead
+from dpengine.planning.alternatives import asked_instead
 
 MOST_ROWS = 8
 LONGEST_CELL = 40  # of the made-up rows: a declared value may be a whole sentence

@@ -12,8 +12,8 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.release import new_request
 from dpengine.asking.sessions import Session, Taken
-from dpengine.core.canonical import canonical
 from dpengine.core.printed import chance
+from dpengine.core.strict_json import canonical
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.messages import say

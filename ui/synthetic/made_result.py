@@ -12,10 +12,9 @@ from dpengine.core.printed import chance
 from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
-from dpengine.released.figure import Figure
-from dpengine.released.kept import KeptTogether
+from dpengine.released.look import Figure
 from dpengine.released.look_fit import MOST_FITTED
-from dpengine.released.made_table import MadeTable
+from dpengine.released.synthetic import KeptTogether, MadeTable
 from ui.parts import answer as answers
 from ui.parts import counted, exports, fitting, history
 from ui.pictures import charts, many

@@ -8,9 +8,8 @@ from html import escape
 import streamlit as st
 
 from dpengine.messages import say
-from dpengine.released import faint
-from dpengine.released.kept import KeptTogether
-from dpengine.released.made_table import MadeTable
+from dpengine.released import synthetic
+from dpengine.released.synthetic import KeptTogether, MadeTable
 from ui.words.figures import bare
 from ui.words.kept_words import threes
 
@@ -55,7 +54,7 @@ def _rare(made: MadeTable, kept: KeptTogether) -> str:
     told = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
     found = []
     for place, column in enumerate(kept.names):
-        found += [f"{column}: {name}" for name in faint.perhaps_none(made.look, place, made.counts(column))]
+        found += [f"{column}: {name}" for name in synthetic.perhaps_none(made.look, place, made.counts(column))]
     if not found:
         return told
     more = max(len(found) - NAMED, 0)

@@ -14,7 +14,7 @@ from dpengine.mechanisms.synthetic.rules import evened
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages import say
 from dpengine.messages.numbers import to_figures
-from dpengine.released.kept import KeptTogether
+from dpengine.released.synthetic import KeptTogether
 
 MUCH = 0.15  # of the rows in other cells: then it is said
 

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.arrays import Arrow
+from dpengine.core.types import Arrow
 from dpengine.messages import say
 from ui.parts import exports
 from ui.publish.publish_result import FIRST_ROWS, begins

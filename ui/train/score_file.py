@@ -18,9 +18,9 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import current
+from dpengine.released.files import as_sheet
 from dpengine.released.scoring import Scored, score
 from dpengine.released.shapes import Shapes
-from dpengine.released.sheet import as_sheet
 from dpengine.statistics.features import Model
 from ui.parts import exports
 from ui.shell import room

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.core.printed import chance, percent_left, two_figures
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import plain, say
-from dpengine.planning import look_for_model
+from dpengine.planning import training
 from dpengine.planning.opening import AT_MOST, opening_share
 from dpengine.released.shapes import predictable, sources
 from ui.board import board_figures, board_words
@@ -31,7 +31,7 @@ _MOST_LOOKS = 5
 def offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> Overview | dp.AllowanceError:
     """The figures that this share of the allowance buys, or why they cannot be had."""
     try:
-        wanted = look_for_model.asked(table.schema, given["target"], given["features"])
+        wanted = training.asked(table.schema, given["target"], given["features"])
         query = table.query("overview", **wanted, epsilon="1")
         found = table.at_share(query, share)
     except dp.AllowanceError as refusal:
@@ -61,7 +61,7 @@ def usual(table: dp.Table, given: dict[str, Any]) -> str:
 
 
 def _moved(query: Overview, target: str, rows: int) -> float:
-    return look_for_model.reach_of_effect(query, target, rows)
+    return training.reach_of_effect(query, target, rows)
 
 
 def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = "") -> None:
@@ -85,7 +85,7 @@ def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = 
 
 def preview(query: Overview, target: str) -> None:
     """What is promised, and how clear what a value adds will be, by how many share it."""
-    reach = look_for_model.reach_of_cells(query, target)
+    reach = training.reach_of_cells(query, target)
     promise = say(f"shapes_page.promise.{query.counted}", reach=two_figures(Fraction(reach)), chance=chance(query.beta))
     st.html(
         f"<p><b>{escape(promise)}</b></p><p class='muted'>{escape(say('shapes_page.no_promise'))}</p>"

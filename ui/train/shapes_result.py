@@ -17,7 +17,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
 from dpengine.messages import called, say
 from dpengine.messages.numbers import local
-from dpengine.released import shapes_script
+from dpengine.released import model_scripts
 from dpengine.released.look import Look
 from dpengine.released.shapes import Effect, Shapes, predictable, sources
 from ui.board import board_figures
@@ -256,7 +256,7 @@ def _take(table: dp.Table, found: dp.Answer, model: Shapes) -> None:
         )
         st.download_button(
             unmarked(say("train_page.python")),
-            shapes_script.source(model, found.sentence, hashed, table.dialect),
+            model_scripts.shapes_script(model, found.sentence, hashed, table.dialect),
             f"model_{hashed[:8]}.py",
             "text/x-python",
             key="train-python",

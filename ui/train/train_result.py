@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import say
-from dpengine.released import model_script
+from dpengine.released import model_scripts
 from dpengine.statistics.features import WEIGHT_BITS, Model
 from ui.parts import answer as answers
 from ui.parts import counted, fitting
@@ -199,7 +199,7 @@ def _take(table: dp.Table, found: dp.Answer, model: Model) -> None:
         )
         st.download_button(
             say("train_page.python"),
-            model_script.source(model, found.sentence, hashed, table.dialect),
+            model_scripts.linear_script(model, found.sentence, hashed, table.dialect),
             f"model_{hashed[:8]}.py",
             "text/x-python",
             key="train-python",

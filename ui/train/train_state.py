@@ -11,7 +11,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
 from dpengine.planning.opening import SHARES
-from dpengine.planning.training_for_spend import trainings
+from dpengine.planning.training import trainings
 from dpengine.statistics.features import MOST_WIDE
 from ui.parts import addressed
 

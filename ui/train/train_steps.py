@@ -9,7 +9,7 @@ from dpengine.asking.answers import round_up_two
 from dpengine.core.printed import power_of_ten, three_figures
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import plain, say
-from dpengine.planning.training_steps import StepsOption, lecture_steps
+from dpengine.planning.training import StepsOption, lecture_steps
 from ui.words import gloss
 
 _LENGTHS = (("second", 1), ("minute", 60), ("hour", 3600), ("day", 86_400), ("year", 31_557_600))

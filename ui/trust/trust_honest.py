@@ -12,9 +12,8 @@ import dpengine as dp
 from dpengine.core.amounts import BETA
 from dpengine.core.printed import chance, power_of_ten
 from dpengine.messages import say
-from dpengine.planning import honest_people
-from dpengine.planning.honest_people import Kept, Shuffled
-from dpengine.planning.trust_models import Way
+from dpengine.planning import trust_models
+from dpengine.planning.trust_models import Kept, Shuffled, Way
 from ui.pictures import charts
 from ui.trust import trust_more, trust_state
 
@@ -27,11 +26,11 @@ def show(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> dict
         trust_state.HONEST,
         given["honest"],
         key=trust_state.widget("honest"),
-        format_func=lambda one: say("honest.of", honest=honest_people.honest_people(people, int(one)), people=people),
+        format_func=lambda one: say("honest.of", honest=trust_models.honest_people(people, int(one)), people=people),
     )
     given = given | {"honest": str(share)}
-    honest = honest_people.honest_people(people, int(given["honest"]))
-    rows = honest_people.kept(found, honest)
+    honest = trust_models.honest_people(people, int(given["honest"]))
+    rows = trust_models.kept(found, honest)
     st.html(f'{_table(rows)}<div role="status" class="after">{_said(found, rows, honest)}</div>')
     _curve(found, honest)
     st.html(f'<p class="muted">{escape(say("honest.assumed"))}</p>')
@@ -62,7 +61,7 @@ def _off(error: Fraction | None) -> str:
 
 def _said(found: tuple[Way, ...], rows: tuple[Kept, ...], honest: int) -> str:
     """What happened to the shuffler's promise, what would mend it, and why the others keep theirs."""
-    query, by_model = honest_people.shuffled_of(found), {row.model: row for row in rows}
+    query, by_model = trust_models.shuffled_of(found), {row.model: row for row in rows}
     lines = []
     if query is not None:
         row, wanted = by_model["tight"], power_of_ten(query.delta)
@@ -77,7 +76,7 @@ def _said(found: tuple[Way, ...], rows: tuple[Kept, ...], honest: int) -> str:
 
 def _mended(query: Shuffled, row: Kept, needed: Kept | None, honest: int) -> str:
     if needed is None:
-        return say("honest.few", honest=honest, least=honest_people.fewest(query) or 0)
+        return say("honest.few", honest=honest, least=trust_models.fewest(query) or 0)
     assert needed.chance is not None and row.chance is not None
     coins = {"p": trust_more.coin(row.chance), "needed": trust_more.coin(needed.chance)}
     return say("honest.mend", before=_off(row.error), after=_off(needed.error), **coins)
@@ -85,11 +84,11 @@ def _mended(query: Shuffled, row: Kept, needed: Kept | None, honest: int) -> str
 
 def _curve(found: tuple[Way, ...], honest: int) -> None:
     """δ against honest people, with the δ that is claimed."""
-    query = honest_people.shuffled_of(found)
+    query = trust_models.shuffled_of(found)
     if query is None:
         return
-    points = [(float(one), delta) for one, delta in honest_people.along(query, query.facts.about)]
-    here = (float(honest), float(honest_people.delta_of(query, honest)))
+    points = [(float(one), delta) for one, delta in trust_models.along(query, query.facts.about)]
+    here = (float(honest), float(trust_models.delta_of(query, honest)))
     claimed = [(points[0][0], float(query.delta)), (points[-1][0], float(query.delta))]
     lines = [
         charts.Line(say("honest.line.kept"), points, here, "refuse"),

@@ -14,7 +14,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.strict_json import read_strict
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS
-from dpengine.planning import honest_people, trust_models
+from dpengine.planning import trust_models
 from dpengine.planning.opening import PART
 from dpengine.planning.opening import STEPS as SPENDS
 from ui.shell.language import address
@@ -23,7 +23,7 @@ STATE = "trust"
 FIELDS = ("kind", "where", "column", "e", "d", "solution", "step", "honest", "channel")
 STEPS = ("1", "2", "3", "4")
 LONGEST = 1_500
-HONEST = tuple(str(share) for share in honest_people.SHARES)
+HONEST = tuple(str(share) for share in trust_models.SHARES)
 _CHOICES = {
     "kind": trust_models.KINDS,
     "solution": SOLUTIONS,

@@ -11,9 +11,9 @@ from dpengine.core.amounts import BETA
 from dpengine.core.printed import percent, power_of_ten, three_figures
 from dpengine.messages import language, plain, say
 from dpengine.messages.numbers import to_figures
-from dpengine.planning import whatif, whatif_curves
-from dpengine.planning import whatif_asked as asked
-from dpengine.planning.whatif_theorems import theorems
+from dpengine.planning import whatif
+from dpengine.planning import whatif as asked
+from dpengine.planning.whatif import theorems
 from ui.parts import exports, job, preview
 from ui.pictures import charts
 from ui.shell import nav
@@ -179,7 +179,7 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
         settings.insert(0, ("A", first, "take", "dash"))
     drawn: dict[str, Points] = {}
     for column, (axis, along) in zip(
-        st.columns(2), (("epsilon", whatif_curves.along_epsilon), ("people", whatif_curves.along_people)), strict=True
+        st.columns(2), (("epsilon", whatif.along_epsilon), ("people", whatif.along_people)), strict=True
     ):
         lines = []
         for name, one, colour, dash in settings:
@@ -187,7 +187,7 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
             here = (
                 (one.query.epsilon, one.promise.figure_for(one.query))
                 if axis == "epsilon"
-                else (one.people, whatif_curves.at_people(one.query))
+                else (one.people, whatif.at_people(one.query))
             )
             lines.append(charts.Line(name, points, (float(here[0]), float(here[1])), colour, dash))
             drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points

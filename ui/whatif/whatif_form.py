@@ -15,7 +15,7 @@ from dpengine.mechanisms.promises import Promise
 from dpengine.messages import known, say
 from dpengine.messages.numbers import local
 from dpengine.planning import whatif
-from dpengine.planning import whatif_asked as asked
+from dpengine.planning import whatif as asked
 from ui.data.declare_draft import CARE
 from ui.parts import form, number_field, pickers
 from ui.shell.state import choose_table, open_table, table_names
@@ -98,7 +98,9 @@ def field(label: str, name: str, given: dict[str, str], key: str = "", **options
     if name == "x" and shown.strip().endswith("%") and _usual(given["q"])[0].whole and found:
         found = f"{found.rstrip(' %')} %"
     try:
-        same = asked.number(given[name], "") == asked.number(found, "") and ("%" in given[name]) == ("%" in found)
+        same = asked.read_number_field(given[name], "") == asked.read_number_field(found, "") and (
+            "%" in given[name]
+        ) == ("%" in found)
         return given[name] if same else found
     except dp.AllowanceError:
         return found

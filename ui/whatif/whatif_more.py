@@ -15,8 +15,8 @@ from dpengine.core.printed import chance
 from dpengine.mechanisms.choices.median import Median
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
-from dpengine.planning import choosing, whatif, whatif_curves
-from dpengine.planning.whatif_asked import made_up, number
+from dpengine.planning import alternatives, whatif
+from dpengine.planning.whatif import made_up, read_number_field
 from ui.parts import odds
 from ui.pictures import charts
 from ui.whatif.whatif_state import SECTIONS, SHAPES, widget
@@ -62,7 +62,9 @@ def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], d
 def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
     """Where no fourth number was found: what the typed ε means all the same, if it can be read."""
     try:
-        typed = dp.Budget(number(given["e"], say("whatif.field.epsilon")), number(given["d"], "δ"))
+        typed = dp.Budget(
+            read_number_field(given["e"], say("whatif.field.epsilon")), read_number_field(given["d"], "δ")
+        )
     except dp.AllowanceError:
         return given
     if given["find"] == "epsilon":
@@ -109,7 +111,7 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
     """The error of each of k answers, by accounting."""
     rule, lines = found.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
-        points = [(float(k), float(error)) for k, error in whatif_curves.along_questions(rule, found.query, name)]
+        points = [(float(k), float(error)) for k, error in whatif.along_questions(rule, found.query, name)]
         mark = (found.questions, float(found.promise.figure_for(found.query))) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
@@ -121,17 +123,17 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
 
 def _choosing(found: whatif.Solved) -> dict[str, Points]:
     """How far the chosen one may lie behind the best: chosen privately, and picked from all T answers."""
-    drawn = choosing.gaps(found.budget.rule(), found.query.facts)
-    looks = {choosing.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
+    drawn = alternatives.choice_gaps(found.budget.rule(), found.query.facts)
+    looks = {alternatives.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
     lines = []
     for name, points in drawn.items():
         colour, dash = looks.get(name, ("muted", "solid"))
-        label = say("whatif.choose.one") if name == choosing.CHOSEN else say(f"whatif.choose.all.{name}")
+        label = say("whatif.choose.one") if name == alternatives.CHOSEN else say(f"whatif.choose.all.{name}")
         if points:
             lines.append(charts.Line(label, [(float(t), float(gap)) for t, gap in points], None, colour, dash))
     axes = say("whatif.choose.axis"), say("whatif.beside.near_best")
     charts.curves(lines, *axes, say("whatif.choose.alt"), "whatif-choose", 380)
-    options, best = drawn[choosing.CHOSEN][-1]
+    options, best = drawn[alternatives.CHOSEN][-1]
     rest = dict(drawn["filter"]).get(options)
     if rest is not None:
         facts = {"options": options, "one": best, "all": rest, "chance": chance(BETA)}
@@ -142,7 +144,7 @@ def _choosing(found: whatif.Solved) -> dict[str, Points]:
 @st.cache_data(max_entries=200, show_spinner=False)
 def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
     """Cached for all visitors, so that the picture does not change on every run; the key holds public facts only."""
-    return whatif_curves.two_medians(_query, shape, times)
+    return whatif.two_medians(_query, shape, times)
 
 
 def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str, Points]]:
@@ -161,7 +163,7 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str
         st.html(f'<p class="warn">{escape(str(complaint))}</p>')
         return shape, {}
     column = query.facts.schema.number(query.column)
-    people = min(query.facts.about, whatif_curves.MOST_IMAGINED)
+    people = min(query.facts.about, whatif.MOST_IMAGINED)
     told = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
     truth, noisy, chosen = _simulated(told, query, shape, SIMULATED)
     ends = (float(column.lower), float(column.upper))

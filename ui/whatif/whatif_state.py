@@ -9,8 +9,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import read_strict
-from dpengine.planning.whatif import FIND
-from dpengine.planning.whatif_asked import offered
+from dpengine.planning.whatif import FIND, offered
 from ui.shell.language import address
 
 STATE = "whatif"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dpengine as dp
 from dpengine.messages.numbers import day, local, setting
-from dpengine.released.monotone import halfway
+from dpengine.released.curves import halfway
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:

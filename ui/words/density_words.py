@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import plain, say
-from dpengine.released import density_samples
+from dpengine.released import curves
 
 
 def unit(query: Density, shares: bool = False) -> str:
     """“% of people per 500 of income”: what heights are told in."""
-    _, steps = density_samples.scale_of(query)
+    _, steps = curves.scale_of(query)
     share = shares or query.people is not None
     kind = "share" if share else "people" if query.facts.unit.id_column is None else "rows"
     told = {"step": " × ".join(plain(step) for step in steps), "columns": " × ".join(query.columns)}
@@ -23,13 +23,13 @@ def unit(query: Density, shares: bool = False) -> str:
 
 def reach(query: Density) -> tuple[Fraction, Fraction]:
     """The half-widths for the whole curve and for one point, in that unit."""
-    promise, factor = query.promise(), Fraction(density_samples.scale_of(query)[0])
+    promise, factor = query.promise(), Fraction(curves.scale_of(query)[0])
     return promise.alpha * factor, promise.pointwise * factor
 
 
 def headline(query: Density, value: dict[str, float]) -> str:
     """Where it is highest, unless a flat one fits the band."""
-    heights, alpha = density_samples.heights(query, value), float(query.promise().alpha)
+    heights, alpha = curves.heights(query, value), float(query.promise().alpha)
     if heights.max() - heights.min() <= 2 * alpha:
         return say("answer.density_flat")
     return say("answer.density", at=top(query, heights))

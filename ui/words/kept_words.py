@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import dpengine as dp
 from dpengine.messages import say
-from dpengine.released.kept import KeptTogether
 from dpengine.released.look import Look
+from dpengine.released.synthetic import KeptTogether
 
 
 def not_kept(answer: dp.Answer, follows: Collection[str] = ()) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import dpengine as dp
-from dpengine.asking.repeated_answers import Reading
+from dpengine.asking.paid_answers import Reading
 from dpengine.core.printed import chance, measured, two_figures
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.edges import at_end, named

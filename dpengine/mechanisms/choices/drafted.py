@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day
 

@@ -36,8 +36,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Together
-from dpengine.core.arrays import Integers
 from dpengine.core.exact import ceiling, exp_decimal
+from dpengine.core.types import Integers
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.noise import joint_choice
 from dpengine.noise.coins import Coins

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.trial import IN_A, Example, Trial

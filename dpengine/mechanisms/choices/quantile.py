@@ -25,7 +25,7 @@ Cost        one grouped scan; draws linear in a public bound on the distinct val
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -35,14 +35,12 @@ import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, text_of
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.exact import ceiling, read_number, text_of
+from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.choices.equal_scores import Blocks, Ranked
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
-from dpengine.mechanisms.choices.percentile_names import in_order, near_middle, of_groups, percents, read_shares
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -55,6 +53,95 @@ from dpengine.noise.laws import Independent, flipped, weighted
 from dpengine.noise.tails import choice_gap, flip_gap, least_rank_error
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
+
+# Which percentiles are asked for, in which order they are told, and what they are called; by group, every one of each
+# group.
+
+FINEST_SHARE = 1_000
+MOST_SHARES = 20
+
+
+def read_shares(given: Json) -> tuple[Fraction, ...]:
+    """One share or several, rising; each with at most three decimals."""
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    shares = tuple(read_number(share, "share") for share in listed)
+    if not 1 <= len(shares) <= MOST_SHARES or any(not 0 < share < 1 for share in shares):
+        raise AllowanceError("share.range")
+    if any((share * FINEST_SHARE).denominator != 1 for share in shares) or sorted(set(shares)) != list(shares):
+        raise AllowanceError("share.range")
+    return shares
+
+
+def in_order(told: Sequence[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
+    """Points, lower and upper ends of each group's percentiles, each of the three sorted. All that held still does: the
+    j-th smallest is at most the largest of the first j and at least the smallest from the j-th on; true percentiles and
+    what is within a distance of them rise; so a lower end is still at most its percentile, an upper end at least."""
+    for first in range(0, len(told), several):
+        yield from zip(*map(sorted, zip(*told[first : first + several], strict=True)), strict=True)
+
+
+def percents(shares: Sequence[Fraction]) -> list[str]:
+    return [f"{plain(share * 100)} %" for share in shares]
+
+
+def of_groups(groups: list[str], names: list[str]) -> list[str]:
+    """What every percentile of every group is called on a page; no line breaks before the percent sign."""
+    kept = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in names]
+    return [f"{group}, {name}" for group in groups for name in kept]
+
+
+def near_middle(parts: list[str], share_of: Mapping[str, Fraction]) -> list[str]:
+    """Of percentiles of groups those of one share, so that groups stand side by side: the one nearest the median."""
+    middle = min((share_of[part] for part in parts), key=lambda share: abs(share - Fraction(1, 2)), default=None)
+    return [part for part in parts if share_of[part] == middle]
+
+
+# Candidates of a choice in runs of equal score, and the grid points of a column in runs of equal rank.
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """First grid point of each run (−1 and the size of the grid are sentinels), its length, its gap to score 0."""
+
+    firsts: Integers
+    sizes: Integers
+    gaps: Integers
+
+    def padded(self, blocks: int) -> Blocks:
+        """With empty blocks up to a public number, so that the running time does not reveal how many values occur."""
+        room = blocks - len(self.firsts)
+        if room <= 0:
+            return self
+        return Blocks(*(np.concatenate((array, np.zeros(room, dtype=np.int64))) for array in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Runs of grid points with the same rows below them: first point, length, rows below, rows at."""
+
+    firsts: Integers
+    sizes: Integers
+    below: Integers
+    at: Integers
+
+    @classmethod
+    def of(cls, value: Spread, size: int) -> Ranked:
+        codes, counts = value.codes, value.counts
+        before = np.concatenate(([0], np.cumsum(counts)))  # rows below the j-th distinct value
+        firsts = np.empty(2 * len(codes) + 1, dtype=np.int64)
+        sizes, below, at = np.empty_like(firsts), np.empty_like(firsts), np.zeros_like(firsts)
+        edges = np.concatenate(([-1], codes, [size]))
+        firsts[0::2], sizes[0::2], below[0::2] = edges[:-1] + 1, np.diff(edges) - 1, before
+        firsts[1::2], sizes[1::2], below[1::2], at[1::2] = codes, 1, before[:-1], counts
+        return cls(firsts, sizes, below, at)
+
+    def with_sentinel(self, side: int, size: int, rows: int, of_all: int) -> Ranked:
+        """With so many made-up rows below the grid (side −1) or above it (1), after `of_all` others."""
+        extra = (-1, 1, -rows, rows) if side < 0 else (size, 1, of_all, rows)
+        where = 0 if side < 0 else len(self.firsts)
+        pairs = zip(vars(self).values(), extra, strict=True)
+        return Ranked(*(np.insert(array, where, item) for array, item in pairs))
+
 
 MOST_ANSWERS = 1_000  # percentiles of groups, in one question
 MOST_PADDED = 10**6

@@ -38,9 +38,9 @@ from typing import ClassVar
 import numpy as np
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts
-from dpengine.mechanisms.curves import count_tree, prefix_root, tree_fit
+from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Laplace, Law, Normal
@@ -48,7 +48,7 @@ from dpengine.noise.tails import gaussian_mix_reach, sum_reach, total_reach, wei
 from dpengine.statistics.need import Spread
 
 MOST_CELLS = 1_000
-ROUNDED = prefix_root.ROUNDED  # what floats can round here, and far more
+ROUNDED = count_tree.ROUNDED  # what floats can round here, and far more
 EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernoff's bound
 
 
@@ -157,7 +157,7 @@ class TreeCuts:
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         """S̃ of every cell, told as is best where its noise is bounded but for chance β."""
         by_sums, all_of_sums = self._sums(drawn)
-        fit = [float(one) for one in tree_fit.fitted(drawn, self.asked.size, self.rows)]
+        fit = [float(one) for one in count_tree.fitted_tree(drawn, self.asked.size, self.rows)]
         all_of_fit = fit[-1] if self.rows is None else self.rows
         sums = np.array(by_sums, dtype=np.float64) - float(share) * all_of_sums
         least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
@@ -190,7 +190,7 @@ class TreeCuts:
 
 @lru_cache(maxsize=256)
 def _fit_reaches(cells: int, known: bool, root: Fraction, scale: Fraction, beta: Fraction) -> Floats:
-    return weighted_reaches(scale, *tree_fit.arrays(cells, known, root), beta)
+    return weighted_reaches(scale, *count_tree.tree_arrays(cells, known, root), beta)
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,9 @@ class RootCuts(TreeCuts):
     """The same with bell-shaped noise by a root."""
 
     def sensitivity(self) -> Sensitivity:
-        moved = prefix_root.moved(self.asked.size, self.asked.replaced)
+        moved = count_tree.moved(self.asked.size, self.asked.replaced)
         if self.grouped and self.asked.replaced:
-            moved = 2 * prefix_root.moved(self.asked.size, replaced=False)
+            moved = 2 * count_tree.moved(self.asked.size, replaced=False)
         return Sensitivity("l2sq", moved * self.asked.rows_each**2)
 
     @property
@@ -219,7 +219,7 @@ class RootCuts(TreeCuts):
         return self.asked.size
 
     def measured(self, value: Spread) -> tuple[int, ...]:
-        return tuple(prefix_root.rooted(self._cells(value)))
+        return tuple(count_tree.rooted(self._cells(value)))
 
     def draw(self, value: Spread, coins: Coins) -> Codes:
         return tuple(coins.gaussian(self.measured(value), self.variance))
@@ -229,7 +229,7 @@ class RootCuts(TreeCuts):
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
         """Where the number of rows is not public, α < 1 times the last sum is taken off: at most its length more."""
-        lengths, sums = prefix_root.lengths(self.asked.size)
+        lengths, sums = count_tree.prefix_lengths(self.asked.size)
         more = 0 if self.rows is not None else 1
         pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
         found = [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
@@ -239,5 +239,5 @@ class RootCuts(TreeCuts):
         return ceil(float(self.reaches(beta, self.asked.shares[0])[-1]) + ROUNDED)
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
-        found = prefix_root.sums(list(drawn))
+        found = count_tree.prefix_sums(list(drawn))
         return np.asarray(found - float(share) * (found[-1] if self.rows is None else self.rows), dtype=np.float64)

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Figures, JsonObject
+from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts

@@ -18,7 +18,7 @@ from math import prod
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
@@ -26,8 +26,8 @@ from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
-from dpengine.mechanisms.counts.too_many import too_many
-from dpengine.mechanisms.marginals.bins import readable
+from dpengine.mechanisms.counts.of_counts import too_many
+from dpengine.mechanisms.marginals.wanted import readable
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial

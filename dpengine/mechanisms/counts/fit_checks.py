@@ -37,8 +37,8 @@ from typing import ClassVar
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.core.printed import percent
+from dpengine.core.types import Ends, Figures, Json, JsonObject
 from dpengine.declared.cell_kinds import EMPTY, FITS, Bar, bars
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts

@@ -23,7 +23,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts

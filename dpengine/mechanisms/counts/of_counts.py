@@ -15,18 +15,34 @@ Accuracy    all k counts at once within t, by a union bound: each except with pr
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, prod
 from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
-from dpengine.core.json_types import Ends, Figures
+from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Ends, Figures
+from dpengine.declared.grouped import Grouped
+from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Averaged, Bounds, Released, Sensitivity
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
+
+# The refusal of too many combinations: how many there are, how many are possible, and what would help.
+
+
+def too_many(code: str, columns: Sequence[Category | Grouped], most: int) -> AllowanceError:
+    """Where the labels beside the lists (“other”, “no answer”) are what makes them too many, it says so."""
+    cells = prod(column.size for column in columns)
+    listed = prod(column.size - len(extra_labels(column)) for column in columns)
+    if listed <= most:
+        return AllowanceError(f"{code}_open", cells=cells, most=most, listed=listed)
+    return AllowanceError(code, cells=cells, most=most)
+
 
 MOST_PARTS = (
     100  # of one loss in the ledger; beyond it a single part of ε is charged, which costs more and is equally valid

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Figures, JsonObject
+from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts

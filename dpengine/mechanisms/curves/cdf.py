@@ -34,10 +34,10 @@ import numpy as np
 from dpengine.accountant.loss import Exponential, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.curves import band_floats, bands
+from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW
@@ -177,7 +177,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         m, grid, held = self.points, self.size, bands.Reached.of(value)
         some = -(-held.rows // (2 * m))  # a layer that is not empty: by rounding
         layer = draw_layer(
-            lambda band: band_floats.between(held, grid, m, band),
+            lambda band: bands.band_between(held, grid, m, band),
             lambda band: bands.how_many(held, grid, m, band),
             some,
             held.rows,

@@ -28,13 +28,13 @@ from itertools import pairwise
 from math import ceil, floor, sqrt
 from typing import ClassVar
 
-from dpengine.core.json_types import Figures, Json, JsonObject
+from dpengine.core.types import Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
-from dpengine.mechanisms.curves import count_tree, prefix_root, tree_fit
+from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW, NEARLY
@@ -136,7 +136,7 @@ class CdfTree(OfCounts):
     def sensitivity(self) -> Sensitivity:
         if self.noise == ROOT:
             replaced = self.facts.relation == "replace"
-            return Sensitivity("l2sq", prefix_root.moved(self.leaves, replaced) * self.facts.unit.at_most**2)
+            return Sensitivity("l2sq", count_tree.moved(self.leaves, replaced) * self.facts.unit.at_most**2)
         return super().sensitivity()
 
     @property
@@ -149,7 +149,7 @@ class CdfTree(OfCounts):
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
         """Every node, the cells first; or a root of all sums."""
         cells = list(value if isinstance(value, tuple) else (value,))
-        return tuple(prefix_root.rooted(cells) if self.noise == ROOT else count_tree.nodes_of(cells))
+        return tuple(count_tree.rooted(cells) if self.noise == ROOT else count_tree.nodes_of(cells))
 
     @property
     def numbers(self) -> int:
@@ -186,10 +186,10 @@ class CdfTree(OfCounts):
 
     def _rooted_reaches(self, looks: int) -> list[float]:
         """Of every cell, for the mean of so many draws."""
-        lengths, sums = prefix_root.lengths(self.leaves)
+        lengths, sums = count_tree.prefix_lengths(self.leaves)
         beta = self.beta / self.leaves
         return [
-            gaussian_mix_reach(self.variance, float(length) / sqrt(looks), float(sum_of), beta) + prefix_root.ROUNDED
+            gaussian_mix_reach(self.variance, float(length) / sqrt(looks), float(sum_of), beta) + count_tree.ROUNDED
             for length, sum_of in zip(lengths, sums, strict=True)
         ]
 
@@ -219,7 +219,7 @@ class CdfTree(OfCounts):
 
     def around(self, raw: Figures, looks: int) -> Released:
         if self.noise == ROOT:
-            sums = prefix_root.sums([float(one) for one in raw]).tolist()
+            sums = count_tree.prefix_sums([float(one) for one in raw]).tolist()
             ends = zip(sums, self._rooted_reaches(looks), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
         told = [
@@ -227,7 +227,7 @@ class CdfTree(OfCounts):
             for below, short, best, fit in zip(
                 self._sums_of(raw),
                 self._plain_reaches(looks),
-                tree_fit.fitted(tuple(raw), self.leaves, self.everyone),
+                count_tree.fitted_tree(tuple(raw), self.leaves, self.everyone),
                 self._fitted_reaches(looks),
                 strict=True,
             )
@@ -261,7 +261,7 @@ def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:
 def _fitted(leaves: int, known: bool, bell: bool, spread: Fraction, looks: int, beta: Fraction) -> tuple[float, ...]:
     """For every cell what least squares over the mean of so many draws stays within but for chance β; `spread` is the
     scale of Laplace noise, or the variance of a bell."""
-    sizes, times = tree_fit.arrays(leaves, known, Fraction(0))
+    sizes, times = count_tree.tree_arrays(leaves, known, Fraction(0))
     if not bell:
         return tuple(weighted_reaches(spread, sizes / looks, times * looks, beta).tolist())
     lengths, sums = (times * sizes**2).sum(axis=1), (times * sizes).sum(axis=1)

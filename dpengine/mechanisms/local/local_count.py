@@ -22,7 +22,7 @@ import numpy as np
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter

@@ -34,7 +34,7 @@ from typing import ClassVar
 from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json

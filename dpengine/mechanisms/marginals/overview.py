@@ -31,9 +31,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpengine.accountant.loss import Gaussian
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import floor, text_of
-from dpengine.core.json_types import Figures, Json, JsonObject
+from dpengine.core.types import Figures, Floats, Integers, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
@@ -42,7 +41,6 @@ from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals import wanted as look_wanted
-from dpengine.mechanisms.marginals.items import Held, held_of, need_of, set_of, split
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual, union_reach
 from dpengine.mechanisms.marginals.wanted import (
     DOES_NOT_FIT,
@@ -50,7 +48,12 @@ from dpengine.mechanisms.marginals.wanted import (
     EVERY_PAIR,
     LEVEL,
     NO_ANSWER,
+    Held,
+    held_of,
+    need_of,
     read_wanted,
+    set_of,
+    split,
     wanted_sets,
 )
 from dpengine.mechanisms.promises import Within

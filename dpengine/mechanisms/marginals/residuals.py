@@ -39,8 +39,8 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import ln_above, up
+from dpengine.core.types import Floats, Integers
 
 Columns = tuple[int, ...]  # places of columns, rising
 MOST_TOGETHER = 16  # columns whose agreement is tried in all ways at once; beyond, each residual is taken at its worst

@@ -4,23 +4,182 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.exact import read_number, text_of, up
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.grouped import Ref, base
-from dpengine.declared.read_group import MOST_GROUPS, read_ref
-from dpengine.declared.schema import Category, ItemSet
-from dpengine.mechanisms.marginals.bins import readable
-from dpengine.mechanisms.marginals.items import countable, set_of
+from dpengine.declared.grouped import Grouped, Ref, base
+from dpengine.declared.read_group import MOST_GROUPS, read_group, read_ref
+from dpengine.declared.schema import Category, ItemSet, Number, Ordered, Schema
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.query import Fields
 from dpengine.messages import say
+from dpengine.statistics.counts import ItemCounts, RowCount
 from dpengine.statistics.marginals import CellAxis, axis_in
+from dpengine.statistics.need import AnyNeed
+
+# Groups of a column that are easy to read, from its declared range alone.
+
+WANTED = 12  # groups of a number, about
+MANY = 100  # values in the first group, from which on 0 is told apart
+FEW = 5  # groups, where somebody wants fewer
+MOST_DAYS = {"month": 24, "quarter": 24, "year": MOST_GROUPS}  # groups of days, at most
+FEW_DAYS = {"quarter": 8, "year": 24}
+_LONGEST = {"month": 31, "quarter": 92, "year": 366}  # days
+
+
+def coarser(name: str, schema: Schema) -> Ref:
+    """The same column in fewer groups, where there is such a way to tell it."""
+    return readable(name, schema, FEW, FEW_DAYS)
+
+
+def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, int] = MOST_DAYS) -> Ref:
+    """A list as it is; a number in even steps of 1, 2 or 5 times a power of ten, where that suits; days by month,
+    quarter or year. A range of more than 400 years is left as it is, and so refused."""
+    if not isinstance(ref, str):
+        return ref
+    column = schema[ref]
+    return _groups(ref, column, wanted, tuple(days.items())) if isinstance(column, Ordered) else ref
+
+
+def zero_apart(name: str, schema: Schema) -> Ref:
+    """The same, with 0 in a group of its own where amounts begin there and the first group holds many others: often
+    most people have none, and spread over the group they would all have some."""
+    usual, column = readable(name, schema), schema[name]
+    return _with_zero(name, usual, column) if isinstance(column, Number) and isinstance(usual, Grouped) else usual
+
+
+@lru_cache(maxsize=1000)
+def _with_zero(name: str, usual: Grouped, column: Number) -> Grouped:
+    if len(usual.starts) < 2 or column.lower != 0 or usual.starts[1] < MANY:
+        return usual
+    edges = [column.text(1), *(column.text(start) for start in usual.starts[1:])]
+    return read_group({"column": name, "edges": edges}, Schema({name: column}))
+
+
+@lru_cache(maxsize=1000)
+def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int], ...]) -> Ref:
+    """Kept, because a form asks for those of every column at every change."""
+    schema = Schema({ref: column})
+    if isinstance(column, Number):
+        for step in _steps(column):
+            if (column.upper - column.lower) / step > wanted + 2:  # that many groups need not be made to be counted
+                continue
+            try:
+                group = read_group({"column": ref, "step": text_of(step)}, schema)
+            except AllowanceError:  # all of it in one group, or too many
+                continue
+            if group.size <= wanted + 2:
+                return group
+        apart = -(-column.size // wanted)  # no such step suits the declared one: so many of its values in a group
+        edges = [column.text(code) for code in range(apart, column.size, apart)]
+        return read_group({"column": ref, "edges": edges}, schema)
+    for rule, most in days:
+        if column.size > (most + 2) * _LONGEST[rule]:
+            continue
+        try:
+            group = read_group({"column": ref, "by": rule}, schema)
+        except AllowanceError:
+            continue
+        if group.size <= most:
+            return group
+    return ref
+
+
+def _steps(column: Number) -> list[Fraction]:
+    """From the declared step on, until the range is a few groups."""
+    wide, steps = column.upper - column.lower, []
+    power = Fraction(1)
+    while power > column.step:
+        power /= 10
+    while power <= wide:
+        steps += [power * times for times in (1, 2, 5) if power * times >= column.step]
+        power *= 10
+    return steps
+
+
+# How many people hold each item of a column of sets, released together with the marginals of a first look: what one
+# person changes, and which noise each column gets. Everything here follows from public facts.
+#
+# Statistic   for each column of sets with H items, how many people hold each. Of a person's set at most k items count,
+# k
+#             as it is declared (`ItemSet.at_most`), chosen from the set alone; without a declared k all of them may, so
+#             k = H. A person with several rows holds what any of the rows holds, of *all* rows: their number does not
+#             matter. Where the number of people is secret it is one more number, for shares.
+# Change      one person in or out moves at most min(k, H) of the H numbers, by one each; one replaced by another moves
+#             those whose items are in one set and not in the other, at most min(2k, H). So the squared length is at
+#             most
+#             κ = min(k, H), or κ = min(2k, H). The number of people moves by one, or not at all.
+# Loss        the numbers + independent discrete Gaussian noise of σ² each: ρ = κ/(2σ²) (Canonne, Kamath, Steinke 2020,
+#             Theorem 14). Which items somebody holds is free of the cells that somebody is in, and of the items of
+#             other
+#             columns, so the worst of all parts happens at once, and the loss of the whole is the sum of theirs,
+#             exactly.
+# Noise       a part with the weighted variance V_j at ρ = 1 has V_j/ρ_j at ρ_j. With Σρ_j = ρ the least maximum of all
+#             is at ρ_j ∝ V_j (`level`: all figures are about equally exact), the least sum at ρ_j ∝ √V_j.
+
+FEW_ITEMS = 12  # so many may all be held at once, where no size of a set is declared
+_GRAIN = 10**6
+
+
+def countable(column: ItemSet) -> bool:
+    """Whether it is known how many items of one person count, or there are few of them."""
+    return column.at_most is not None or column.size <= FEW_ITEMS
+
+
+@dataclass(frozen=True)
+class Held:
+    """A vector of counts of people: of the items of one column, or of everyone where `column` is empty."""
+
+    column: str
+    size: int
+    moves: int  # κ: of these numbers one person changes so many, by one each
+    weight: Fraction = Fraction(1)
+
+    def noise(self, rho: Fraction) -> Fraction:
+        """σ² of each number, at this loss."""
+        return up(Fraction(self.moves) / (2 * rho), _GRAIN)
+
+
+def held_of(facts: Facts, names: Sequence[str], weights: dict[str, Fraction]) -> tuple[Held, ...]:
+    """The number of people first, where it is secret; nothing where no column holds sets."""
+    sides = 2 if facts.relation == "replace" else 1
+    found = [] if facts.people is not None or not names else [Held("", 1, 1)]
+    for name in names:
+        column = set_of(facts, name)
+        most = column.size if column.at_most is None else column.at_most
+        found.append(Held(name, column.size, min(sides * most, column.size), weights.get(name, Fraction(1))))
+    return tuple(found)
+
+
+def set_of(facts: Facts, name: str) -> ItemSet:
+    column = facts.schema[name]
+    assert isinstance(column, ItemSet)
+    return column
+
+
+def need_of(facts: Facts, held: Held) -> AnyNeed:
+    several = facts.unit.id_column is not None
+    if not held.column:
+        return RowCount(people=several)
+    cut = set_of(facts, held.column).at_most is not None
+    return ItemCounts(held.column, held.size, people=several, cut=cut)
+
+
+def split(rho: Fraction, variances: Sequence[float], level: bool) -> list[Fraction]:
+    """ρ for each part, from its weighted variance at ρ = 1; exactly ρ in all, and something for each."""
+    matters = [variance if level else math.sqrt(variance) for variance in variances]
+    free = _GRAIN - len(matters)
+    units = [1 + math.floor(free * one / sum(matters)) for one in matters]
+    units[0] += _GRAIN - sum(units)
+    return [rho * Fraction(unit, _GRAIN) for unit in units]
+
 
 MOST_COLUMNS = 60
 MOST_CELLS = 10_000  # of one marginal

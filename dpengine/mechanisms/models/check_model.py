@@ -1,16 +1,384 @@
 """How good a trained model is on this table: one question, of a model of yes and no (`check_chances`) or of a number
-(`check_errors`), whichever it is given."""
+(`check_errors`), whichever it is given.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import sqrt
 from typing import ClassVar, Self, cast
 
-from dpengine.core.json_types import JsonObject
+from dpengine.accountant.loss import Loss, Pure, Together
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, ln_above, read_number, text_of
+from dpengine.core.printed import chance
+from dpengine.core.types import Ends, Figure, Figures, Json, JsonObject
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.models.check_chances import CheckChances
-from dpengine.mechanisms.models.check_errors import CheckErrors
-from dpengine.mechanisms.models.of_models import OfModel, read_model
+from dpengine.declared.schema import Category
+from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.models.of_models import OfModel, of_sums, read_model
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, shapes
+from dpengine.messages import called, say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
+from dpengine.noise.tails import gaussian_mean_reach, mean_reach, total_reach
+from dpengine.statistics.features import SHAPES
+from dpengine.statistics.model_checks import ONE, ErrorSums, HitsByMargin
+
+# How far off a model of a number is: its typical error, its bias, and the bias in each part of the range.
+#
+# Guarantee   ε-DP under replace-one and under add/remove.
+# Theorem     discrete Laplace mechanism on the vector of the sums below: Dwork et al. 2006, Prop. 1.
+# Statistic   r is a row's error, actual less predicted, in steps of a public bound: the prediction is kept within the
+#             declared range, r is rounded and cut at ±s. Q = Σr² over all rows; for each of k public bins of the
+#             prediction N = rows and R = Σr. Weighted as (Q, s·R, s²·N) one row adds at most s² to each: L1 change 3s²
+#             under add/remove. One row for another, in another bin: r² − r′² + s(|r| + |r′|) + 2s², largest for |r| = s
+#             and |r′| = s/2, where it is 4s² + ⌊s/2⌋·⌈s/2⌉. At most m rows a person: m times.
+# Draw        every sum + Laplace, each with its weight.
+# Loss        add/remove: three parts of ε/3. Replace-one: ε.
+# Answer      the root of Q/N in the target's unit, ΣR/N, and R/N of each bin; N of all bins where n is not public.
+# Ranges
+#             are every ratio the noisy ranges allow, and half a step to each side for rounding (by Minkowski for the
+#             root). A sixth of β for each of Q, ΣR and ΣN, half for the curve.
+# Accuracy    before the draw: of the typical error alone, for a table of the declared size whose typical error is a
+#             quarter of the bound.
+# Cost        one scan.
+
+USUAL_STEPS = 256
+MOST_STEPS = 1024
+MOST_HALVED = 16  # how often the range may be halved for the bound
+Told = tuple[float, tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckErrors(OfModel):
+    halved: int = 1  # the largest error that counts is the declared range, halved so often
+    steps: int = USUAL_STEPS
+
+    @classmethod
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
+        fields = super().read(facts, given)
+        width = facts.schema.number(fields["model"].layout.target).diameter
+        own = {"halved": _halved(given.get("most_error"), width), "steps": _steps(given.get("error_steps"))}
+        return fields | own
+
+    def own_json(self) -> JsonObject:
+        return super().own_json() | {"most_error": text_of(self.bound), "error_steps": self.steps}
+
+    @property
+    def bound(self) -> Fraction:
+        """The largest error that counts, in the target's unit."""
+        return self.facts.schema.number(self.model.layout.target).diameter / (1 << self.halved)
+
+    def cuts(self) -> tuple[Cut, ...]:
+        return *super().cuts(), cut("errors", column=self.model.layout.target, value=text_of(self.bound))
+
+    def limits(self, part: str = "") -> Ends | None:
+        """The first figure, the typical error, is never negative."""
+        return (Fraction(0) if part == self.labels()[0] else -self.bound), self.bound
+
+    @property
+    def said(self) -> Ends:
+        column = self.facts.schema.number(self.model.layout.target)
+        return column.lower, column.upper
+
+    def spans(self) -> list[str]:
+        column = self.facts.schema.number(self.model.layout.target)
+        ends = [column.lower + column.diameter * place / self.parts for place in range(self.parts + 1)]
+        bins = [say("check_model.values", low=a, high=b) for a, b in pairwise(ends)]
+        return [say("check_model.typical"), say("check_model.mean"), *bins]
+
+    def need(self) -> ErrorSums:
+        edges = tuple(2 * ONE * place // self.parts - ONE for place in range(1, self.parts))
+        shift = (2 * ONE // 2**self.halved // self.steps).bit_length() - 1  # all are powers of two
+        layout, weights = self.model.layout, self.model.weights
+        return ErrorSums(layout, weights, edges, shift, self.steps, self.where)
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """The weights of Q, and of N and R in every bin; with them one row moves each by the same amount."""
+        return 1, *(self.steps**2, self.steps) * self.parts
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(weight * part for weight, part in zip(self.weights, value, strict=True))
+
+    def sensitivity(self) -> Sensitivity:
+        s = self.steps
+        bound = 3 * s * s if self.facts.relation == "add_remove" else 4 * s * s + s // 2 * (s - s // 2)
+        return Sensitivity("l1", bound * self.facts.unit.at_most)
+
+    @property
+    def scales(self) -> tuple[Fraction, ...]:
+        scale = self.sensitivity().bound / self.epsilon
+        return tuple(scale / weight for weight in self.weights)
+
+    def loss(self) -> Loss:
+        if self.facts.relation == "replace":
+            return Pure(self.epsilon)
+        return Together((Pure(self.epsilon / 3),) * 3)
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        squares, counts, sums = self.scales[:3]
+        drawn = coins.laplace([value[0]], squares)
+        for n, r in zip(coins.laplace(list(value[1::2]), counts), coins.laplace(list(value[2::2]), sums), strict=True):
+            drawn += [n, r]
+        return tuple(drawn)
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        return Independent(tuple(Laplace(part, scale) for part, scale in zip(value, self.scales, strict=True)))
+
+    def promise(self) -> Within:
+        beta, (squares, counts) = self.beta / 6, self.scales[:2]
+        people = Fraction(self.facts.about)
+        wide = 0 if self.known is not None else total_reach(counts, self.parts, beta)
+        typical = self._typical(people * self.steps**2 / 16, mean_reach(squares, 1, beta), people, wide)
+        alpha = Fraction(max(typical[1][1] - typical[0], typical[0] - typical[1][0])).limit_denominator(10**9)
+        return Within(min(alpha, self.bound), 1, self.beta, Fraction(0), self.model.layout.target, nominal=True)
+
+    def coarse(self) -> Fraction:
+        return self.bound / 8
+
+    def around(self, raw: Figures, looks: int) -> Released:
+        """For several draws, the sums are averaged, not their ratios."""
+        squares, counts, sums = self.scales[:3]
+        third, cell = self.beta / 6, self.beta / (4 * self.parts)
+        bins, draws = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * looks
+        people: Figure = self.known if self.known is not None else sum(n for n, _ in bins)
+        wide = 0 if self.known is not None else Fraction(of_sums(counts, draws, third), looks)
+        leaning = Fraction(of_sums(sums, draws, third), looks)
+        reach_n, reach_r = (Fraction(of_sums(scale, looks, cell), looks) for scale in (counts, sums))
+        return self.by_label(
+            [
+                self._typical(raw[0], Fraction(of_sums(squares, looks, third), looks), people, wide),
+                self._mean(sum(r for _, r in bins), leaning, people, wide),
+                *(self._mean(r, reach_r, n, reach_n) for n, r in bins),
+            ]
+        )
+
+    def _typical(self, squares: Figure, reach: Figure, people: Figure, wide: Figure) -> Told:
+        most, unit = Fraction(self.steps**2), float(self.bound) / self.steps
+        low, high = ratio_range(squares, reach, people, wide, Fraction(0), most)
+        middle = sqrt(ratio(squares, people, Fraction(0), most))
+        ends = max(sqrt(low) - 0.5, 0.0), min(sqrt(high) + 0.5, float(self.steps))
+        return unit * middle, (unit * ends[0], unit * ends[1])
+
+    def _mean(self, errors: Figure, reach: Figure, people: Figure, wide: Figure) -> Told:
+        most, unit = Fraction(self.steps), self.bound / self.steps
+        low, high = ratio_range(errors, reach, people, wide, -most, most)
+        ends = max(low - Fraction(1, 2), -most), min(high + Fraction(1, 2), most)
+        return float(unit * ratio(errors, people, -most, most)), (float(unit * ends[0]), float(unit * ends[1]))
+
+
+def _halved(given: Json, width: Fraction) -> int:
+    """How often the range is halved for a bound that is at least as large as the one given."""
+    if given in (None, ""):
+        return 1
+    wanted = read_number(given, say("param.most_error.label"))
+    if not 0 < wanted <= width:
+        raise AllowanceError("check_model.most_error", most=width)
+    return next(times for times in range(MOST_HALVED, -1, -1) if width / 2**times >= wanted)
+
+
+def _steps(given: Json) -> int:
+    wanted = read_number(USUAL_STEPS if given in (None, "") else given, say("param.error_steps.label"))
+    if wanted not in [2**power for power in range(1, MOST_STEPS.bit_length())]:
+        raise AllowanceError("check_model.error_steps", most=MOST_STEPS)
+    return int(wanted)
+
+
+# How good a model of yes and no is: how often it is right, and whether its predicted chances are calibrated.
+#
+# Guarantee   ε-DP under replace-one and under add/remove; ρ-zCDP with Gaussian noise.
+# Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
+#             Kamath, Steinke 2020, Thm 14.
+# Statistic   k public bins of the predicted chance, each a bin of the exact margin: chance ≥ i/k where the margin is at
+#             least ln(i/(k−i)), rounded up to the lattice; of a model read off a first look the margin is the chance. A
+#             model that gives a score and no chance (hinge loss) has k bins of the score, equal between −1 and 1, and
+#             the
+#             first and the last reach beyond. Of each bin, how many rows are yes and how many are no. One row is in one
+#             cell: L1 change 1 under add/remove, 2 under replace-one; m times for at most m rows a person.
+# Draw        every cell + noise: `of_counts`.
+# Answer      *right*: rows on the side the model finds likelier, yes in the upper half of the bins and no in the lower.
+#             With n public, (C + n − W)/2 for the right cells C and the wrong ones W, in which the noise of all 2k
+#             cells
+#             is halved. The curve: of each bin, the share that is yes. Every range is every ratio the noisy ranges
+#             allow,
+#             half of β for the first and half for all cells of the curve.
+# Beside it   from the same noisy cells: how often always guessing the more frequent side is right, and whether the
+# model
+#             is right more often than both ways of always guessing the same. Over always *no* it gains the rows that it
+#             finds yes and that are, less those that are not: k cells, the upper bins; over always *yes* those of the
+#             lower ones. A quarter of β for each gain, and half for the range of the baseline.
+#             Also how many of those that are yes it finds, and how many of those that it names are: shares of the noisy
+#             sums of yes above, of no above and of yes below, half of the k bins each, all within reach but for β/3
+#             each.
+# Accuracy    before the draw: of *right* alone, for a table of the declared size where n is not public.
+# Cost        one scan.
+
+ALL = Fraction(100)
+NAMED = 2  # values of a side that are told by name
+WIDE_SHARE = 40  # points between the ends of a share: wider ones say too little to be told
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckChances(OfModel, OfCounts):
+    @classmethod
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
+        if any(given.get(name) not in (None, "") for name in ("most_error", "error_steps")):
+            raise AllowanceError("check_model.linear_only")
+        return super().read(facts, given)
+
+    def limits(self, part: str = "") -> Ends | None:
+        return Fraction(0), ALL
+
+    def sure(self, part: str = "") -> Ends:
+        return Fraction(0), ALL
+
+    @property
+    def said(self) -> Ends:
+        return (Fraction(0), ALL) if self.calibrated else (Fraction(-1), Fraction(1))
+
+    @property
+    def calibrated(self) -> bool:
+        return not self.model.layout.sharp
+
+    def spans(self) -> list[str]:
+        return [say("check_model.accuracy"), *(self._chances() if self.calibrated else self._scores())]
+
+    def _scores(self) -> list[str]:
+        """The first has no lower end and the last no upper one."""
+        inner = [Fraction(2 * place - self.parts, self.parts) for place in range(1, self.parts)]
+        between = [say("check_model.scores", low=a, high=b) for a, b in pairwise(inner)]
+        return [say("check_model.score_below", high=inner[0]), *between, say("check_model.score_above", low=inner[-1])]
+
+    def _chances(self) -> list[str]:
+        ends = [Fraction(100 * place, self.parts) for place in range(self.parts + 1)]
+        return [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]
+
+    @cached_property
+    def edges(self) -> tuple[int, ...]:
+        """The least margin of each bin but the first."""
+        if not self.calibrated:
+            return tuple((2 * place - self.parts) * ONE // self.parts for place in range(1, self.parts))
+        if self.model.kind == SHAPES:
+            return tuple(-(-place * ONE // self.parts) for place in range(1, self.parts))
+        odds = [Fraction(place, self.parts - place) for place in range(1, self.parts)]
+        return tuple(0 if odd == 1 else ceiling(ln_above(odd) * ONE) for odd in odds)
+
+    def need(self) -> HitsByMargin:
+        return HitsByMargin(self.model.layout, self.model.weights, self.edges, self.where)
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        return (2 if self.facts.relation == "replace" else 1), self.facts.unit.at_most
+
+    @property
+    def numbers(self) -> int:
+        return 2 * self.parts
+
+    def promise(self) -> Within:
+        draws = 2 * self.parts if self.known is not None else self.parts
+        reach = self._sum_reach(draws, self._shares[0], exact=False)
+        people = Fraction(self.facts.about)
+        if self.known is not None:
+            alpha = 100 * Fraction(reach) / 2 / people
+        else:
+            alpha = 100 * Fraction(reach) / max(people - 2 * reach, Fraction(1))
+        return Within(min(alpha, ALL), 1, self.beta, Fraction(0), "percent", nominal=self.known is None)
+
+    def coarse(self) -> Fraction:
+        return ALL / 8
+
+    @property
+    def _shares(self) -> tuple[Fraction, Fraction]:
+        """The shares of β: for each sum of cells, of which there are one or two, and for one cell of the curve."""
+        return self.beta / (2 if self.known is not None else 4), self.beta / (2 * self.numbers)
+
+    def _sum_reach(self, draws: int, beta: Fraction, exact: bool = True) -> int | Fraction:
+        if self.noise:
+            return draws * gaussian_mean_reach(self.variance, draws, beta)
+        return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
+
+    def around(self, raw: Figures, looks: int) -> Released:
+        """For several draws, the cells are averaged, not their ratios."""
+        cells = list(zip(raw[0::2], raw[1::2], strict=True))
+        reach = _each(self, looks)
+        return self.by_label([self._right(cells, looks), *(share_told(yes, no, reach) for yes, no in cells)])
+
+    def _right(self, cells: list[Ends], looks: int) -> tuple[float, tuple[float, float]]:
+        half = self.parts // 2
+        right = sum(no for _, no in cells[:half]) + sum(yes for yes, _ in cells[half:])
+        wrong = sum(yes for yes, _ in cells[:half]) + sum(no for _, no in cells[half:])
+        beta = self._shares[0]
+        if self.known is None:
+            return share_told(right, wrong, Fraction(self._sum_reach(self.parts * looks, beta)) / looks)
+        reach = Fraction(self._sum_reach(self.numbers * looks, beta)) / (2 * looks)
+        top = Fraction(right + self.known - wrong) / 2
+        low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
+        return float(ratio(100 * top, self.known, Fraction(0), ALL)), (float(low), float(high))
+
+    def beside(self, raw: Figures) -> str:
+        cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
+        over_no = sum(one - other for one, other in cells[half:])
+        over_yes = sum(other - one for one, other in cells[:half])
+        gain, reach = min(over_no, over_yes), Fraction(self._sum_reach(self.parts, self.beta / 4))
+        verdict = "beats" if gain > reach else "beaten" if gain < -reach else "unsure"
+        told = say("check_model.baseline", chance=chance(self.beta), **self._always(raw))
+        return f"{told} {say(f'check_model.{verdict}')}"
+
+    def guessing(self, raw: Figures) -> str:
+        return say("check_model.against", **self._always(raw))
+
+    def _always(self, raw: Figures) -> dict[str, object]:
+        """The more frequent side, and how often always guessing it is right."""
+        yes, no = sum(raw[0::2]), sum(raw[1::2])
+        low, high = self._frequent(max(yes, no), min(yes, no))
+        guess = self._called(self.model.layout.yes if yes > no else self.model.layout.no)
+        if yes <= no and len(guess) > NAMED:
+            guess = [say("check_model.not", yes=self._called(self.model.layout.yes))]
+        return {"guess": guess, "low": math.floor(low), "high": math.ceil(high)}
+
+    def finds(self, raw: Figures) -> str:
+        cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
+        named, wrong = (sum(one[side] for one in cells[half:]) for side in (0, 1))
+        missed = sum(yes for yes, _ in cells[:half])
+        reach = Fraction(self._sum_reach(half, self.beta / 3))
+        (found, ends), (right, both) = share_told(named, missed, reach), share_told(named, wrong, reach)
+        if ends[1] - ends[0] > WIDE_SHARE or both[1] - both[0] > WIDE_SHARE:
+            return ""
+        facts: dict[str, object] = {"found": round(found), "right": round(right), "chance": chance(self.beta)}
+        facts |= {"low": math.floor(ends[0]), "high": math.ceil(ends[1])}
+        facts |= {"least": math.floor(both[0]), "most": math.ceil(both[1])}
+        return say("check_model.finds", yes=self._called(self.model.layout.yes), **facts)
+
+    def _frequent(self, many: int | Fraction, few: int | Fraction) -> Ends:
+        """Between which shares the more frequent side lies, if it is the one with more noisy rows."""
+        if self.known is None:
+            return share_told(many, few, Fraction(self._sum_reach(self.parts, self.beta / 4)))[1]
+        reach = Fraction(self._sum_reach(self.numbers, self.beta / 2)) / 2
+        top = Fraction(many + self.known - few) / 2
+        low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
+        return Fraction(low), Fraction(high)
+
+    def _called(self, codes: tuple[int, ...]) -> list[str]:
+        goal = self.model.layout.goal
+        return [called(goal.labels[code]) for code in codes] if isinstance(goal, Category) else []
+
+
+def _each(query: CheckChances, looks: int) -> int | Fraction:
+    """How far the mean of one cell can be off, all of them at once."""
+    beta = query._shares[1]
+    if query.noise:
+        return gaussian_mean_reach(query.variance, looks, beta)
+    return Fraction(of_sums(query.scale, looks, beta), looks)
 
 
 class CheckModel(OfModel):

@@ -38,19 +38,15 @@ from typing import ClassVar, Self
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, floor, text_of, up
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.exact import ceiling, floor, read_number, text_of, up
+from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
-from dpengine.mechanisms.models.excess import COORDINATE, GAUSSIAN, LAST, TAIL, TrainingSetting
-from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
-from dpengine.mechanisms.models.read_columns import read_features
-from dpengine.mechanisms.models.read_settings import GRAIN, MOST_RATE, read_settings
-from dpengine.mechanisms.models.read_settings import MOST_STEPS as MOST_STEPS
-from dpengine.mechanisms.models.regions import BALL, BOX, REGIONS, projected
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
+from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, read_features
 from dpengine.mechanisms.promises import Excess, Goal
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader, Stepwise
@@ -61,6 +57,93 @@ from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
 from dpengine.statistics.gradient import GradientSum
 from dpengine.statistics.need import AnyNeed
+
+# The settings of a training that few people need, from the JSON of a form.
+
+MOST_STEPS = 1_000
+MOST_RADIUS = MOST_CLIP = 64  # sums of 2^31 rows stay below 2^62
+MOST_RATE = 1_000
+MOST_LATTICE = 24
+GRAIN = 10**6
+
+
+def read_settings(given: JsonObject, regions: tuple[str, ...]) -> Fields:
+    """Those that were given; the others have defaults from public facts."""
+    told = {name: part for name, part in given.items() if part not in (None, "")}
+    fields: Fields = {}
+    for name, known in (("calibration", CALIBRATIONS), ("region", regions), ("iterate", ITERATES)):
+        if name in told:
+            if told[name] not in known:
+                raise AllowanceError(f"train.{name}", known=list(known))
+            fields[name] = told[name]
+    for name, most in (("steps", MOST_STEPS), ("lattice", MOST_LATTICE)):
+        if name in told:
+            amount = read_number(told[name], name)
+            if amount.denominator != 1 or not 1 <= amount <= most:
+                raise AllowanceError(f"train.{name}", most=most)
+            fields[name] = int(amount)
+    for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
+        if name in told:
+            amount = read_number(told[name], name)
+            if not Fraction(1, GRAIN) <= amount <= highest or (amount * GRAIN).denominator != 1:
+                raise AllowanceError(f"train.{name}", most=highest)
+            fields[name] = amount
+    return fields
+
+
+# How far the result of a training with noise can be from that of the same training without noise.
+#
+# Let w_t be the iterates and w'_t those of the same descent without noise and without rounding, D_t = w_t − w'_t. L is
+# convex with Hessian between 0 and β, so ∇L(w) − ∇L(w') = H(w − w') with 0 ≼ H ≼ β (the mean of the Hessian on the
+# segment), and ‖I − ηH‖ ≤ 1 where ηβ ≤ 2. Projection is nonexpansive: Π(a) − Π(b) = P(a − b), ‖P‖ ≤ 1. So
+#
+#     D_{t+1} = P_t(A_t D_t − ηZ_t/n) + e_t,     ‖A_t‖, ‖P_t‖ ≤ 1,   A_t known before Z_t is drawn,   ‖e_t‖ ≤ e,
+#
+# e_t from rounding. Let D° follow this without the e_t: ‖D_T − D°_T‖ ≤ Te. Gaussian: with s = ησ/n the noise is s²-
+# subgaussian in every direction, so for 0 < 2λs² < 1 (write e^(λ‖v‖²) as a mean of e^(√(2λ)⟨g,v⟩) over standard normal
+# g)
+#
+#     E[e^(λ‖D°_{t+1}‖²) | past] ≤ E[e^(λ‖A_tD°_t − ηZ_t/n‖²) | past] ≤ (1 − 2λs²)^(−d/2) · e^(λ'‖D°_t‖²),
+#     1/λ' = 1/λ − 2s²;
+#
+# T times: E[e^(λ‖D°_T‖²)] ≤ (1 − 2λs²T)^(−d/2), the bound of a χ² law with d degrees, times s²T. Hence ‖D°_T‖² ≤ s²T·q
+# except with chance (q/d)^(d/2)·e^((d−q)/2) = β. Averages of iterates obey it too, as e^(λ‖·‖²) is convex. Laplace
+# noise has no such moment: there E‖D°_T‖² ≤ T·d·variance·η²/n² and Markov's inequality. A coefficient is a linear form
+# c of the weights: |c·D| ≤ ‖c‖·‖D‖, for all of them at once. No assumption about the data, the region or clipping; only
+# ηβ ≤ 2 and that n is at least the number of rows, which is public under replace-one. It is about the noise: nothing is
+# said of people who are not in the table. ∎
+
+
+def farthest(noise: float, rate: float, people: int, width: int, rows: int, steps: int) -> float:
+    """In units of the weights' lattice, as `rate` is: where the sum of squared noise of a step counts as `noise`."""
+    # Cutting a residual and a coordinate takes less than two units of each row; cutting a weight less than one.
+    rounding = math.sqrt(width) * (rate * 2 * rows + 2)
+    return math.sqrt(noise * (rate / people) ** 2 * steps) * (1 + 1e-9) + steps * rounding
+
+
+def gaussian_square(variance: float, degrees: int, beta: float) -> float:
+    return variance * spread(degrees, beta)
+
+
+def laplace_square(scale: float, degrees: int, beta: float) -> float:
+    """The variance of discrete Laplace noise is below 2b²."""
+    return 2 * scale**2 * degrees / beta
+
+
+def spread(degrees: int, beta: float) -> float:
+    """The least q ≥ d with (q/d)^(d/2)·e^((d−q)/2) ≤ β, from above."""
+    low, high = 1.0, 2.0  # q/d
+
+    def over(ratio: float) -> bool:
+        return degrees / 2 * (math.log(ratio) + 1 - ratio) > math.log(beta)
+
+    while over(high):
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if over(middle) else (low, middle)
+    return high * degrees
+
 
 USUAL_STEPS = 600  # no default is larger
 LATTICE = 24

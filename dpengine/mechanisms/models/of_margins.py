@@ -31,12 +31,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json
+from dpengine.core.types import Floats, Json
 from dpengine.mechanisms.models.excess import GAUSSIAN, TrainingSetting
+from dpengine.mechanisms.models.of_models import BALL, MARGINS, REGIONS
 from dpengine.mechanisms.models.of_sides import OfSides
-from dpengine.mechanisms.models.regions import BALL, MARGINS, REGIONS
 from dpengine.mechanisms.query import Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader
 from dpengine.noise.coins import Coins

@@ -11,17 +11,19 @@ A model checked on the rows it was trained on looks better than it is. The range
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.core.strict_json import read_strict
+from dpengine.core.types import Ends, Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
+from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Card, Parameter
@@ -30,8 +32,59 @@ from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.tails import sum_reach, total_reach
-from dpengine.statistics import cell_features
-from dpengine.statistics.features import LINEAR, LOGISTIC, SHAPES, Model, model_from_json
+from dpengine.statistics import features
+from dpengine.statistics.features import LINEAR, LOGISTIC, SHAPES, Model, Weights, model_from_json
+
+# Where the weights of a training may lie, and the way back into it.
+
+BALL, BOX = REGIONS = ("ball", "box")
+MARGINS = "margins"  # of_margins.py
+
+
+def projected(there: Sequence[float], edge: int, region: str) -> Weights:
+    """The nearest point of the ball or the box, on the lattice of weights; `edge` is its size there."""
+    if region == BOX:
+        return tuple(max(min(int(weight), edge), -edge) for weight in there)
+    norm = math.hypot(*there)
+    shrink = edge / norm if norm > edge else 1.0
+    shrunk = tuple(int(weight * shrink) for weight in there)
+    while sum(weight * weight for weight in shrunk) > edge * edge:  # beyond the edge by a float's error
+        shrunk = tuple(weight - (weight > 0) + (weight < 0) for weight in shrunk)
+    return shrunk
+
+
+# Reading what a training is asked about: the columns it may look at, and which labels are on which side.
+
+
+def read_features(facts: Facts, given: JsonObject) -> tuple[str, ...]:
+    names = given["features"]
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        raise AllowanceError("train.features")
+    if len(set(names)) < len(names):
+        raise AllowanceError("train.features_twice")
+    for name in names:
+        column = facts.schema[name]
+        if not isinstance(column, (Number, Date, Category)):
+            raise AllowanceError("train.feature_kind", column=name)
+        if column.size < 2 or (isinstance(column, Category) and len(column.values) < 2):
+            raise AllowanceError("train.feature_one", column=name)
+    return tuple(names)
+
+
+def read_labels(goal: Category, given: Json) -> tuple[str, ...]:
+    """Labels on one side, as they are declared; refused where one is not."""
+    if given in (None, ""):
+        return ()
+    given = [given] if isinstance(given, str) else given
+    if not isinstance(given, (list, tuple)) or not all(isinstance(label, str) for label in given):
+        raise AllowanceError("train.sides")
+    try:
+        codes = sorted({goal.code(label) for label in given})
+    except KeyError:
+        raise AllowanceError("train.sides") from None
+    return tuple(goal.labels[code] for code in codes)
+
 
 USUAL_PARTS = 10
 MOST_PARTS = 20
@@ -178,7 +231,7 @@ def read_model(given: Json, facts: Facts) -> Model:
     if not all(type(weight) is int and abs(weight) <= MOST_WEIGHT for weight in weights):
         raise AllowanceError("check_model.weights")
     try:
-        model = cell_features.from_json(given) if given.get("kind") == SHAPES else model_from_json(given)
+        model = features.from_json(given) if given.get("kind") == SHAPES else model_from_json(given)
     except (AllowanceError, AttributeError):
         raise AllowanceError("check_model.model") from None
     _fits(model, given, facts)

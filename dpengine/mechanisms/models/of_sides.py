@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
-from dpengine.mechanisms.models.read_columns import read_labels
+from dpengine.mechanisms.models.of_models import read_labels
 from dpengine.mechanisms.query import Fields
 from dpengine.messages import say
 from dpengine.statistics.features import Layout

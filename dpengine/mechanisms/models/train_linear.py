@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients

@@ -7,8 +7,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import ClassVar, Self
 
-from dpengine.core.json_types import JsonObject
 from dpengine.core.printed import chance, measured, percent_up, two_figures
+from dpengine.core.types import JsonObject
 from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
 from dpengine.mechanisms.telling import NEARLY

@@ -25,8 +25,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpengine.accountant.loss import Approximate, Loss, Pure
-from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Integers
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.publish.of_rows import card

@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.arrays import Arrow, Integers
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Arrow, Integers, Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.publish.of_rows import OfRows

@@ -36,12 +36,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from dpengine.accountant import lecture
+from dpengine.accountant import compositions
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above, read_number, text_of
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
@@ -370,7 +370,7 @@ class AdaptiveSession(Query[Any, Any]):
 
 @lru_cache(maxsize=256)
 def _gamma(epsilon: Fraction, delta: Fraction, questions: int) -> Fraction:
-    return lecture.each(epsilon, delta, questions)
+    return compositions.advanced_each(epsilon, delta, questions)
 
 
 def _read_cells(value: Json) -> int | None:

@@ -29,7 +29,7 @@ from statistics import fmean
 from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
-from dpengine.core.json_types import Ends, Figure, Figures
+from dpengine.core.types import Ends, Figure, Figures
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within

@@ -24,7 +24,7 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Ends, Figures
+from dpengine.core.types import Ends, Figures
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within

@@ -32,7 +32,7 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Ends, Figure, Figures
+from dpengine.core.types import Ends, Figure, Figures
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within

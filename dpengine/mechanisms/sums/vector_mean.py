@@ -35,7 +35,7 @@ from typing import ClassVar, Self
 from dpengine.accountant.loss import Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number, text_of
-from dpengine.core.json_types import Ends, Figure, Figures, Json, JsonObject
+from dpengine.core.types import Ends, Figure, Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema

@@ -30,8 +30,8 @@ from math import isqrt
 
 import numpy as np
 
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import floor, up
+from dpengine.core.types import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout
 from dpengine.mechanisms.synthetic.soft_fit import Target, given_first, nearest, of_pair, of_pairs, tree
 

@@ -26,14 +26,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.counts.too_many import too_many
+from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query
 from dpengine.mechanisms.telling import NOISE

@@ -15,14 +15,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpengine.core.arrays import Integers
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.types import Integers, Json, JsonObject
 from dpengine.declared.grouped import ref_json
 from dpengine.declared.public_rules import rules_on
 from dpengine.declared.schema import Schema
-from dpengine.mechanisms.marginals.bins import zero_apart
 from dpengine.mechanisms.marginals.residuals import Columns
-from dpengine.mechanisms.marginals.wanted import MOST_CELLS
+from dpengine.mechanisms.marginals.wanted import MOST_CELLS, zero_apart
 
 Kind = TypeVar("Kind")
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")

@@ -19,8 +19,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Floats, Integers
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import AnyOf, InGroup, Predicate, Range, Simple, kind_name
 from dpengine.declared.date_column import Date

@@ -27,26 +27,78 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from math import comb
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from dpengine.accountant.loss import Exponential
-from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, ln_above
-from dpengine.core.json_types import JsonObject
+from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
-from dpengine.mechanisms.synthetic.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import IN_A, SOME, Example, Trial
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite
 from dpengine.noise.tails import choice_gap
+
+# All multisets of m cells out of D, each with the number of its sequences: what a small database is chosen from.
+#
+# The D^m sequences of m cells are grouped by how often each cell occurs: C(m+D−1, m) multisets y, each with m!/Π y_i!
+# sequences. Everything here is public: it depends on D and m alone.
+
+Counts = npt.NDArray[np.uint8]
+
+MOST_SEQUENCES = 2**62  # D^m: then every weight, and their sum, is an int64
+_KEPT = 1 << 20  # bytes of a table small enough to be cached
+
+
+def multisets_in_all(cells: int, size: int) -> int:
+    return comb(size + cells - 1, size)
+
+
+def all_multisets(cells: int, size: int) -> tuple[Counts, Integers]:
+    """Every multiset as a row of counts, and its sequences; D^m < 2^62, so m < 62 and counts fit a byte."""
+    if cells < 2 or size < 1 or cells**size >= MOST_SEQUENCES:
+        raise ValueError("too many sequences, or nothing to choose from")
+    return _small(cells, size) if multisets_in_all(cells, size) * cells <= _KEPT else _enumerated(cells, size)
+
+
+def _enumerated(cells: int, size: int) -> tuple[Counts, Integers]:
+    """Cell by cell: each partial multiset is continued with every possible count of the next cell.
+
+    Sequences: Π C(left_i, y_i), a product whose parts only grow, so none exceeds D^m.
+    """
+    choose = np.array([[comb(n, k) for k in range(size + 1)] for n in range(size + 1)], dtype=np.int64)
+    counts = np.zeros((multisets_in_all(cells, size), cells), dtype=np.uint8)
+    left, ways = np.array([size]), np.ones(1, dtype=np.int64)
+    repeats = np.array([multisets_in_all(cells, size)])  # how many multisets begin with each row so far
+    for cell in range(cells - 1):
+        row = np.repeat(np.arange(len(left)), left + 1)
+        first = np.cumsum(left + 1) - (left + 1)
+        part = np.arange(len(row)) - first[row]
+        ways = ways[row] * choose[left[row], part]
+        left = left[row] - part
+        rest = cells - 1 - cell
+        repeats = _ahead(rest, size)[left]
+        counts[:, cell] = np.repeat(part, repeats)
+    counts[:, -1] = np.repeat(left, repeats)
+    return counts, ways
+
+
+def _ahead(cells: int, size: int) -> Integers:
+    """How many multisets of the remaining cells there are, for every number of rows that is left."""
+    return np.array([multisets_in_all(cells, left) for left in range(size + 1)], dtype=np.int64)
+
+
+_small = lru_cache(maxsize=32)(_enumerated)
+
 
 MOST_MULTISETS = 1_000_000
 MOST_WORK = 50_000_000  # multisets times cells and queries
@@ -91,11 +143,11 @@ class SmallDatabase(OfClass):
     def __post_init__(self) -> None:
         wanted = self.size or 1
         if not fits(self.domain, self.many, wanted):
-            work = how_many(self.domain, wanted) * (self.domain + self.many)
+            work = multisets_in_all(self.domain, wanted) * (self.domain + self.many)
             raise AllowanceError(
                 "synthetic.large",
                 size=wanted,
-                databases=how_many(self.domain, wanted),
+                databases=multisets_in_all(self.domain, wanted),
                 most=MOST_MULTISETS,
                 minutes=-(-work // (60 * PER_SECOND)),
             )
@@ -134,7 +186,7 @@ class SmallDatabase(OfClass):
     def gaps(self, value: tuple[int, ...], progress: Progress = lambda done, total: None) -> Integers:
         """−q of every multiset. Numbers up to n·m < 2^53 are exact as floats, and counts up to m as small ones."""
         x = np.asarray(value, dtype=np.int64)
-        counts, _ = enumerated(self.domain, self.rows)
+        counts, _ = all_multisets(self.domain, self.rows)
         m, n, wanted = self.rows, int(x.sum()), self.sums(x)
         queries = np.stack([self.cells_of(place) for place in range(self.many)], axis=1).astype(np.float32)
         off, step = np.empty(len(counts), dtype=np.int64), max(_CHUNK // (self.domain + self.many), 1)
@@ -150,15 +202,15 @@ class SmallDatabase(OfClass):
         return self.drawn(value, coins, lambda done, total: None)
 
     def drawn(self, value: tuple[int, ...], coins: Coins, progress: Progress) -> tuple[int, ...]:
-        counts, ways = enumerated(self.domain, self.rows)
+        counts, ways = all_multisets(self.domain, self.rows)
         block, _ = coins.choose(self.gaps(value, progress), ways, self.rate, self.known)
         return tuple(counts[block].tolist())
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
         """The chance of every multiset; None where there are too many to list."""
-        if how_many(self.domain, self.rows) > MOST_LISTED:
+        if multisets_in_all(self.domain, self.rows) > MOST_LISTED:
             return None
-        counts, ways = enumerated(self.domain, self.rows)
+        counts, ways = all_multisets(self.domain, self.rows)
         gaps = self.gaps(value)
         best = int(gaps.min())
         pairs = zip(ways.tolist(), gaps.tolist(), strict=True)
@@ -175,7 +227,7 @@ def fits(domain: int, many: int, size: int) -> bool:
     """Can all databases of `size` rows be listed? Decided from public facts."""
     if domain**size >= MOST_SEQUENCES:
         return False
-    listed = how_many(domain, size)
+    listed = multisets_in_all(domain, size)
     return listed <= MOST_MULTISETS and listed * (domain + many) <= MOST_WORK
 
 

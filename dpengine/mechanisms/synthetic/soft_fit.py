@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import wrightomega
 
-from dpengine.core.arrays import Floats, Integers
+from dpengine.core.types import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
 
 SWEEPS = 40

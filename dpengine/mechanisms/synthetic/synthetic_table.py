@@ -47,10 +47,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Gaussian, Loss, Repeated, Together
-from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.remembered import remembered
+from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base, ref_json

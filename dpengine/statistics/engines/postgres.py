@@ -17,9 +17,9 @@ import psycopg
 import pyarrow as pa
 from psycopg import postgres, sql
 
-from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.libpq import AS_MADE, connect
+from dpengine.core.types import Integers
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import PostgresRows, every_row
 from dpengine.statistics.engines.statements import CODED, statement

@@ -27,8 +27,8 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dpengine.core.arrays import Arrow, Integers
 from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Arrow, Integers
 from dpengine.declared.schema import Schema
 from dpengine.statistics.engines import SparkRows, every_row
 from dpengine.statistics.engines.statements import CODED, statement

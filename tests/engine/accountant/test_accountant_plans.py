@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpengine.accountant import basic, lecture, renyi, zcdp
+from dpengine.accountant import compositions, renyi
 from dpengine.accountant.costs import cost
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
@@ -35,10 +35,10 @@ losses = st.one_of(simple, st.lists(simple, max_size=3).map(lambda parts: Togeth
 @pytest.mark.parametrize(
     ("rule", "kind", "expected"),
     [
-        (basic, Pure, [100, 20, 10]),
-        (lecture, Pure, [317, 12, 3]),
-        (zcdp, Pure, [487, 19, 4]),
-        (zcdp, Exponential, [1948, 77, 19]),
+        (compositions, Pure, [100, 20, 10]),
+        (compositions, Pure, [317, 12, 3]),
+        (compositions, Pure, [487, 19, 4]),
+        (compositions, Exponential, [1948, 77, 19]),
     ],
     ids=["basic", "lecture", "zcdp", "zcdp of selections"],
 )
@@ -55,42 +55,47 @@ def test_the_lecture_bound_is_its_formula_rounded_up() -> None:
     wide = Context(prec=160)
     inside = wide.multiply(Decimal("0.105"), wide.ln(Decimal(10**6)))
     truth = 2 * squares + Fraction(wide.sqrt(inside))
-    stated = lecture.epsilon_of([Pure(size) for size in sizes], MILLIONTH)
+    stated = compositions.advanced_epsilon([Pure(size) for size in sizes], MILLIONTH)
     assert stated is not None and truth <= stated <= truth + 3 * ONE_PICO
     # k equal (ε, δ) releases at 2kδ in all are the pure bound at kδ
     approximate = [Approximate(Fraction("0.1"), MILLIONTH)] * 5
     pure = [Pure(Fraction("0.1"))] * 5
-    assert lecture.epsilon_of(approximate, 10 * MILLIONTH) == lecture.epsilon_of(pure, 5 * MILLIONTH)
+    assert compositions.advanced_epsilon(approximate, 10 * MILLIONTH) == compositions.advanced_epsilon(
+        pure, 5 * MILLIONTH
+    )
 
 
 def test_the_corollary_is_refused_where_it_fails() -> None:
-    each = lecture.each(Fraction(1), MILLIONTH, 100)
-    together = lecture.epsilon_of([Pure(each)] * 100, MILLIONTH)
+    each = compositions.advanced_each(Fraction(1), MILLIONTH, 100)
+    together = compositions.advanced_epsilon([Pure(each)] * 100, MILLIONTH)
     assert together is not None and together <= 1
     assert float(each) == pytest.approx(1 / (8 * 100 * 13.815510558) ** 0.5, rel=1e-9)
     for epsilon, delta, count in [("0.5", "0.9", 1), ("0", "1e-6", 1), ("1", "1e-6", 0), ("1", "0", 1)]:
         with pytest.raises(AllowanceError) as refused:
-            lecture.each(Fraction(epsilon), Fraction(delta), count)
+            compositions.advanced_each(Fraction(epsilon), Fraction(delta), count)
         assert refused.value.code == "lecture.epsilon_range"
 
 
 def test_bounds_say_so_where_they_do_not_apply() -> None:
     gaussian: list[Loss] = [Gaussian(Fraction("0.01")), Pure(Fraction("0.1"))]
-    assert basic.epsilon_of(gaussian, MILLIONTH) is None
-    assert lecture.epsilon_of(gaussian, MILLIONTH) is None
-    assert zcdp.epsilon_of(gaussian, MILLIONTH) is not None
+    assert compositions.basic_epsilon(gaussian, MILLIONTH) is None
+    assert compositions.advanced_epsilon(gaussian, MILLIONTH) is None
+    assert compositions.zcdp_epsilon(gaussian, MILLIONTH) is not None
     greedy = [Approximate(Fraction("0.1"), MILLIONTH)]
-    for rule in (basic, lecture, zcdp):
+    for rule in (compositions, compositions, compositions):
         assert rule.epsilon_of(greedy, MILLIONTH / 2) is None
         assert rule.epsilon_of([], Fraction(0)) == 0
-    assert basic.epsilon_of(greedy, MILLIONTH) == Fraction("0.1")
-    assert lecture.epsilon_of(greedy, MILLIONTH) is None and zcdp.epsilon_of(greedy, MILLIONTH) is None
+    assert compositions.basic_epsilon(greedy, MILLIONTH) == Fraction("0.1")
+    assert (
+        compositions.advanced_epsilon(greedy, MILLIONTH) is None
+        and compositions.zcdp_epsilon(greedy, MILLIONTH) is None
+    )
 
 
 def test_the_zcdp_reading_is_sound_and_about_the_best() -> None:
     """Against the toll at ten thousand orders: never below the minimum, and above it by less than one part in 10^5."""
     for rho in ("0.0001", "0.024356", "1", "30"):
-        stated = zcdp.epsilon_of([Gaussian(Fraction(rho))], MILLIONTH)
+        stated = compositions.zcdp_epsilon([Gaussian(Fraction(rho))], MILLIONTH)
         best = min(
             float(rho) * a + float(renyi._toll_near(a - 1, float(ln_below(MILLIONTH))))
             for a in (1 + 10 ** (k / 2000) for k in range(-2000, 8000))
@@ -104,13 +109,13 @@ def test_a_history_is_the_sum_of_its_entries_and_reads_back_exactly(history: lis
     sums = History.of(history)
     assume(sums.delta < MILLIONTH)
     assert History.from_json(json.loads(json.dumps(sums.as_json()))) == sums
-    for rule in (basic, lecture, zcdp):
+    for rule in (compositions, compositions, compositions):
         assert rule.epsilon_of(history, MILLIONTH) == rule.epsilon_of(sums, MILLIONTH)
         later = rule.epsilon_of(sums.plus(Pure(Fraction("0.1"))), MILLIONTH)
         now = rule.epsilon_of(sums, MILLIONTH)
         assert (now is None) == (later is None)
         assert now is None or later is None or now < later
-    basic_reading = basic.epsilon_of(sums, MILLIONTH)
+    basic_reading = compositions.basic_epsilon(sums, MILLIONTH)
     assert basic_reading is None or basic_reading == sum(((cost(x, None).epsilon or 0) for x in history), Fraction(0))
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.lanes import THREADS, Lanes
+from dpengine.asking.jobs import THREADS, Lanes
 from dpengine.mechanisms import asked_on, catalogue
 
 PATIENCE = 60.0

@@ -16,7 +16,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.asking.answers import Answer, claim_of
-from dpengine.asking.repeated_answers import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
+from dpengine.asking.paid_answers import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
 from dpengine.core.amounts import BETA
 from dpengine.mechanisms.query import Averaged
 from dpengine.messages import say

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dpengine as dp
-from dpengine.asking.answers import claim_of
-from dpengine.asking.asked import identity, same_question
+from dpengine.asking.answers import claim_of, identity, same_question
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
 

@@ -16,13 +16,12 @@ import pytest
 from battery import allowed_failures
 
 from dpengine.accountant.filter import Rule
-from dpengine.audit import exact, ledger_game, losses, report, sections
+from dpengine.audit import exact, games, report
 from dpengine.audit.empirical import Evidence, lower_bound, lower_chance, measure, search, upper_chance
 from dpengine.audit.events import plain
-from dpengine.audit.exact import epsilon_at, hockey_stick, laws_of, pairs, worst
-from dpengine.audit.ledger_game import CAP, NAMES, STRATEGIES, exact_game, play, two_tables
-from dpengine.audit.lines import audited, spots
-from dpengine.audit.losses import Span
+from dpengine.audit.exact import Span, epsilon_at, hockey_stick, laws_of, pairs, worst
+from dpengine.audit.games import CAP, NAMES, STRATEGIES, exact_game, play, two_tables
+from dpengine.audit.report import audited, spots
 from dpengine.audit.world import SEVERAL, build, key_of, named
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
@@ -74,7 +73,7 @@ def test_the_span_holds_the_plain_sum(one: Law, other: Law, outcomes: Sequence[S
 def test_a_coarse_convolution_gives_an_interval_that_holds_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     laws = [Independent(tuple(Laplace(at, Fraction(7, 3)) for at in centers)) for centers in ((0, 0, 0), (3, 5, 4))]
     fine = hockey_stick(laws[0], laws[1], Fraction(1, 2))
-    monkeypatch.setattr(losses, "MOST_ATOMS", 3)
+    monkeypatch.setattr(exact, "MOST_ATOMS", 3)
     coarse = hockey_stick(laws[0], laws[1], Fraction(1, 2))
     assert coarse.low < fine.low <= fine.high < coarse.high and float(coarse.high - coarse.low) < 1e-5
 
@@ -83,7 +82,7 @@ def test_very_many_losses_are_summed_on_one_grid(monkeypatch: pytest.MonkeyPatch
     """Bells of 900 places each, three of them: 729 million sums in whole decimals would take a day."""
     wide = [Independent(tuple(Normal(at, Fraction(9)) for at in centers)) for centers in ((0, 0, 0), (3, 5, 4))]
     fine = hockey_stick(wide[0], wide[1], Fraction(1, 2))
-    monkeypatch.setattr(losses, "MOST_PRODUCTS", 100)
+    monkeypatch.setattr(exact, "MOST_PRODUCTS", 100)
     coarse = hockey_stick(wide[0], wide[1], Fraction(1, 2))
     assert coarse.low < fine.low <= fine.high < coarse.high and float(coarse.high - coarse.low) < 0.005
     monkeypatch.undo()
@@ -287,11 +286,11 @@ def test_a_ledger_that_admits_everything_is_seen_in_plays(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(ledger, "_admit", lambda *_: None)
 
-    def greedy(seen: ledger_game.Transcript) -> Query | None:
+    def greedy(seen: games.Transcript) -> Query | None:
         return None if seen.asked == 1 else seen.table.query("count", where=[["c", "in", ["a"]]], epsilon=8 * CAP)
 
     monkeypatch.setitem(STRATEGIES, "greedy", greedy)
-    [(_, found)] = ledger_game.audit_plays(200, ["greedy"])
+    [(_, found)] = games.audit_plays(200, ["greedy"])
     assert found.epsilon > CAP
 
 
@@ -328,7 +327,7 @@ def test_the_figures_in_the_docs_name_every_question() -> None:
 def test_writing_changes_only_what_is_between_the_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", encoding="utf-8")
-    told = [(sections.table("A | title", ["a|b", "c"], [["x\ny", 1]]), "a note")]
+    told = [(report.section_table("A | title", ["a|b", "c"], [["x\ny", 1]]), "a note")]
     for _ in range(2):
         report.write(page, report.markdown(told, "a verdict"))
     text = page.read_text(encoding="utf-8")
@@ -375,17 +374,19 @@ def test_too_few_draws_are_one_clear_sentence() -> None:
 
 def test_sections_are_noted_once_and_read_back(tmp_path: Path) -> None:
     for figure in (1, 2):
-        sections.note("planted", "Planted errors", folder=tmp_path, error="half noise", caught_by=f"check {figure}")
-    sections.note("planted", "Planted errors", folder=tmp_path, error="a bare bin", caught_by="samples")
-    sections.note("leaks", "Leaks", folder=tmp_path, what="pages", found=0)
-    leaks, planted = sections.read(tmp_path)
+        report.section_note(
+            "planted", "Planted errors", folder=tmp_path, error="half noise", caught_by=f"check {figure}"
+        )
+    report.section_note("planted", "Planted errors", folder=tmp_path, error="a bare bin", caught_by="samples")
+    report.section_note("leaks", "Leaks", folder=tmp_path, what="pages", found=0)
+    leaks, planted = report.read_section(tmp_path)
     assert leaks.rows == (("pages", "0"),) and planted.columns == ("error", "caught by")
     assert planted.rows == (("a bare bin", "samples"), ("half noise", "check 2"))
     with pytest.raises(ValueError, match="plain name"):
-        sections.note("../out", "x", folder=tmp_path, a=1)
+        report.section_note("../out", "x", folder=tmp_path, a=1)
     (tmp_path / "odd.json").write_text('{"title": "x", "columns": ["a"], "rows": [["1", "2"]]}', encoding="utf-8")
     with pytest.raises(ValueError, match="does not fit"):
-        sections.read(tmp_path)
+        report.read_section(tmp_path)
 
 
 def test_a_lower_bound_is_never_called_a_pass() -> None:

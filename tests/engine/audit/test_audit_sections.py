@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpengine.audit import report, sections
+from dpengine.audit import report
 
 
 def test_what_one_long_test_left_is_written_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,9 +18,9 @@ def test_what_one_long_test_left_is_written_alone(tmp_path: Path, monkeypatch: p
     before = page.read_text(encoding="utf-8").splitlines()
     monkeypatch.setattr(report, "FIGURES", page)
     for error in ("twice", "thrice"):
-        sections.note("planted", "Planted errors", folder=folder, error=error, caught_by="new")
-    sections.note("kills", "Kills", folder=folder, when="early")
-    monkeypatch.setattr(sections, "read", lambda read=sections.read: read(folder))
+        report.section_note("planted", "Planted errors", folder=folder, error=error, caught_by="new")
+    report.section_note("kills", "Kills", folder=folder, when="early")
+    monkeypatch.setattr(report, "read", lambda read=report.read_section: read(folder))
     for _ in range(2):  # the second time in the place of the first
         assert report.main(["--sections", "--write"]) == 0
     after = page.read_text(encoding="utf-8").splitlines()

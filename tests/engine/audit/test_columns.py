@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine.audit.columns import audited_column, audited_row
 from dpengine.audit.exact import hockey_stick
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.publish import ways
+from dpengine.mechanisms.publish import of_rows
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.laws import max_divergence
 from dpengine.noise.row_noise import Blur, Swap
@@ -37,7 +37,7 @@ SCHEMA = dp.Schema(
 def published(name: str, epsilon: str = "1", delta: str = "0") -> OfRows:
     facts = Facts("t", SCHEMA, dp.Unit.rows(), "replace", 100)
     given = {"columns": [name], "epsilon": epsilon, "delta": delta}
-    found = dp.catalogue[ways.key_of(SCHEMA, [name])].build(facts, given)
+    found = dp.catalogue[of_rows.way_key(SCHEMA, [name])].build(facts, given)
     assert isinstance(found, OfRows)
     return found
 

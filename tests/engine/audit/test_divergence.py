@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from battery import allowed_failures
 
-from dpengine.audit import divergence
-from dpengine.audit.divergence import variational
+from dpengine.audit import report
+from dpengine.audit.report import variational
 from dpengine.noise.laws import Laplace, Normal, chance, renyi
 
 ORDER = Fraction(11, 2)
@@ -49,11 +49,11 @@ def test_the_ends_of_a_mean_hold_by_the_binomial_sum() -> None:
     draws, failure = 60, 1e-3
     for p in (0.05, 0.3, 0.8):
         tail = [math.comb(draws, k) * p**k * (1 - p) ** (draws - k) for k in range(draws + 1)]
-        below = math.fsum(w for k, w in enumerate(tail) if divergence._end(k / draws, draws, failure, up=True) < p)
-        above = math.fsum(w for k, w in enumerate(tail) if divergence._end(k / draws, draws, failure, up=False) > p)
+        below = math.fsum(w for k, w in enumerate(tail) if report._end(k / draws, draws, failure, up=True) < p)
+        above = math.fsum(w for k, w in enumerate(tail) if report._end(k / draws, draws, failure, up=False) > p)
         assert below <= failure and above <= failure
-    assert divergence._end(0.0, 100, 1e-6, up=False) == 0.0
-    assert divergence._end(1.0, 100, 1e-6, up=True) == 1.0
+    assert report._end(0.0, 100, 1e-6, up=False) == 0.0
+    assert report._end(1.0, 100, 1e-6, up=True) == 1.0
 
 
 def drawn(rng: random.Random, law: Laplace | Normal, many: int) -> list[int]:
@@ -68,8 +68,8 @@ def test_a_bound_is_above_the_truth_no_more_often_than_it_says() -> None:
     above = [0, 0]
     for _ in range(runs):
         pair = drawn(rng, one, 400), drawn(rng, other, 400)
-        above[0] += divergence.renyi(*pair, ORDER, failure).amount > truth
-        above[1] += divergence.hockey_stick(*pair, Fraction(1, 2), failure).amount > least
+        above[0] += report.renyi(*pair, ORDER, failure).amount > truth
+        above[1] += report.hockey_stick(*pair, Fraction(1, 2), failure).amount > least
     assert max(above) <= allowed_failures(runs, failure)
 
 
@@ -78,19 +78,19 @@ def test_what_is_far_apart_is_told_apart() -> None:
     rng = random.Random(secrets.randbits(64))
     near, far = Normal(0, Fraction(4)), Normal(9, Fraction(4))
     pair = drawn(rng, near, 2_000), drawn(rng, far, 2_000)
-    assert divergence.renyi(*pair, ORDER).amount > 3  # the truth is 55.7; four is where the witness is cut off
-    assert divergence.hockey_stick(*pair, Fraction(1)).amount > 0.8
+    assert report.renyi(*pair, ORDER).amount > 3  # the truth is 55.7; four is where the witness is cut off
+    assert report.hockey_stick(*pair, Fraction(1)).amount > 0.8
     same = drawn(rng, near, 2_000), drawn(rng, near, 2_000)
-    assert divergence.renyi(*same, ORDER).amount < 0.2 and divergence.hockey_stick(*same, Fraction(1)).amount == 0
+    assert report.renyi(*same, ORDER).amount < 0.2 and report.hockey_stick(*same, Fraction(1)).amount == 0
 
 
 def test_a_witness_that_was_fitted_to_what_it_is_measured_on_accuses_the_honest() -> None:
     """Why halves: with many coordinates of the same law, a ratio fitted to these very draws finds a divergence."""
     rng = np.random.default_rng(secrets.randbits(64))
     one, other = ([tuple(row) for row in rng.integers(0, 30, size=(300, 40)).tolist()] for _ in range(2))
-    chosen = divergence.train(one, other, float(ORDER), 1e-6)
+    chosen = report.train_divergence(one, other, float(ORDER), 1e-6)
     assert chosen is not None
-    reading = divergence.readings_of(one, other)["likelihood"][-1]
-    witness = divergence.Witness(reading, 1.0, 4.0)
+    reading = report.readings_of(one, other)["likelihood"][-1]
+    witness = report.Witness(reading, 1.0, 4.0)
     unfair = variational(witness.of(one), witness.of(other), 4.0, float(ORDER), 1e-6)
-    assert unfair > 0.2 and divergence.renyi(one, other, ORDER).amount < unfair
+    assert unfair > 0.2 and report.renyi(one, other, ORDER).amount < unfair

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpengine.audit.exact import worst
-from dpengine.audit.pairs import made_of_rows, pairs
+from dpengine.audit.exact import made_of_rows, pairs, worst
 from dpengine.audit.world import CASES, POSSIBLE_ROWS, build, case_name, named, neighbours
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import catalogue

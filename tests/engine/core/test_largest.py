@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpengine.core.largest import largest
+from dpengine.core.remembered import largest
 
 
 def test_it_finds_the_largest_from_every_start() -> None:

@@ -8,7 +8,7 @@ from helpers_shapes import SCHEMA
 import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped
-from dpengine.declared.lookup import read_lookup
+from dpengine.declared.merging import read_lookup
 from dpengine.mechanisms.marginals.overview import Overview
 
 TOWNS = dp.Category(["Koper", "Piran", "Kranj", "Bled"], aliases={"Capodistria": "Koper"})

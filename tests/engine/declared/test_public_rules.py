@@ -11,7 +11,7 @@ import pytest
 import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.declared.public_rules import carried, check, rules_on
-from dpengine.released.made_table import MadeTable
+from dpengine.released.synthetic import MadeTable
 from dpengine.workspace import Workspace
 
 COLUMNS: dict[str, Any] = {

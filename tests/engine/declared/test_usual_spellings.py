@@ -11,9 +11,10 @@ import pytest
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.declared import usual_spellings as usual
+from dpengine.declared import spelling as usual
 from dpengine.declared.dialect import Dialect
-from dpengine.declared.schema import Category, Schema, normal
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.spelling import normal
 from dpengine.statistics.raw_cells import kind_of
 from dpengine.workspace import Workspace
 
@@ -46,20 +47,21 @@ GIVEN_OUT: dict[str, str] = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_sound(name: str) -> None:
     seen: dict[str, int] = {}
-    for place, line in enumerate(usual.lines(name)):
+    for place, line in enumerate(usual.spelling_lines(name)):
         assert line[0] and len({*map(normal, line)} - {""}) >= 1
         for one in filter(None, line):
             assert seen.setdefault(normal(one), place) == place, f"{one} stands in two lines"
     for language in ("en", "sl"):
-        labels = usual.values(name, language)
+        labels = usual.spelling_values(name, language)
         column = Category(labels, unknown="else", missing="nothing", spellings=name if name != usual.MISSING else "")
-        for place, line in enumerate(usual.lines(name) if name != usual.MISSING else ()):
+        for place, line in enumerate(usual.spelling_lines(name) if name != usual.MISSING else ()):
             assert {column.spelled()[normal(one)] for one in line if one} == {place}
 
 
 def test_a_table_that_was_given_out_stays() -> None:
     told = {
-        name: json.dumps(sorted(usual.places(name, usual.values(name, "en"), "no answer").items())) for name in TABLES
+        name: json.dumps(sorted(usual.spelling_places(name, usual.spelling_values(name, "en"), "no answer").items()))
+        for name in TABLES
     }
     assert {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in told.items()} == GIVEN_OUT
 
@@ -84,13 +86,13 @@ def test_a_cell_equal_to_any_spelling_counts(
 
 
 def test_every_country_of_a_census_is_known_with_hyphens_and_codes() -> None:
-    column = Category(usual.values("countries-1", "en"), spellings="countries-1")
+    column = Category(usual.spelling_values("countries-1", "en"), spellings="countries-1")
     known = column.spelled()
     for cell in ("United-States", "USA", "Puerto-Rico", "El-Salvador", "Viet-Nam", "Holand-Netherlands", "Hong", "DEU"):
         assert column.labels[known[normal(cell)]] not in ("other", "no answer"), cell
     assert len(column.values) >= 249 and len(known) > 1_000
     for language in ("en", "sl"):
-        assert len({*map(normal, usual.values("countries-1", language))}) == len(column.values)
+        assert len({*map(normal, usual.spelling_values("countries-1", language))}) == len(column.values)
 
 
 def test_what_is_listed_and_what_is_said_come_first() -> None:
@@ -155,7 +157,7 @@ def test_all_languages_are_counted_together(tmp_path: Path) -> None:
 
 def test_countries_are_found_as_files_write_them_and_their_source_is_named() -> None:
     """The names are CLDR's or our own; the licence of CLDR stands beside the list."""
-    column = Category(usual.values("countries-1", "en"), spellings="countries-1").spelled()
+    column = Category(usual.spelling_values("countries-1", "en"), spellings="countries-1").spelled()
     written = {
         "Slovenia": "Slovenija|SVN|SI|Republic of Slovenia|SLO",
         "Iran": "Iran, Islamic Republic of|Islamic Republic of Iran|IRN",
@@ -168,7 +170,7 @@ def test_countries_are_found_as_files_write_them_and_their_source_is_named() -> 
         "United Kingdom": "England|Scotland|Wales|Northern Ireland|UK",
         "Colombia": "Columbia|COL",
     }
-    places = {value: place for place, value in enumerate(usual.values("countries-1", "en"))}
+    places = {value: place for place, value in enumerate(usual.spelling_values("countries-1", "en"))}
     for value, several in written.items():
         assert {column[normal(one)] for one in several.split("|")} == {places[value]}, value
     assert column["na"] not in places.values()  # no answer, and not Namibia

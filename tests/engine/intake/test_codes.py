@@ -18,15 +18,14 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.facts import Facts
-from dpengine.declared.number_column import MOST_CODES
-from dpengine.declared.schema import MISSING
+from dpengine.declared.schema import MISSING, MOST_CODES
 from dpengine.intake.coding_expressions import refuse_uncodable
 from dpengine.intake.encode import coder_of
 from dpengine.mechanisms import cuts
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages.language import speaking
-from dpengine.planning.levers import levers
-from dpengine.released import model_script
+from dpengine.planning.suggestions import levers
+from dpengine.released import model_scripts
 from dpengine.released.scoring import score
 from dpengine.statistics.raw_cells import kind_of
 from dpengine.workspace import Workspace
@@ -203,7 +202,7 @@ def test_a_model_on_a_file_and_its_own_script_take_codes_for_empty_cells(tmp_pat
         model = model_of(dp.Number(0, 260, missing=missing, codes=codes))
         found = score(path, model, POINT).said
         script: dict[str, Any] = {"__name__": "script"}
-        exec(model_script.source(model, "a question", "r1"), script)
+        exec(model_scripts.linear_script(model, "a question", "r1"), script)
         told = [script["_said"]({"bp": cell}) for cell in cells]
         assert np.allclose(found, [np.nan if one == "" else one for one in told], equal_nan=True)
         alike = [found[place] == found[0] or bool(np.isnan(found[place]) and np.isnan(found[0])) for place in range(6)]

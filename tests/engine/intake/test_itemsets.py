@@ -18,8 +18,8 @@ from dpengine.declared.conditions import EVERYONE, AnyOf, Has, OneOf, Predicate,
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
+from dpengine.intake.bring_in import cut_sets
 from dpengine.intake.encode import encode
-from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import load
 from dpengine.intake.rows_per_person import keep_rows
 from dpengine.statistics.counts import HitCounts, ItemCounts, RowCount, cut

@@ -192,7 +192,7 @@ def test_a_delta_above_the_reserve_is_refused_by_the_ledger(workspace: Workspace
 
 
 def test_raw_needs_mean_what_the_engine_reads(workspace: Workspace, tmp_path: Path) -> None:
-    from dpengine.statistics.engines.raw_parquet import read_raw
+    from dpengine.statistics.engines.duck import read_raw
 
     cells = ["5", " 5 ", None, "-3.5", "x", "İ", "i̇", "tab\t", "1e99", "5"] * 3
     pq.write_table(pa.table({"a": ["9"] * 30, "b": pa.array(cells, pa.string())}), tmp_path / "raw", row_group_size=7)

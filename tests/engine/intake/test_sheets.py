@@ -22,7 +22,7 @@ from dpengine.intake import sheet_records
 from dpengine.intake.inspect import names_of, survey
 from dpengine.intake.load import load
 from dpengine.messages import known
-from dpengine.released.sheet import as_sheet
+from dpengine.released.files import as_sheet
 from dpengine.workspace import Workspace
 
 PLAIN = Dialect()

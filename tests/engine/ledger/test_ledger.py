@@ -17,7 +17,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, fits, price, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.core.errors import BudgetExceeded
-from dpengine.ledger import reader as reader_module
+from dpengine.ledger import ledger as reader_module
 from dpengine.ledger.chain import START, hash_of
 from dpengine.ledger.ledger import Standing
 from dpengine.ledger.rows import Charge, is_request

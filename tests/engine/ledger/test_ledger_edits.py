@@ -16,9 +16,8 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, price
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Pure
-from dpengine.ledger import watch
 from dpengine.ledger.chain import hash_of
-from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.ledger import SOON, WITHIN, Ledger, time
 from dpengine.ledger.rows import COLUMNS, charge_body, charge_totals
 from tests.helpers_ledger import USUAL, WIDE, ask, code_of, opened
 
@@ -257,12 +256,12 @@ def test_after_a_start_nothing_is_spent_from_an_edited_ledger_and_it_can_be_read
 
 def test_an_edit_while_it_runs_stops_spending_at_the_next_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(watch.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     with opened(tmp_path) as ledger:
         asked_before(ledger)
         edit_an_older_row(tmp_path / "ledger.sqlite")
         ledger.reserve(**ask("within", "0.01"))  # the whole chain was looked at a moment ago
-        now[0] += watch.SOON + 1
+        now[0] += SOON + 1
         with ledger._watch._one:  # a look that has not come to its turn yet
             ledger.reserve(**ask("soon", "0.01"))  # begins to look, and does not wait for it
         ledger._watch._runs.join()  # type: ignore[union-attr]
@@ -270,7 +269,7 @@ def test_an_edit_while_it_runs_stops_spending_at_the_next_look(tmp_path: Path, m
         put_back(tmp_path / "ledger.sqlite")
         assert ledger.reserve(**ask("whole again", "0.01")).fresh
         edit_an_older_row(tmp_path / "ledger.sqlite")
-        now[0] += watch.WITHIN + 1
+        now[0] += WITHIN + 1
         assert code_of(lambda: ledger.reserve(**ask("late", "0.01"))) == "ledger.damaged"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpengine.ledger import ledger as ledger_module
-from dpengine.ledger import reader as reader_module
+from dpengine.ledger import ledger as reader_module
 from dpengine.ledger import repeats, sqlite_file
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger

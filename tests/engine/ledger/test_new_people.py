@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from helpers_people import MINE, office
 
-from dpengine.core.canonical import canonical
+from dpengine.core.strict_json import canonical
 from dpengine.ledger.chain import hash_of, verify
 from tests.helpers_ledger import code_of, opened
 

@@ -9,23 +9,14 @@ from types import ModuleType
 
 import pytest
 
+from dpengine.ledger import ledger, long_lists, owner_rows, people_book, repeats, sqlite_file
 from dpengine.ledger import ledger as ledger_module
-from dpengine.ledger import (
-    long_lists,
-    owner_rows,
-    people_book,
-    reader,
-    repeats,
-    session_rows,
-    sqlite_file,
-    watch,
-)
 from dpengine.ledger.address import SETTING, address_set, mark_of, read_address
-from dpengine.ledger.postgres_sql import Function, asked, made, parts_of
+from dpengine.ledger.postgres_store import Function, asked, made, parts_of
 from tests.helpers_ledger import raises
 
 SPOKEN_BY_SQLITE_ALONE = re.compile(r"GLOB|INDEXED BY|STRICT|json_each|PRAGMA|RAISE\(|\?|:[a-z]+\b(?!:)|IS NOT \(")
-MODULES = (ledger_module, long_lists, owner_rows, people_book, reader, repeats, session_rows, sqlite_file, watch)
+MODULES = (ledger_module, long_lists, owner_rows, people_book, ledger, repeats, ledger, sqlite_file, ledger)
 
 
 def queries(module: ModuleType) -> list[str]:
@@ -96,8 +87,8 @@ def test_nothing_of_postgres_is_imported_by_default() -> None:
 
 
 def test_a_missing_driver_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpengine.ledger import postgres_link
+    from dpengine.ledger import postgres_store
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with raises("ledger.no_driver"):
-        postgres_link.driver()
+        postgres_store.driver()

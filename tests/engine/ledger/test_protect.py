@@ -18,7 +18,7 @@ from dpengine.accountant.filter import Rule, Totals, admits
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Approximate, Bounded, Exponential, Gaussian, Loss, Pure, Repeated, Together
-from dpengine.core.canonical import canonical
+from dpengine.core.strict_json import canonical
 from dpengine.declared.unit import Unit
 from dpengine.ledger.chain import hash_of, verify
 from dpengine.ledger.ledger import Ledger

@@ -15,7 +15,7 @@ from helpers_ledger import ask, opened
 
 import dpengine as dp
 from bench.repeats import ask_often, questions
-from dpengine.asking.repeated_answers import MOST_AVERAGED
+from dpengine.asking.paid_answers import MOST_AVERAGED
 from dpengine.ledger import repeats
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Charge
@@ -82,7 +82,7 @@ def test_what_is_left_out_changes_no_range(tmp_path: Path) -> None:
     last = table.ask(query.at(Fraction(3)), "last")
     reading = table.looks(query)
     every = [table.answer_of(entry) for entry in reversed(table.history(100))]
-    from dpengine.asking.repeated_answers import read_together
+    from dpengine.asking.paid_answers import read_together
 
     whole = read_together(every, query.beta)
     assert (reading.interval, reading.value, reading.beta) == (whole.interval, whole.value, whole.beta)

@@ -29,7 +29,7 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
 from dpengine.declared.unit import RELATIONS
-from dpengine.mechanisms.curves import band_floats, bands
+from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.curves.cdf import MOST_POINTS, Cdf
 from dpengine.noise import layered_choice
 from dpengine.noise.coins import Coins, SystemCoins
@@ -72,7 +72,7 @@ def test_floats_hold_the_number_between_them() -> None:
         codes, counts = np.unique(rng.integers(0, grid, n) ** 2 // grid, return_counts=True)
         held, wide = bands.Reached.of(Spread(codes, counts)), 0
         for band in sorted({0, n // 40, n // 8, n // 4, n // 2, n}):
-            low, high = band_floats.between(held, grid, points, band)
+            low, high = bands.band_between(held, grid, points, band)
             exact = bands.how_many(held, grid, points, band)
             assert low <= exact <= high and (high - low) * 2**28 <= exact + 2**28
             wide += low < exact < high

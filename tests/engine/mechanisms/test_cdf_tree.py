@@ -17,11 +17,11 @@ from helpers_cdf import column, facts, tree
 
 import dpengine as dp
 from dpengine.declared.unit import RELATIONS
-from dpengine.mechanisms.curves import count_tree, prefix_root
+from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.other_curve import rival
-from dpengine.released.monotone import halfway, pooled, rising
+from dpengine.planning.alternatives import curve_alternative
+from dpengine.released.curves import halfway, pooled, rising
 
 # The tree
 
@@ -119,12 +119,15 @@ def test_a_deep_tree_keeps_its_loss() -> None:
 def test_a_root_gives_all_sums_back_and_its_sensitivity_is_that_of_its_table(cells: int) -> None:
     """Over all columns of the whole-number matrix itself, for a row added and for a row moved."""
     counts = np.random.default_rng().integers(0, 9, cells)
-    assert np.abs(prefix_root.sums(prefix_root.rooted(counts.tolist())) - np.cumsum(counts)).max() < prefix_root.ROUNDED
-    columns = [np.array(prefix_root.rooted([int(place == one) for place in range(cells)])) for one in range(cells)]
-    assert max(int((column**2).sum()) for column in columns) == prefix_root.moved(cells, replaced=False)
+    assert (
+        np.abs(count_tree.prefix_sums(count_tree.rooted(counts.tolist())) - np.cumsum(counts)).max()
+        < count_tree.ROUNDED
+    )
+    columns = [np.array(count_tree.rooted([int(place == one) for place in range(cells)])) for one in range(cells)]
+    assert max(int((column**2).sum()) for column in columns) == count_tree.moved(cells, replaced=False)
     moves = [int(((one - other) ** 2).sum()) for one in columns for other in columns]
-    assert max([*moves, prefix_root.moved(cells, replaced=False)]) == prefix_root.moved(cells, replaced=True)
-    assert all(abs(a / 2**prefix_root.BITS - math.comb(2 * j, j) / 4**j) < 2**-15 for j, a in enumerate(columns[0]))
+    assert max([*moves, count_tree.moved(cells, replaced=False)]) == count_tree.moved(cells, replaced=True)
+    assert all(abs(a / 2**count_tree.BITS - math.comb(2 * j, j) / 4**j) < 2**-15 for j, a in enumerate(columns[0]))
 
 
 def test_a_root_promises_less_than_two_thirds_of_what_a_tree_does_at_the_same_price() -> None:
@@ -172,13 +175,13 @@ def test_halfway_lies_where_the_band_says(off: int) -> None:
 def test_the_nearer_of_two_is_told_by_their_promises(people: int, better: str) -> None:
     """Few people: the column; many: the tree, whose error does not grow with them."""
     for query in (column(1_000, people, points=4), tree(1_000, people, noise="gaussian")):
-        found = rival(query)
+        found = curve_alternative(query)
         assert found is not None and found.query.epsilon == query.epsilon and found.query.where == query.where
         assert (found.own < found.its) == (query.card.key == better)
-        other = rival(found.query)
+        other = curve_alternative(found.query)
         assert other is not None and other.its <= people
     count = dp.catalogue["count"].build(facts(5, 9), {"epsilon": "1", "where": [["x", ">", 1]]})
-    assert rival(count) is None
+    assert curve_alternative(count) is None
 
 
 def test_asked_of_a_table_of_people_with_several_rows_and_days(tmp_path: Path) -> None:

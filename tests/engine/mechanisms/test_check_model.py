@@ -21,16 +21,14 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.unit import RELATIONS
-from dpengine.mechanisms.models.check_chances import CheckChances
-from dpengine.mechanisms.models.check_errors import CheckErrors
+from dpengine.mechanisms.models.check_model import CheckChances, CheckErrors
 from dpengine.mechanisms.trial import HALF, WORLD, model
 from dpengine.messages import say
 from dpengine.noise.coins import SystemCoins
 from dpengine.population.validity import flattery
 from dpengine.statistics import view
-from dpengine.statistics.cell_features import layout_of
 from dpengine.statistics.counts import flag_name
-from dpengine.statistics.features import Layout, Model
+from dpengine.statistics.features import Layout, Model, layout_of
 from dpengine.workspace import Workspace
 
 SOME = [["c", "in", ["a"]]]

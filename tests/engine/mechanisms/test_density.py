@@ -23,7 +23,7 @@ from dpengine.noise import density_table
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Normal, chance, renyi
 from dpengine.noise.tails import gaussian_mix_reach, gaussian_quantile
-from dpengine.released.density_samples import cut_off, sample
+from dpengine.released.curves import cut_off, sample
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
 

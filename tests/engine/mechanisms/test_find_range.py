@@ -16,7 +16,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.choices.find_range import LONE, FindRange
+from dpengine.mechanisms.choices.find_declarations import LONE, FindRange
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import laplace_reach
 from dpengine.statistics.raw_cells import BANDS, EDGES, band

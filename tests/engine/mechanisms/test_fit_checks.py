@@ -120,7 +120,7 @@ def test_with_half_the_noise_ranges_would_fail() -> None:
 def bought(people: int, share: str = "0.0199") -> FitChecks:
     """The check of one column of ages that this share of a new allowance of (1, 1e-6) buys."""
     from dpengine.accountant.filter import Rule, Totals
-    from dpengine.planning.best_noise import at_share
+    from dpengine.planning.opening import at_share
 
     query = of_size(people, dp.Number(0, 120), noise="gaussian")
     rule = Rule.make(Fraction(1), Fraction("1e-6"))

@@ -19,7 +19,7 @@ from dpengine.accountant.loss import Pure
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.sums.variance import _farthest, _longest
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.best_noise import cheapest
+from dpengine.planning.opening import cheapest
 
 RULE = Rule.make(Fraction(1), Fraction(1, 10**6))
 SCHEMA = dp.Schema(

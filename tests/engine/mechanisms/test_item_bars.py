@@ -14,8 +14,8 @@ from battery import allowed_failures
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.marginals.items import held_of, need_of, split
 from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.mechanisms.marginals.wanted import held_of, need_of, split
 from dpengine.noise.coins import SystemCoins
 from dpengine.released import look_groups
 from dpengine.released.look import Look

@@ -22,7 +22,7 @@ from dpengine.mechanisms.choices import quantile
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.noise import joint_choice
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.best_noise import cheapest
+from dpengine.planning.opening import cheapest
 from dpengine.statistics.need import Spread
 
 RNG = random.Random()

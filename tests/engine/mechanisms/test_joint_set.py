@@ -15,10 +15,10 @@ import dpengine as dp
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS
-from dpengine.mechanisms.choices import joint_set
+from dpengine.mechanisms.choices import top_item
 from dpengine.mechanisms.choices.top_item import TopItem
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.best_noise import cheapest
+from dpengine.planning.opening import cheapest
 
 COINS = SystemCoins()
 
@@ -36,14 +36,14 @@ def ask(values: int, named: int, relation: str = "replace", people: int = 1_000,
 @pytest.mark.parametrize("of", range(1, 8))
 def test_every_combination_has_its_place(of: int) -> None:
     for many in range(of + 1):
-        found = [tuple(joint_set.unranked(of, many, place)) for place in range(comb(of, many))]
+        found = [tuple(top_item.unranked(of, many, place)) for place in range(comb(of, many))]
         assert found == list(combinations(range(of), many))
 
 
 @pytest.mark.parametrize(("values", "named"), [(2, 1), (4, 2), (5, 3), (6, 5)])
 def test_blocks_hold_every_set_once_with_its_score(values: int, named: int) -> None:
     """On every table of counts from 0 to 2: sets by block and place against all sets and the definition."""
-    firsts, lasts, sizes = joint_set.blocks(values, named)
+    firsts, lasts, sizes = top_item.joint_blocks(values, named)
     assert int(sizes.sum()) == comb(values, named)
     for counts in product(range(3), repeat=values):
         order = np.argsort(-np.array(counts), kind="stable")
@@ -51,10 +51,10 @@ def test_blocks_hold_every_set_once_with_its_score(values: int, named: int) -> N
         found: dict[tuple[int, ...], int] = {}
         for u, last, size in zip(firsts.tolist(), lasts.tolist(), sizes.tolist(), strict=True):
             for place in range(size):
-                between = [u + 1 + one for one in joint_set.unranked(last - u - 1, named - u - 1, place)]
+                between = [u + 1 + one for one in top_item.unranked(last - u - 1, named - u - 1, place)]
                 chosen = [*range(u), *between, last] if u < named else list(range(named))
                 found[tuple(sorted(order[chosen].tolist()))] = int(held[last] - held[u])
-        assert found == joint_set.scores(counts, named)
+        assert found == top_item.joint_scores(counts, named)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -63,7 +63,7 @@ def test_draws_follow_the_law_of_all_sets(relation: str) -> None:
     query, value, draws = ask(5, 2, relation, noise="joint_set"), (9, 4, 9, 6, 4), 3_000
     law = query.law(value)
     assert law is not None and len(law.chances) == 10
-    weights = {chosen: exp(float(query.rate) * score) for chosen, score in joint_set.scores(value, 2).items()}
+    weights = {chosen: exp(float(query.rate) * score) for chosen, score in top_item.joint_scores(value, 2).items()}
     drawn = [query.draw(value, COINS) for _ in range(draws)]
     for chosen, chance in law.chances.items():
         assert float(chance) == pytest.approx(weights[chosen] / sum(weights.values()))

@@ -24,7 +24,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.models.regions import BALL, MARGINS
+from dpengine.mechanisms.models.of_models import BALL, MARGINS
 from dpengine.mechanisms.models.train_logistic import TrainLogistic
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine

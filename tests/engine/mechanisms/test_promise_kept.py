@@ -20,7 +20,7 @@ from dpengine.mechanisms.card import FIGURES
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import NearBest, Rank, Within
 from dpengine.mechanisms.query import Query
-from dpengine.planning import whatif, whatif_asked
+from dpengine.planning import whatif
 from dpengine.statistics.need import Spread
 from tests.planted.checks import Pooled
 
@@ -29,8 +29,8 @@ FIGURED = sorted(  # curves, tables, models and sessions have tests of their own
     key
     for key in whatif.offered()
     if catalogue[key].card.answer in (*FIGURES, "label")
-    and not whatif_asked.sized(key)
-    and "columns" not in whatif_asked.typed(key)
+    and not whatif.sized(key)
+    and "columns" not in whatif.typed(key)
 )
 CASES = [(key, ("replace", "add_remove")[place % 2]) for place, key in enumerate(FIGURED)]  # each kind, either relation
 MOST = allowed_failures(DRAWS, float(BETA), FALSE_ALARM / (2 * len(CASES)))

@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.publish import ways, write_file
+from dpengine.mechanisms.publish import of_rows, write_file
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_row import PublishRow
 from dpengine.mechanisms.publish.write_file import publish
@@ -196,11 +196,11 @@ def lists(*sizes: int) -> dp.Schema:
     return dp.Schema(dict(columns))
 
 
-def chosen(schema: dp.Schema, epsilon: str = "1", **given: Any) -> ways.Chosen:
+def chosen(schema: dp.Schema, epsilon: str = "1", **given: Any) -> of_rows.Chosen:
     def build(key: str, parameters: Any) -> OfRows:
         return made(key, schema, **parameters)
 
-    return ways.best(build, schema, {"columns": list(schema.columns), "epsilon": epsilon} | given)
+    return of_rows.best_way(build, schema, {"columns": list(schema.columns), "epsilon": epsilon} | given)
 
 
 def test_the_better_way_follows_from_public_facts() -> None:
@@ -218,9 +218,9 @@ def test_the_better_way_follows_from_public_facts() -> None:
 def test_keys_by_kind() -> None:
     kinds = {"pay": "number", "born": "number", "state": "category", "likes": "set"}
     for name, kind in kinds.items():
-        assert ways.key_of(SCHEMA, [name]) == f"publish_{kind}"
-    assert ways.key_of(SCHEMA, ["pay", "born"]) == "publish_number"
-    assert ways.key_of(SCHEMA, ["pay", "likes"]) == ways.key_of(SCHEMA, []) == "publish_table"
+        assert of_rows.way_key(SCHEMA, [name]) == f"publish_{kind}"
+    assert of_rows.way_key(SCHEMA, ["pay", "born"]) == "publish_number"
+    assert of_rows.way_key(SCHEMA, ["pay", "likes"]) == of_rows.way_key(SCHEMA, []) == "publish_table"
 
 
 def test_a_row_is_one_value_with_the_whole_spend() -> None:

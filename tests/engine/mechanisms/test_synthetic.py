@@ -27,9 +27,14 @@ import dpengine as dp
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.synthetic import small_database
-from dpengine.mechanisms.synthetic.multisets import enumerated, how_many
 from dpengine.mechanisms.synthetic.of_class import OfClass
-from dpengine.mechanisms.synthetic.small_database import MOST_MULTISETS, MOST_WORK, fits
+from dpengine.mechanisms.synthetic.small_database import (
+    MOST_MULTISETS,
+    MOST_WORK,
+    all_multisets,
+    fits,
+    multisets_in_all,
+)
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite
 from dpengine.noise.tails import choice_gap
@@ -86,8 +91,8 @@ def test_draws_follow_the_law(sizes: tuple[int, ...]) -> None:
 
 def test_all_multisets_with_all_their_sequences() -> None:
     for cells, size in ((2, 61), (4, 30), (5, 4), (8, 7), (30, 3)):
-        counts, ways = enumerated(cells, size)
-        assert len(counts) == how_many(cells, size) == len({tuple(row) for row in counts.tolist()})
+        counts, ways = all_multisets(cells, size)
+        assert len(counts) == multisets_in_all(cells, size) == len({tuple(row) for row in counts.tolist()})
         assert (counts.sum(axis=1) == size).all() and sum(ways.tolist()) == cells**size
 
 
@@ -199,10 +204,10 @@ def test_bad_input_is_one_sentence(given: dict[str, Any], code: str) -> None:
 def test_what_is_too_large_says_what_it_would_cost() -> None:
     with pytest.raises(dp.AllowanceError) as refused:
         made("small_database", (3, 4), 100, size=20)
-    assert f"{how_many(12, 20):,} small tables" in str(refused.value) and "minute" in str(refused.value)
+    assert f"{multisets_in_all(12, 20):,} small tables" in str(refused.value) and "minute" in str(refused.value)
     for size in range(1, 62):
         if fits(12, 19, size):
-            assert how_many(12, size) <= MOST_MULTISETS and how_many(12, size) * 31 <= MOST_WORK
+            assert multisets_in_all(12, size) <= MOST_MULTISETS and multisets_in_all(12, size) * 31 <= MOST_WORK
 
 
 def test_a_long_draw_tells_how_far_it_is() -> None:

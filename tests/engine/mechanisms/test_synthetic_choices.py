@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import dpengine as dp
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.mechanisms.synthetic.soft_fit import Target, raked, trusted
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.noise.coins import SystemCoins
-from dpengine.released.table_fit import fitted, judged, listed
+from dpengine.released.synthetic_fit import fitted, judged, listed
 
 RELATIONS = ("replace", "add_remove")
 

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED, PAIRS, TRIPLES
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
-from dpengine.released.made_table import MadeTable
+from dpengine.released.synthetic import MadeTable
 from dpengine.workspace import Workspace
 
 

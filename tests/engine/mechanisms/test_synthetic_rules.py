@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpengine as dp
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base
 from dpengine.mechanisms.synthetic.rules import valued
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages.language import speaking
 from dpengine.released.look import Look
-from dpengine.released.made_table import MadeTable
+from dpengine.released.synthetic import MadeTable
 from dpengine.storage import erase
 
 A_OR_B = {"column": "t", "merged": [["a or b", ["a", "b"]]]}
@@ -133,7 +133,7 @@ def test_a_file_that_is_being_written_is_not_swept(tmp_path: Path, monkeypatch: 
     query = asked(["t", "y"], [])
     made, seen = of(query, tmp_path / "made.parquet"), []
     made.targets, made.rows = [], 100
-    monkeypatch.setattr("dpengine.released.made_table.fitted", lambda *given, **more: None)
+    monkeypatch.setattr("dpengine.released.synthetic.fitted", lambda *given, **more: None)
     monkeypatch.setattr(MadeTable, "_whole", lambda self, points: any_rows(query))
     monkeypatch.setattr(MadeTable, "_tried", lambda self: None)
     write = pq.write_table

@@ -25,7 +25,7 @@ from battery import allowed_failures
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.residuals import residual
 from dpengine.mechanisms.synthetic.chosen_pairs import _given
@@ -33,7 +33,7 @@ from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, MIXED, PAIRS, 
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import renyi, weighted
 from dpengine.released.look import Look
-from dpengine.released.made_table import MadeTable
+from dpengine.released.synthetic import MadeTable
 
 RELATIONS = ("replace", "add_remove")
 BETA = "0.2"

@@ -25,8 +25,7 @@ from dpengine.accountant.loss import Gaussian
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.models.excess import CALIBRATIONS
-from dpengine.mechanisms.models.noise_carried import spread
-from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.mechanisms.models.of_gradients import OfGradients, spread
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpengine.mechanisms.curves import count_tree, tree_fit
+from dpengine.mechanisms.curves import count_tree
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import sum_reach, weighted_reaches
 
@@ -58,23 +58,25 @@ def test_it_equals_a_solver_of_the_normal_equations(leaves: int, known: bool) ->
     """Values and weights alike, to the last digit; also where the last block is not full."""
     by_node, by_all = by_hand(leaves, known)
     drawn = tuple(np.random.default_rng().integers(-50, 99, len(by_node[0])).tolist())
-    fit = tree_fit.fitted(drawn, leaves, 321 if known else None)
+    fit = count_tree.fitted_tree(drawn, leaves, 321 if known else None)
     for told, row, all_of in zip(fit, by_node, by_all, strict=True):
         assert told == sum(w * y for w, y in zip(row, drawn, strict=True)) + all_of * 321
-    for row, kept in zip(by_node, tree_fit.weights(leaves, known, Fraction(0)), strict=True):
+    for row, kept in zip(by_node, count_tree.tree_weights(leaves, known, Fraction(0)), strict=True):
         assert sorted(abs(w) for w in row if w) == sorted(size for size, times in kept.items() for _ in range(times))
     if known:
         assert fit[-1] == 321
     counts = np.random.default_rng().integers(0, 9, leaves)
     whole = tuple(count_tree.nodes_of(counts.tolist()))
-    assert list(tree_fit.fitted(whole, leaves, int(counts.sum()) if known else None)) == np.cumsum(counts).tolist()
+    assert (
+        list(count_tree.fitted_tree(whole, leaves, int(counts.sum()) if known else None)) == np.cumsum(counts).tolist()
+    )
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(9, 10)])
 def test_less_a_share_of_all_rows(share: Fraction) -> None:
     """The weights of what lies at or below a cell less α times all rows, where their number is not public."""
     by_node, _ = by_hand(13, False)
-    for row, kept in zip(by_node, tree_fit.weights(13, False, share), strict=True):
+    for row, kept in zip(by_node, count_tree.tree_weights(13, False, share), strict=True):
         less = [w - share * whole for w, whole in zip(row, by_node[-1], strict=True)]
         assert sorted(abs(w) for w in less if w) == sorted(size for size, times in kept.items() for _ in range(times))
 

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpengine as dp
-from dpengine.accountant import lecture, zcdp
+from dpengine.accountant import compositions
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.loss import Bounded, Gaussian, Pure, loss_as_json, loss_from_json
 from dpengine.core.errors import AllowanceError
@@ -228,10 +228,10 @@ def test_the_lectures_constant_is_not_enough() -> None:
     epsilon, delta, d = F(1, 2), F(1, 10**6), 50
     b = 1 / epsilon * F(math.sqrt(math.log(10**6)))  # for Δ = 1, each coordinate 1/√d
     each = Pure(1 / (b * F(math.sqrt(d))))
-    told = lecture.epsilon_of([each] * d, delta)
+    told = compositions.advanced_epsilon([each] * d, delta)
     assert told is not None
     assert float(told) == pytest.approx(math.sqrt(2) * 0.5 + 2 * 0.25 / math.log(10**6), rel=1e-6) and told > epsilon
-    ours = zcdp.epsilon_of([Bounded(d * each.epsilon, 1 / (2 * b**2))], delta)
+    ours = compositions.zcdp_epsilon([Bounded(d * each.epsilon, 1 / (2 * b**2))], delta)
     assert ours is not None and epsilon < ours < told
 
 
@@ -241,7 +241,7 @@ def test_the_loss_is_one_event_with_both_prices() -> None:
     assert cost(event, F(11, 2)) == Cost(F(1), F(11, 100), F(0))
     assert cost(Bounded(F(1), F(50)), F(11, 2)) == cost(Pure(F(1)), F(11, 2))
     assert cost(event, None).epsilon == 1
-    few, many = (zcdp.epsilon_of([one] * 20, F(1, 10**6)) for one in (event, Pure(F(1))))
+    few, many = (compositions.zcdp_epsilon([one] * 20, F(1, 10**6)) for one in (event, Pure(F(1))))
     assert few is not None and many is not None and few < many
 
 

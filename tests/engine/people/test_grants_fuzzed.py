@@ -19,12 +19,11 @@ from dpengine.accountant.filter import Totals, used
 from dpengine.accountant.group import for_group
 from dpengine.accountant.loss import Gaussian, Pure
 from dpengine.asking.answers import claim_of
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import BudgetExceeded
 from dpengine.core.exact import PICO
+from dpengine.core.strict_json import canonical
 from dpengine.ledger.chain import hash_of, verify
-from dpengine.ledger.people_rows import Grant
-from dpengine.ledger.people_rules import HolderPart
+from dpengine.ledger.people_rules import Grant, HolderPart
 from dpengine.ledger.rows import Entry
 from tests.helpers_ledger import ask, raises
 from tests.helpers_people import MINE, Office, office

@@ -9,7 +9,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.__main__ import main
-from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR, OWNER
+from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, OWNER
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import raises
 from tests.helpers_people import MINE, OTHER, TERMS, count, office, rows

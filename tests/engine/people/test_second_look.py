@@ -12,7 +12,7 @@ import pytest
 
 from dpengine.ledger import people_rules
 from dpengine.ledger.chain import verify
-from dpengine.ledger.people_rows import OPERATOR, OWNER
+from dpengine.ledger.people_rules import OPERATOR, OWNER
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.session.asks import KINDS
 from tests.engine.people.test_grants import edited, insert, next_row, rewritten

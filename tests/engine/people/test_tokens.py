@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpengine.__main__ import main
-from dpengine.ledger.people_rows import BARRED
+from dpengine.ledger.people_rules import BARRED
 from dpengine.storage import tokens
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import raises

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dpengine.asking.statement import ROW_COLUMNS
-from dpengine.ledger.people_rows import OWNER
+from dpengine.asking.exports import ROW_COLUMNS
+from dpengine.ledger.people_rules import OWNER
 from tests.helpers_ledger import raises
 from tests.helpers_people import EVERYBODY, MINE, OTHER, Office, count, office
 

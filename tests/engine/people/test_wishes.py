@@ -10,7 +10,7 @@ import dpengine as dp
 from dpengine.accountant.filter import spent
 from dpengine.accountant.history import Past
 from dpengine.ledger.chain import verify
-from dpengine.ledger.people_rows import OWNER
+from dpengine.ledger.people_rules import OWNER
 from dpengine.ledger.rows import together
 from tests.engine.people.test_grants import edited, reserve, rewritten
 from tests.helpers_ledger import raises

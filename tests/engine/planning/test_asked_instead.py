@@ -14,7 +14,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.asked_instead import asked_instead
+from dpengine.planning.alternatives import asked_instead
 
 SCHEMA = dp.Schema(
     {

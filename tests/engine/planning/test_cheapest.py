@@ -16,7 +16,7 @@ from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
-from dpengine.planning.best_noise import cheapest
+from dpengine.planning.opening import cheapest
 
 SCHEMA = Schema({"state": Category([f"s{place}" for place in range(51)])})
 RULE = Rule.make(Fraction(1), Fraction(1, 10**6))

@@ -14,7 +14,7 @@ from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.noisy_argmax import FLIP
 from dpengine.noise.tails import laplace_reach
-from dpengine.planning import choosing
+from dpengine.planning import alternatives
 
 TEN = [f"v{place}" for place in range(10)]
 SCHEMA = Schema({"c": Category(TEN, unknown="v0", missing="v0")})
@@ -23,13 +23,15 @@ SCHEMA = Schema({"c": Category(TEN, unknown="v0", missing="v0")})
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_choosing_is_the_question_s_own_promise_and_asking_is_that_of_ten_counts(relation: str) -> None:
     facts = Facts("t", SCHEMA, Unit.rows(), relation, 1_000)  # type: ignore[arg-type]
-    found = {name: dict(points) for name, points in choosing.gaps(dp.Budget("1", "1e-6").rule(), facts).items()}
+    found = {
+        name: dict(points) for name, points in alternatives.choice_gaps(dp.Budget("1", "1e-6").rule(), facts).items()
+    }
     options = [[["c", "in", [label]]] for label in TEN]
     chosen = catalogue["noisy_argmax"].build(facts, {"options": options, "epsilon": "1", "noise": FLIP}).promise()
     assert found["choose"][10] == chosen.amount == (8 if relation == "replace" else 4)
     assert found["basic"][10] == 2 * laplace_reach(Fraction(10), BETA / 10), "each of ten at a tenth of ε"
-    for options_ in choosing.OPTIONS[3:]:
-        rest = [found[name][options_] for name in choosing.ALL]
+    for options_ in alternatives.OPTIONS[3:]:
+        rest = [found[name][options_] for name in alternatives.ALL]
         assert found["choose"][options_] < min(rest)
     steps = [found["choose"][many] for many in (10, 100, 1000)]
     assert steps[2] - steps[1] <= steps[1] - steps[0] + 1, "it grows with the logarithm"
@@ -38,5 +40,5 @@ def test_choosing_is_the_question_s_own_promise_and_asking_is_that_of_ten_counts
 
 def test_where_there_is_no_delta_costs_add_up() -> None:
     facts = Facts("t", SCHEMA, Unit.rows(), "replace", 1_000)
-    found = choosing.gaps(dp.Budget("1", "0").rule(), facts)
+    found = alternatives.choice_gaps(dp.Budget("1", "0").rule(), facts)
     assert found["filter"] == found["basic"] and found["choose"]

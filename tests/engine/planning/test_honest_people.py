@@ -16,7 +16,7 @@ from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.planning import trust_models
-from dpengine.planning.honest_people import SHARES, along, delta_of, fewest, honest_people, kept, needed, off
+from dpengine.planning.trust_models import SHARES, along, delta_of, fewest, honest_people, kept, needed, off
 from tests.planted.honesty import chances_of, check_what_colluders_see
 
 SCHEMA = Schema({"c": Category(["a", "b", "d"], unknown="d", missing="d")})

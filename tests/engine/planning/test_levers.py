@@ -11,7 +11,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
-from dpengine.planning.levers import Lever, levers, without_codes
+from dpengine.planning.suggestions import Lever, levers, without_codes
 
 SCHEMA = dp.Schema(
     {

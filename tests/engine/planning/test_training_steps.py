@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 from helpers_training import every_kind, made
 
-from dpengine.accountant import zcdp
+from dpengine.accountant import compositions
 from dpengine.core.printed import power_of_ten, three_figures
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS
 from dpengine.messages import plain, say
-from dpengine.planning.training_steps import lecture_steps, step_seconds
-from dpengine.planning.whatif_theorems import training_people
+from dpengine.planning.training import lecture_steps, step_seconds
+from dpengine.planning.whatif import training_people
 from ui.train import train_steps
 from ui.words import gloss
 
@@ -26,7 +26,7 @@ def test_the_lecture_s_steps_and_their_price_follow_from_each_other(key: str) ->
     """T = ε²n²/(d²·ln(1/δ)); with as many people as T steps want, T is the number of steps."""
     query = made(key, about=10_000, epsilon="0.5")
     found = lecture_steps(query, DELTA)
-    assert found is not None and found.epsilon == zcdp.epsilon_of([query.loss()], DELTA)
+    assert found is not None and found.epsilon == compositions.zcdp_epsilon([query.loss()], DELTA)
     wanted = (float(found.epsilon) * 10_000 / query.width) ** 2 / math.log(10**6)
     assert found.steps == math.floor(wanted) > MOST_STEPS
     [this, lecture, most] = found.options
@@ -68,7 +68,7 @@ def test_the_people_for_a_wished_excess_follow_from_the_same_formula(key: str) -
     query, risk = made(key, about=10_000, epsilon="0.5"), Fraction(1, 20)
     found = training_people(query, DELTA, risk)
     assert found is not None and found[0] == math.ceil((query.reach * float(query.clip) * 20) ** 2)
-    epsilon = zcdp.epsilon_of([query.loss()], DELTA)
+    epsilon = compositions.zcdp_epsilon([query.loss()], DELTA)
     assert epsilon is not None
 
     def most(people: int) -> float:

@@ -20,8 +20,8 @@ from dpengine.mechanisms.query import Query
 from dpengine.messages import known, say
 from dpengine.messages.language import speaking
 from dpengine.noise.laws import Laplace, chance
-from dpengine.planning import whatif, whatif_asked, whatif_curves
-from dpengine.planning.whatif_theorems import class_people, population_people, training_people
+from dpengine.planning import whatif
+from dpengine.planning.whatif import class_people, population_people, training_people
 from dpengine.population.session_validity import outward, rounded
 
 GRAIN = Fraction(1, whatif.GRAIN)
@@ -78,12 +78,10 @@ def test_the_questions_offered_come_from_the_cards() -> None:
     wanted = {"count", "proportion", "mean", "sum", "median", "quantile", "histogram", "top_item"}
     assert wanted <= set(whatif.offered())
     assert not {"find_range", "find_values", "fit_check"} & set(whatif.offered())
-    assert whatif_asked.typed("quantile") == {"range", "share"} and whatif_asked.typed("count") == set()
-    assert whatif_asked.typed("histogram") == {"values"}
-    assert whatif_asked.typed("small_database") == {"lists", "values"} and whatif_asked.typed("adaptive_session") == {
-        "asks"
-    }
-    assert whatif_asked.typed("train_linear") == {"range", "features"} and whatif_asked.sized("train_linear")
+    assert whatif.typed("quantile") == {"range", "share"} and whatif.typed("count") == set()
+    assert whatif.typed("histogram") == {"values"}
+    assert whatif.typed("small_database") == {"lists", "values"} and whatif.typed("adaptive_session") == {"asks"}
+    assert whatif.typed("train_linear") == {"range", "features"} and whatif.sized("train_linear")
 
 
 @pytest.mark.parametrize(("key", "relation"), CASES)
@@ -132,7 +130,7 @@ def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -
 def test_every_question_that_promises_anything_says_how_many_people_or_why_not(key: str) -> None:
     """For each of the catalogue, also those that nobody wrote yet: a number, or one sentence."""
     if key not in whatif.offered():
-        told = whatif_asked.why_not(key)
+        told = whatif.why_not(key)
         assert told.endswith(".") and "{" not in told
         return
     setting = whatif.read(given(key, "replace", "people") | {"k": "1", "n": "100000"})
@@ -207,7 +205,7 @@ def test_round_and_round_gives_the_same_four_numbers() -> None:
 
 def test_numbers_are_read_as_people_write_them() -> None:
     told = ["1,000", "1 000", "12,345.5", "0,1", " 5 % ", "1e-6"]
-    assert [whatif_asked.number(text, "n") for text in told] == [
+    assert [whatif.read_number_field(text, "n") for text in told] == [
         1000,
         1000,
         Fraction("12345.5"),
@@ -311,7 +309,7 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
 def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() -> None:
     query = whatif.read(TYPED | {"q": "count"}).query
     rule = Budget("1", "1e-6").rule()
-    by = {name: dict(whatif_curves.along_questions(rule, query, name)) for name in how_many_fit.ACCOUNTINGS}
+    by = {name: dict(whatif.along_questions(rule, query, name)) for name in how_many_fit.ACCOUNTINGS}
     growth = {name: float(curve[1000] / curve[100]) for name, curve in by.items()}
     assert growth["basic"] == pytest.approx(10, rel=0.01)
     for name in ("lecture", "zcdp", "filter"):
@@ -324,8 +322,8 @@ def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() 
 def test_curves_pass_through_the_setting_and_fall(key: str, relation: str) -> None:
     found = solved(key, relation, "promise")[1]
     for curve, place, here in (
-        (whatif_curves.along_epsilon(found.query), found.query.epsilon, found.promise.figure_for(found.query)),
-        (whatif_curves.along_people(found.query), Fraction(found.people), whatif_curves.at_people(found.query)),
+        (whatif.along_epsilon(found.query), found.query.epsilon, found.promise.figure_for(found.query)),
+        (whatif.along_people(found.query), Fraction(found.people), whatif.at_people(found.query)),
     ):
         assert dict(curve)[place] == here
         errors = [error for _, error in curve]
@@ -341,14 +339,14 @@ def test_no_answer_raises_a_suspicion_further_and_some_answer_that_far(epsilon: 
         float(prior) * float(chance(one, z)) / (0.1 * float(chance(one, z)) + 0.9 * float(chance(other, z)))
         for z in range(-60, 61)
     ]
-    limit = float(whatif_curves.suspicion(prior, spend))
+    limit = float(whatif.suspicion(prior, spend))
     assert max(after) <= limit * (1 + 1e-12) and max(after) == pytest.approx(limit, rel=1e-6)
     assert limit == pytest.approx(exp(float(spend)) * 0.1 / (0.9 + exp(float(spend)) * 0.1))
 
 
 def test_a_suspicion_stays_between_what_it_was_and_certainty() -> None:
     for prior in (Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(1)):
-        told: list[Fraction] = [whatif_curves.suspicion(prior, Fraction(spend)) for spend in (1, 3, 100)]
+        told: list[Fraction] = [whatif.suspicion(prior, Fraction(spend)) for spend in (1, 3, 100)]
         assert prior <= told[0] <= told[1] <= told[2] <= 1
 
 

@@ -19,7 +19,7 @@ from battery import FALSE_ALARM, facts
 import dpengine as dp
 from dpengine.accountant.history import History, Past
 from dpengine.accountant.loss import Approximate, Bounded, Exponential, Gaussian, Pure, Repeated, Together
-from dpengine.ledger import reader
+from dpengine.ledger import ledger
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.population.session_validity import MAIN, USELESS, claimed, noise_of, outward, rounded
 from dpengine.population.validity import ORDERS, SHIFT_SHARE, _order, counted, flattery, shift
@@ -326,7 +326,7 @@ def test_of_many_charges_the_running_sums_are_counted(home: Workspace, monkeypat
     losses = [table.ask(table.query("mean", column="age", epsilon="0.01")).query.loss() for _ in range(4)]
     by_one = table.released()
     assert by_one == Past.of(losses)
-    monkeypatch.setattr(reader, "_MOST_COUNTED", 3)
+    monkeypatch.setattr(ledger, "_MOST_COUNTED", 3)
     table.ask(table.query("count", where=YOUNG["share"], epsilon="0.01"))
     sums = table.released()
     assert sums.pure >= by_one.pure and sums.rho >= by_one.rho

@@ -10,7 +10,7 @@ from helpers_synthetic import facts as of_sizes
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.released import faint
+from dpengine.released import synthetic
 from dpengine.released.look import Look
 
 PEOPLE = 20_000
@@ -45,25 +45,25 @@ def shapes() -> tuple[list[int], list[int], list[int]]:
 def test_cells_outside_lists_that_may_be_none_get_no_rows() -> None:
     town, age, car = shapes()
     found = look(town, age, car, {0: [0, 0, 6, 6, -9], 2: [0, 0, 3, 0]})
-    out = faint.left_out(found)
+    out = synthetic.left_out(found)
     assert out[0].tolist() == [False, False, False, True, True], "a listed value keeps its rows"
     assert out[2].tolist() == [False, False, True, False], "so many without an answer are no noise"
     listed = found.query.axes[1].listed
     assert not out[1][:listed].any() and out[1][listed:].all()
     codes = [np.array([0, 3, 0, 4, 2]), np.zeros(5, dtype=np.int64), np.array([0, 0, 2, 3, 3])]
-    assert faint.kept(out, codes).tolist() == [True, False, False, False, True]
+    assert synthetic.kept(out, codes).tolist() == [True, False, False, False, True]
 
 
 def test_listed_values_that_may_be_noise_are_named_and_only_those_with_rows() -> None:
     town, age, car = shapes()
     found = look(town, age, car, {0: [0, 0, 6, 6, 0]})
-    assert faint.perhaps_none(found, 0, np.array([12_000, 7_994, 6, 0, 0])) == ["nobody"]
-    assert faint.perhaps_none(found, 0, np.array([12_000, 8_000, 0, 0, 0])) == []
-    assert faint.perhaps_none(found, 2, np.array(car)) == []
+    assert synthetic.perhaps_none(found, 0, np.array([12_000, 7_994, 6, 0, 0])) == ["nobody"]
+    assert synthetic.perhaps_none(found, 0, np.array([12_000, 8_000, 0, 0, 0])) == []
+    assert synthetic.perhaps_none(found, 2, np.array(car)) == []
 
 
 def test_where_a_column_has_nothing_but_such_cells_they_keep_their_rows() -> None:
-    assert not any(out.any() for out in faint.left_out(_lists()))
+    assert not any(out.any() for out in synthetic.left_out(_lists()))
 
 
 def _lists() -> Look:

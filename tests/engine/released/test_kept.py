@@ -10,8 +10,8 @@ from helpers_synthetic import facts
 
 import dpengine as dp
 from dpengine.noise.coins import SystemCoins
-from dpengine.released.kept import KeptTogether
 from dpengine.released.look import Look
+from dpengine.released.synthetic import KeptTogether
 
 SIZES = (3, 4, 5, 3, 4, 6)
 

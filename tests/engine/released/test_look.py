@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 import dpengine as dp
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.noise.coins import SystemCoins
 from dpengine.released import look_groups
-from dpengine.released.figure import Figure
-from dpengine.released.look import Look
+from dpengine.released.look import Figure, Look
 
 PEOPLE = 400
 DRAWS = 40

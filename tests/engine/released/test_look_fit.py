@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpengine as dp
-from dpengine.core.arrays import Floats
+from dpengine.core.types import Floats
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.noise.coins import SystemCoins

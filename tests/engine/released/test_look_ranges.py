@@ -14,14 +14,12 @@ import pytest
 from battery import allowed_failures
 
 import dpengine as dp
-from dpengine.core.arrays import Integers
+from dpengine.core.types import Integers
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.noise.coins import SystemCoins
 from dpengine.released import look_groups
-from dpengine.released.figure import Figure
-from dpengine.released.look import Look
-from dpengine.released.look_ranges import Ranges
+from dpengine.released.look import Figure, Look, Ranges
 
 ROWS = 600
 DRAWS, MORE = 25, 300

@@ -8,8 +8,7 @@ import pandas as pd
 
 import dpengine as dp
 from dpengine.mechanisms.synthetic.rules import evened
-from dpengine.released.made_table import MadeTable
-from dpengine.released.refined import Curve, best, evenly
+from dpengine.released.synthetic import Curve, MadeTable, best, evenly
 from dpengine.workspace import Workspace
 
 

@@ -14,14 +14,12 @@ from helpers_shapes import COLUMNS, PEOPLE, SCHEMA, TARGET, asked, counted, look
 
 import dpengine as dp
 from dpengine.mechanisms.marginals.residuals import residual
-from dpengine.mechanisms.models.check_chances import CheckChances
-from dpengine.mechanisms.models.check_errors import CheckErrors
+from dpengine.mechanisms.models.check_model import CheckChances, CheckErrors
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning import look_for_model
-from dpengine.released import shapes_script
+from dpengine.planning import training
+from dpengine.released import model_scripts
 from dpengine.released.look import Look
-from dpengine.released.shapes import Shapes, predictable, sources
-from dpengine.released.shapes_fit import in_all, standing_out
+from dpengine.released.shapes import Shapes, in_all, predictable, sources, standing_out
 from dpengine.statistics.model_checks import ONE
 
 DRAWS = 40
@@ -196,7 +194,7 @@ def test_the_python_file_says_what_the_model_says(dialect: dp.Dialect, tmp_path:
     """Of a file as the app takes it: spaces around names and cells, written as the table's own file is."""
     model = looked(asked(epsilon="4"), people()).model(TARGET, ["yes"])
     file, rows, between = tmp_path / "model.py", tmp_path / "rows.csv", dialect.separator
-    file.write_text(shapes_script.source(model, "a\nb", "0" * 64, dialect), encoding="utf-8")
+    file.write_text(model_scripts.shapes_script(model, "a\nb", "0" * 64, dialect), encoding="utf-8")
     asked_of = [row(age, sex, town) for age in (-3, 0, 29, 30, 99) for sex in ("f", "M ", "") for town in ("a", "x")]
     lines = [[" age", "other", "\u00a0sex ", " town\u200b"]]
     lines += [[f" {one['age']}{dialect.decimal}2 ", "1", f" {one['sex']}", f"{one['town']} "] for one in asked_of]
@@ -221,13 +219,13 @@ def test_a_form_begins_with_a_value_of_the_largest_group() -> None:
 
 def test_amounts_from_0_up_have_a_group_of_their_own_for_nothing_and_finer_ones_below_the_first() -> None:
     schema = dp.Schema({"gain": dp.Number(0, 99_999), "age": dp.Number(0, 90), "loss": dp.Number(-10_000, 99_999)})
-    labels = look_for_model.bins("gain", schema)
+    labels = training.bins("gain", schema)
     assert not isinstance(labels, str) and labels.labels[0] == "0" and "5000–9999" in labels.labels
-    assert [look_for_model.bins(name, schema) for name in ("age", "loss")] == [
-        look_for_model.readable(name, schema) for name in ("age", "loss")
+    assert [training.bins(name, schema) for name in ("age", "loss")] == [
+        training.readable(name, schema) for name in ("age", "loss")
     ]
     with pytest.raises(dp.AllowanceError):
-        look_for_model.asked(SCHEMA, TARGET, [])
+        training.asked(SCHEMA, TARGET, [])
 
 
 def test_what_is_promised_of_effects_beforehand_is_about_what_comes() -> None:
@@ -235,9 +233,9 @@ def test_what_is_promised_of_effects_beforehand_is_about_what_comes() -> None:
     model = looked(query, people()).model(TARGET, ["yes"])
     told = model.effects("sex")[0]
     assert told.high is not None
-    before = look_for_model.reach_of_effect(query, TARGET, round(told.rows))
+    before = training.reach_of_effect(query, TARGET, round(told.rows))
     assert (told.high - told.value) / 3 < before < 4 * (told.high - told.value)
-    assert look_for_model.reach_of_cells(query, TARGET) < PEOPLE
+    assert training.reach_of_cells(query, TARGET) < PEOPLE
 
 
 def test_noise_is_cut_off_and_rows_add_up() -> None:

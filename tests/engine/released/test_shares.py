@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from dpengine.released.shares import ShareOfAll, shares
+from dpengine.released.compare import ShareOfAll, shares
 
 ROWS = [
     ((3, 5, 1), ((1, 4), (4, 6), (-2, 3))),

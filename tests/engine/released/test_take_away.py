@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.account import Account
+from dpengine.asking.exports import Account
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS
 from dpengine.messages.language import speaking
-from dpengine.released import notebook, registry_draft
+from dpengine.released import files
 from dpengine.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,7 +66,7 @@ def ran(told: dict[str, Any], folder: Path, before: str = "") -> str:
 
 
 def test_the_notebook_runs_with_the_engine_alone(table: dp.Table, tmp_path: Path) -> None:
-    told = json.loads(notebook.text(table.account_lines()))
+    told = json.loads(files.notebook_text(table.account_lines()))
     assert (told["nbformat"], told["nbformat_minor"]) == (4, 5)
     for cell in told["cells"]:
         assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", cell["id"]) and isinstance(cell["source"], list)
@@ -210,14 +210,14 @@ def test_the_draft_keeps_the_rules_of_the_registry(table: dp.Table, lang: str) -
     so_far = table.released_so_far()
     assert so_far is not None
     with speaking(lang):
-        text = registry_draft.text(table.facts, so_far)
+        text = files.registry_text(table.facts, so_far)
     told = json.loads(text)
     assert faults(told) == []
     assert "TO FILL IN" in told["deployment"]["basic"]["intended_use"]  # in English, whatever the reader reads
     parameters = told["deployment"]["privacy_loss"]["privacy_parameters"]
     meter = table.meter()
     assert Fraction(parameters["epsilon"]) >= meter.spent_epsilon and Fraction(parameters["delta"]) >= meter.delta_now
-    assert re.fullmatch(r"[a-z0-9_]+\.yaml", registry_draft.file_name(table.name))
+    assert re.fullmatch(r"[a-z0-9_]+\.yaml", files.registry_file_name(table.name))
     assert re.fullmatch(r"[a-z0-9-]+", told["url_slug"])
     assert "open(" not in text  # names of columns alone, no value of a list
 
@@ -225,7 +225,7 @@ def test_the_draft_keeps_the_rules_of_the_registry(table: dp.Table, lang: str) -
 def test_a_fault_would_be_found(table: dp.Table) -> None:
     so_far = table.released_so_far()
     assert so_far is not None
-    told = registry_draft.draft(table.facts, so_far)
+    told = files.registry_draft(table.facts, so_far)
     told["surprise"] = "x"
     told["tier"] = 0
     del told["deployment"]["basic"]["name"]
@@ -242,7 +242,7 @@ def test_units_and_variants_are_told(relation: str) -> None:
     unit = dp.Unit.column("who", at_most=3)
     facts = Facts("t", schema, unit, relation, 100, ("x", "who"))
     cards = [(dp.catalogue["count"].card, 2)]
-    pure = registry_draft.ReleasedSoFar(Fraction(1), Fraction(0), Fraction(2), Fraction(0), "2026-11-15", cards)
-    told = registry_draft.draft(facts, pure)["deployment"]
+    pure = files.ReleasedSoFar(Fraction(1), Fraction(0), Fraction(2), Fraction(0), "2026-11-15", cards)
+    told = files.registry_draft(facts, pure)["deployment"]
     assert told["dp_variant"]["variant_name"] == "Pure DP" and "delta" not in told["privacy_loss"]["privacy_parameters"]
     assert "who" in told["privacy_loss"]["privacy_unit_details"] and "3" in told["privacy_loss"]["privacy_unit_details"]

@@ -17,7 +17,7 @@ from dpengine.accountant.filter import Totals, used
 from dpengine.accountant.group import for_group
 from dpengine.accountant.history import Past
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger import reader
+from dpengine.ledger import ledger
 from dpengine.ledger.ledger import Ledger
 from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
@@ -319,7 +319,7 @@ def test_of_many_charges_what_was_released_is_never_less_than_each_for_a_person(
         table.ask(table.query("mean", column="mark", epsilon="0.01"))
     seqs = [entry.charge.seq for entry in home.ledger.walk(home.record("marks").budget)]
     after = table.protect(SEVEN)
-    monkeypatch.setattr(reader, "_MOST_COUNTED", 1)
+    monkeypatch.setattr(ledger, "_MOST_COUNTED", 1)
     for before in (None, seqs[2]):  # running sums: also for a row before it, never less
         assert after.released(before).pure == Fraction(21, 100)
     after.ask(after.query("mean", column="mark", epsilon="0.02"))

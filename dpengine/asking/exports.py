@@ -1,0 +1,464 @@
+"""Notes beside the figures of an answer in a file: that a figure says nothing, and how the cells behind it fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals
+from dpengine.accountant.history import History
+from dpengine.accountant.loss import loss_from_json
+from dpengine.asking.answers import Answer, make_answer, make_receipt, make_step_receipt, query_of
+from dpengine.asking.column_fit import Fits
+from dpengine.asking.receipts import Finding, Receipt, check, check_alone, facts_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.types import Json, JsonObject
+from dpengine.ledger import long_lists
+from dpengine.ledger.exports import opened
+from dpengine.ledger.ledger import Act, Ledger
+from dpengine.ledger.people_rules import ALL_QUESTIONS, KINDS
+from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, questions_of
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import plain, say
+from dpengine.messages.language import STORED, current, stored
+from dpengine.released.compare import Comparable, figures
+
+
+class FigureNotes:
+    """Of one answer. What was drawn stands beside a note as it was."""
+
+    def __init__(self, query: AnyQuery, value: Json, interval: Json, fits: Fits) -> None:
+        self._query, self._interval, self._fits = query, interval, fits
+        self._state = query.state(value, interval)  # looks at every part: once
+        self._told: dict[frozenset[str], str] = {}
+
+    def of(self, part: str = "") -> str:
+        """Where the answer's state or the part's own range says that it says nothing; and what is known of the cells
+        of the columns that this very part is about."""
+        state, interval = self._state, self._interval
+        if part and isinstance(interval, dict) and self._query.mute(interval.get(part), part):
+            state = FEW
+        return " ".join(told for told in (say(f"state.{state}") if state else "", self._fit(part)) if told)
+
+    def _fit(self, part: str) -> str:
+        about = frozenset(self._query.about(part))
+        if about not in self._told:
+            self._told[about] = " ".join(self._fits.notes(self._query, part))
+        return self._told[about]
+
+
+# A budget's account, for people: what was left after each charge, and its rows and answers for download.
+#
+# It reads the ledger alone: public facts, running sums and released answers.
+
+MOST_COUNTED = 10**6
+MOST_STEPS = 240  # more cannot be told apart in a picture
+LABELS = 3  # the most columns whose values identify the figures of one answer
+ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
+ANSWER_COLUMNS = (
+    "seq",
+    "at",
+    "table",
+    "question",
+    "label",
+    "label_2",
+    "label_3",
+    "value",
+    "low",
+    "high",
+    "epsilon_spent",
+    "request",
+    "hash",
+    "counted",
+    "unit",
+    "note",
+)
+
+
+@dataclass(frozen=True)
+class BurnDownStep:
+    """What was left after this many charges, as a share of the allowance at that time."""
+
+    at: str
+    left: Fraction
+    charges: int
+    raised: bool = False  # a step up: the owner raised the cap
+
+
+def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[BurnDownStep]:
+    """From the whole allowance down: a step down per charge and per declaration of more protection, and one up per
+    raise of the cap; of very many charges an evenly spaced selection that includes the last."""
+    rule = budget.rule
+    acts = [act for act in reversed(ledger.acts(budget.id)) if act.kind in ("raise", "protect")]
+    raises = [act for act in acts if act.kind == "raise"]
+    cap = (raises[0].before if raises else None) or rule.epsilon
+    totals, count = Totals.NOTHING, 0
+    steps = [BurnDownStep(budget.at, Fraction(1), 0)]
+    events: list[Charge | Act] = [*ledger.spread(budget.id, most), *acts]
+    for event in sorted(events, key=lambda item: item.seq):
+        if isinstance(event, Act):
+            cap, totals = event.after or cap, totals if event.standing is None else event.standing.totals
+        else:
+            totals, count = event.totals_after, event.history.count
+        gone = filter.used(replace(rule, epsilon=cap), totals)
+        steps.append(BurnDownStep(event.at, 1 - gone, count, isinstance(event, Act) and event.kind == "raise"))
+    return steps
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How many more such questions the rule admits, at most MOST_COUNTED; `cheaper`: more than its present price
+    suggests."""
+
+    more: int
+    cheaper: bool
+
+
+def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
+    """For questions like the last one charged; None before the first."""
+    last = ledger.charges(budget.id, limit=1)
+    if not last:
+        return None
+    charge, rule = last[0].charge, budget.rule
+    paid, totals = cost(charge.loss, rule.alpha), ledger.standing(budget.id).totals
+    more = filter.fits(rule, totals, paid, MOST_COUNTED)
+    share, left = filter.share(rule, totals, paid), 1 - filter.used(rule, totals)
+    return Fit(more, cheaper=more * share > left)
+
+
+def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
+    """Every row of a budget under ROW_COLUMNS, oldest first; amounts as exact decimal text."""
+    for row in ledger.export_rows(budget.id):
+        table = sentence = price = total = ""
+        if row["kind"] == "charge":
+            stood = Charge.from_row(row)
+            charge = ledger.told(stood)
+            table, sentence = charge.table, charge.claim.get("sentence", "")
+            after = filter.spent(budget.rule, charge.totals_after)
+            took = stood.price if charge is stood else after - filter.spent(budget.rule, ledger.before(charge))
+            price, total = text_of(took), text_of(after)
+        elif row["kind"] in ACTS:
+            act = Act.from_row(row)
+            with stored():
+                table, sentence = act.table, act_words(act)
+            if act.standing is not None:
+                before = Totals.from_json(json.loads(row["totals"])["before"])
+                after = filter.spent(budget.rule, act.standing.totals)
+                price, total = text_of(after - filter.spent(budget.rule, before)), text_of(after)
+        elif row["kind"] == long_lists.KIND:
+            with stored():
+                sentence = say("act.list", many=len(json.loads(row["body"])["values"]))
+        elif row["kind"] in ("step", "ended", *TOLD):
+            body = json.loads(row["body"])
+            with stored():
+                table, sentence = body.get("table", ""), step_words(row["kind"], body)
+        elif row["kind"] in KINDS:
+            body = json.loads(row["body"])
+            with stored():
+                table, sentence = body.get("table", ""), people_words(row["kind"], body, row["actor"])
+        yield [
+            row["seq"],
+            row["at"],
+            row["kind"],
+            table,
+            row["actor"],
+            row["request"],
+            sentence,
+            price,
+            total,
+            row["hash"],
+        ]
+
+
+def sentence_of(charge: Charge) -> str:
+    """A charged question in the reader's language: built again from its claim, or as it is stored."""
+    as_stored = str(charge.claim.get("sentence", ""))
+    query = None if current() == STORED else query_of(charge)
+    return as_stored if query is None else query.sentence()
+
+
+def counted(charge: Charge, step: Burned | None = None) -> str:
+    """The cuts that apply to an answer, as stored in its row."""
+    claim = charge.claim if step is None else step.claim
+    with stored():
+        parts = [str(stated_cut["words"]) for stated_cut in claim["cuts"]]
+        return say("cut.all", parts="; ".join(parts)) if parts else ""
+
+
+def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
+    """The cells of each label of a charged question, if it has several columns but at most LABELS."""
+    query = query_of(charge) if len(charge.claim.get("parameters", {}).get("columns") or ()) > 1 else None
+    names, cells = ((), []) if query is None else query.cells()
+    return dict(zip(query.labels(), cells, strict=True)) if query is not None and 1 < len(names) <= LABELS else {}
+
+
+def act_words(act: Act) -> str:
+    """An owner's act as a sentence."""
+    caps: JsonObject = {} if act.before is None else {"before": act.before, "after": act.after}
+    caps |= {} if act.unit is None else {"column": act.unit.id_column, "rows": act.unit.at_most}
+    return say(f"act.{act.kind}", table=act.table, **caps)  # not the newer table, which not everybody may see
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What somebody did, as an auditor reads it."""
+
+    seq: int
+    at: str
+    actor: str
+    kind: str
+    budget: str
+    table: str
+    words: str
+    hash: str
+
+
+def deed_of(row: JsonObject) -> Deed:
+    body, table = json.loads(row["body"]), ""
+    if row["kind"] == "charge":
+        charge = Charge.from_row(row)
+        table, words = charge.table, sentence_of(charge)
+    elif row["kind"] in ACTS:
+        act = Act.from_row(row)
+        table, words = act.table, act_words(act)
+    elif row["kind"] in ("step", "ended"):
+        table, words = body["table"], step_words(row["kind"], body)
+    elif row["kind"] in KINDS:
+        table, words = body.get("table", ""), people_words(row["kind"], body, row["actor"])
+    else:
+        known = row["kind"] in ("budget", "recovered")
+        table, words = body.get("name", ""), say(f"people.row.{row['kind']}") if known else row["kind"]
+    return Deed(row["seq"], row["at"], row["actor"], row["kind"], row["budget"], table, words, row["hash"])
+
+
+def people_words(kind: str, body: JsonObject, actor: str) -> str:
+    """A row about people as a sentence; they are told by the beginning of their ids."""
+    facts: JsonObject = {name: percent_of(body[name]) for name in ("share", "takes") if body.get(name) is not None}
+    facts |= {name: str(body[name])[:12] for name in ("person", "to") if name in body}
+    facts |= {"who": actor[:12], "table": body.get("table", ""), "reason": body.get("reason", "")}
+    facts |= {"group": body.get("group", "")[2:], "people": len(body.get("people", ()))}
+    if kind == "role":
+        code = f"{body['role']}{'_of' if body['table'] else ''}.{'on' if body['on'] else 'off'}"
+    elif kind == "wish":
+        code = "wish.question" if body["share"] is None else "wish.share"
+        facts |= {} if body["claim"] is None else {"sentence": body["claim"].get("sentence", "")}
+    elif kind == "decided":
+        code = f"decided.{body['answer']}"
+    elif kind == "grant" and body["share"] == "0":
+        code = "grant.back"
+    else:
+        code = kind if kind != "limit" else f"limit.{'off' if body['share'] is None else 'on'}"
+    return " ".join([say(f"people.row.{code}", **facts), *(_terms(body) if code == "grant" else ())])
+
+
+def _terms(body: JsonObject) -> list[str]:
+    """For which questions a share is, and until when, where that is not for all and for good."""
+    patterns = [str(one) for one in body.get("questions", ALL_QUESTIONS)]
+    only, but = ([one.lstrip("!") for one in patterns if one.startswith("!") == out] for out in (False, True))
+    told = [
+        say(f"people.row.grant.{code}", questions=", ".join(_title(one) for one in keys))
+        for code, keys in (("only", only), ("except", but))
+        if keys and tuple(keys) != ALL_QUESTIONS
+    ]
+    return told + ([say("people.row.grant.until", day=body["until"])] if body.get("until") else [])
+
+
+def _title(key: str) -> str:
+    return catalogue[key].card.title if key in catalogue else key
+
+
+def percent_of(share: Json) -> Fraction:
+    return Fraction(str(share)) * 100
+
+
+def step_words(kind: str, body: JsonObject) -> str:
+    """A row of a session as a sentence."""
+    facts = {"sentence": body["claim"]["sentence"]} if kind == "step" else {}
+    number = {"asked": body["asked"]} if kind == "ended" else {"index": body["index"]}
+    return say(f"session.row.{kind}", **facts, **number)
+
+
+def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits]) -> Iterator[list[Json]]:
+    """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar.
+    `fits` says of a table what is known of its columns."""
+    for entry in _answered(ledger, budget):
+        charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
+        value, interval = body["value"], body["interval"]
+        cut = counted(charge)
+        figures = (value or {"": ""}).items() if isinstance(value, dict) else [("", value)]
+        cells, query = cells_of(charge), query_of(charge)
+        known = None if query is None else FigureNotes(query, value, interval, fits(charge.table))
+        for label, figure in figures:
+            figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
+            low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
+            yield [
+                charge.seq,
+                charge.at,
+                charge.table,
+                charge.claim.get("sentence", ""),
+                *(*cells.get(label, (label,)), "", "")[:LABELS],
+                figure,
+                low,
+                high,
+                text_of(charge.price),
+                charge.request,
+                charge.hash,
+                cut,
+                "" if query is None else query.measure_of(label),
+                _english(known, label),
+            ]
+        for burned in _parts(ledger, entry):
+            body = burned.told.body if burned.told else {}
+            low, high = body["interval"] or ("", "")
+            step = query.again(burned.claim) if isinstance(query, AdaptiveSession) else None
+            known = None if step is None else FigureNotes(step, body["value"], body["interval"], fits(charge.table))
+            yield [
+                burned.seq,
+                burned.at,
+                charge.table,
+                burned.claim["sentence"],
+                *[""] * LABELS,
+                body["value"],
+                low,
+                high,
+                "",
+                charge.request,
+                burned.hash,
+                counted(charge, burned),
+                "" if step is None else step.measure,
+                _english(known),
+            ]
+
+
+def _english(notes: FigureNotes | None, part: str = "") -> str:
+    """A file of all answers is in English, whoever takes it."""
+    with stored():
+        return "" if notes is None else notes.of(part)
+
+
+def answer_lines(ledger: Ledger, budget: BudgetRecord) -> Iterator[str]:
+    """Every receipt with its answer as one line of JSON, oldest first."""
+    for entry in _answered(ledger, budget):
+        yield json.dumps(make_receipt(entry), ensure_ascii=False) + "\n"
+        for burned in _parts(ledger, entry):
+            yield json.dumps(make_step_receipt(entry, burned), ensure_ascii=False) + "\n"
+
+
+def _parts(ledger: Ledger, entry: Entry) -> list[Burned]:
+    """The answers of a session, in order."""
+    if questions_of(entry.charge.claim) is None:
+        return []
+    return [step for step in ledger.steps(entry.charge.request) if step.told and step.told.kind == "part"]
+
+
+def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:
+    return (entry for entry in ledger.walk(budget.id) if entry.outcome and entry.outcome.kind == "answer")
+
+
+# An account that was taken away: receipts with their answers, read without a ledger, a table or a workspace.
+#
+# What a receipt says by its own words can be checked anywhere: that its loss, its promise and its cuts follow from its
+# parameters. That it is what a ledger holds is checked against a copy of that ledger. Figures can be compared as on the
+# page: each record holds the number of its charge (`released/compare.py`). Nothing here draws or spends.
+
+_ILLEGIBLE = (AllowanceError, KeyError, TypeError, ValueError)
+
+
+def account_lines(entries: Iterable[Entry]) -> Iterator[str]:
+    """One record a line, of every charge that was answered."""
+    for entry in entries:
+        if entry.outcome is not None and entry.outcome.kind == "answer":
+            yield json.dumps({"place": entry.charge.history.count, "receipt": make_receipt(entry)})
+
+
+def charge_of(receipt: Receipt) -> Charge:
+    """A charge as its receipt tells it; the sums around it stay with the ledger."""
+    return Charge(
+        seq=receipt["charge"]["seq"],
+        at=receipt["at"],
+        hash=receipt["charge"]["hash"],
+        request=receipt["request"],
+        budget=receipt["budget"],
+        table=receipt["table"],
+        actor=receipt["actor"],
+        worker="",
+        claim=receipt["claim"],
+        loss=loss_from_json(receipt["loss"]),
+        price=Fraction(receipt["price"]),
+        totals_before=Totals.NOTHING,
+        totals_after=Totals.NOTHING,
+        history=History.NOTHING,
+    )
+
+
+@dataclass(frozen=True)
+class Account:
+    """Records in the order they were charged."""
+
+    records: tuple[tuple[int, Receipt], ...]
+
+    @staticmethod
+    def read(lines: Iterable[str]) -> Account:
+        records = [json.loads(line) for line in lines]
+        return Account(tuple((int(record["place"]), record["receipt"]) for record in records))
+
+    def checked(self) -> list[str]:
+        """Each receipt by its own words."""
+        return [_line(check_alone(receipt, charge_of(receipt))) for _, receipt in self.records]
+
+    def against(self, ledger: str) -> list[str]:
+        """Each receipt against a copy of the ledger."""
+        with opened(Path(ledger)) as rows:
+            return [_line(finding) for finding in check([receipt for _, receipt in self.records], rows)]
+
+    def answer(self, number: int) -> Answer | None:
+        """The answer of a record, from 0 on; None for a session, or where this program has no such question."""
+        receipt = self.records[number][1]
+        charge, body = charge_of(receipt), dict(receipt["answer"])
+        if questions_of(charge.claim) is not None or charge.claim.get("key") not in catalogue:
+            return None
+        outcome = Outcome(body.pop("seq"), charge.at, body.pop("hash"), "answer", body)
+        try:
+            query = catalogue[charge.claim["key"]].build(facts_of(charge), charge.claim["parameters"])
+            return make_answer(query, Entry(charge, outcome, receipt["ledger"]))
+        except _ILLEGIBLE:
+            return None
+
+    def told(self) -> list[str]:
+        """Every answer in a line or more: its number, its question, its figures with their ranges."""
+        found = []
+        for number, (_, receipt) in enumerate(self.records):
+            answer = self.answer(number)
+            words = receipt["claim"].get("sentence", "") if answer is None else answer.sentence
+            found.append(f"{number}  {plain(words)}")
+            value, interval = receipt["answer"]["value"], receipt["answer"]["interval"]
+            parts = value if isinstance(value, dict) else {"": value}
+            ranges = interval if isinstance(interval, dict) else {"": interval}
+            found += [f"   {_figure(part, one, ranges.get(part))}" for part, one in parts.items()]
+        return found
+
+    def figures(self, number: int) -> list[Comparable]:
+        """The figures of a record as they may be compared, in one claim with all others."""
+        answer, place = self.answer(number), self.records[number][0]
+        if answer is None:
+            return []
+        table = self.records[number][1]["table"]
+        return figures(answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table)
+
+
+def _line(finding: Finding) -> str:
+    return say("verify.line.good" if finding.ok else "verify.line.bad", file=finding.name, sentence=finding.sentence)
+
+
+def _figure(part: str, value: Json, ends: Json) -> str:
+    text = f"{plain(part)}: {plain(value)}" if part else plain(value)
+    return text if ends is None else f"{text}  ({plain(ends[0])} – {plain(ends[1])})"

@@ -1,0 +1,376 @@
+"""Every strategy against an admission rule, by dynamic programming. Nothing here is drawn at random.
+
+Randomized response is the worst ε-DP release (Kairouz, Oh, Viswanath 2015), so the game is: on table D a question at ε
+moves the loss by +ε with probability p = e^ε/(1+e^ε), else by −ε. The chooser sees the loss, picks the next admitted ε
+or stops, and is worth E[(1 − e^(reading − loss))₊] at the end: the true δ at the ε that was promised. Floats, exact to
+about twelve digits.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpengine.accountant.budget import Budget
+from dpengine.accountant.filter import Rule, spent
+from dpengine.accountant.loss import Pure, Repeated
+from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
+from dpengine.core.errors import BudgetExceeded
+from dpengine.core.exact import down
+from dpengine.core.types import Figures, Floats, JsonObject
+from dpengine.declared.conditions import Row
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import Unit
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.people_rules import ADMINISTRATOR, OPERATOR, OWNER
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.noise.laws import chance
+from dpengine.table import Table
+from dpengine.workspace import Workspace
+
+Counts = tuple[int, ...]  # how many questions of each size were asked
+
+
+class Game:
+    """All reachable (questions asked, loss) under an admission test. Losses are whole multiples of the smallest ε."""
+
+    def __init__(self, sizes: tuple[Fraction, ...], admitted: Callable[[Counts], bool]) -> None:
+        self.sizes = sizes
+        self.moves = [int(size / sizes[0]) for size in sizes]
+        assert all(move * sizes[0] == size for move, size in zip(self.moves, sizes, strict=True))
+        self.up = [1 / (1 + math.exp(-size)) for size in sizes]
+        self.layers = self._layers(admitted)
+        self.reach = max(sum(n * m for n, m in zip(c, self.moves, strict=True)) for layer in self.layers for c in layer)
+        self.losses: Floats = np.arange(-self.reach, self.reach + 1, dtype=np.float64) * float(sizes[0])
+
+    def _layers(self, admitted: Callable[[Counts], bool]) -> list[list[Counts]]:
+        """The admitted multisets by number of questions; one more question is admitted by the sums alone."""
+        layers = [[(0,) * len(self.sizes)]]
+        while layers[-1]:
+            following = {more for counts in layers[-1] for more in self.one_more(counts) if admitted(more)}
+            layers.append(sorted(following))
+        return layers[:-1]
+
+    def one_more(self, counts: Counts) -> list[Counts]:
+        return [(*counts[:i], counts[i] + 1, *counts[i + 1 :]) for i in range(len(counts))]
+
+    def worth(self, reading: Callable[[Counts], float]) -> float:
+        """The largest E[(1 − e^(reading − loss))₊] over all strategies, stopping whenever they like."""
+        later: dict[Counts, Floats] = {}
+        for layer in reversed(self.layers):
+            now: dict[Counts, Floats] = {}
+            for counts in layer:
+                best = np.maximum(0.0, -np.expm1(reading(counts) - self.losses))
+                for move, p, more in zip(self.moves, self.up, self.one_more(counts), strict=True):
+                    if more in later:
+                        next_worth = p * shifted(later[more], move) + (1 - p) * shifted(later[more], -move)
+                        best = np.maximum(best, next_worth)
+                now[counts] = best
+            later = now
+        return float(later[(0,) * len(self.sizes)][self.reach])
+
+
+def shifted(values: Floats, move: int) -> Floats:
+    """values[s + move] at s; losses no history can reach are 0, and never read from the start."""
+    moved = np.zeros_like(values)
+    if move > 0:
+        moved[:-move] = values[move:]
+    else:
+        moved[-move:] = values[:move]
+    return moved
+
+
+# The ledger as one mechanism: everything that an adaptive analyst can make it release, compared with its cap.
+#
+# **By draws.** `play` asks a real table through `Table.ask`, each time on a fresh budget of a real ledger, until the
+# strategy stops or the ledger refuses. A strategy sees every answer, what is left, and how far the answers speak for
+# one
+# of the two tables: the exact log-likelihood ratio of the transcript so far, from the laws of the questions. What
+# a play shows is that ratio at the end, and how many questions there were; `empirical.lower_bound` turns plays on the
+# two
+# tables into a lower bound on the ε of the whole, which must not exceed the cap.
+#
+# **Exactly.** `exact_game` has every admission decided by a real ledger file, and lets `game.Game` try every strategy,
+# stopping whenever it likes, against the meter that the same file shows. What it is worth must not exceed δ.
+
+CAP, DELTA = Fraction(3, 2), Fraction(1, 10**6)
+SCHEMA = Schema({"x": Number(0, 3), "c": Category(["a", "b"], unknown="b", missing="b")})
+REST = [{"x": place % 4, "c": "ab"[place % 2]} for place in range(6)]
+PERSONS = ({"x": 3, "c": "a"}, {"x": 0, "c": "b"})  # who is different in the two tables
+NAMES = ("one", "other")
+BUDGET = Budget(CAP, DELTA)
+_GRAIN = 10**6
+_MEMORY = Path("/dev/shm")
+_FINEST = Fraction(1, 1000)
+
+
+@dataclass
+class Transcript:
+    """What the analyst knows while asking."""
+
+    table: Table
+    ratio: float = 0.0  # ln(Pr[answers | one] / Pr[answers | other])
+    asked: int = 0
+
+    @property
+    def left(self) -> Fraction:
+        meter = self.table.meter()
+        return down(meter.epsilon - meter.spent_epsilon, _GRAIN)
+
+
+Strategy = Callable[[Transcript], AnyQuery | None]
+
+
+def whole(seen: Transcript) -> AnyQuery | None:
+    """Everything at once."""
+    return _count(seen.table, CAP)
+
+
+def steady(seen: Transcript) -> AnyQuery | None:
+    """Equal counts until the ledger refuses."""
+    return _count(seen.table, CAP / 3)
+
+
+def certain(seen: Transcript) -> AnyQuery | None:
+    """Small counts, and a stop as soon as the analyst is certain: the moment at which the answers say most."""
+    return None if abs(seen.ratio) >= 0.6 * float(CAP) else _count(seen.table, CAP / 5)
+
+
+def gambler(seen: Transcript) -> AnyQuery | None:
+    """Small bars while the answers say “other”; everything that is left at once when they say “one”."""
+    if seen.ratio <= 0 or seen.asked == 0:
+        return seen.table.query("histogram", column="c", epsilon=_at_most(CAP / 4, seen.left))
+    return _count(seen.table, seen.left)
+
+
+def chooser(seen: Transcript) -> AnyQuery | None:
+    """Question and ε by the answers: choices while in doubt, a count at twice the spend once they lean."""
+    if abs(seen.ratio) < 0.3:
+        return seen.table.query("top_item", column="c", epsilon=_at_most(CAP / 4, seen.left))
+    return _count(seen.table, CAP / 2)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "whole": whole,
+    "steady": steady,
+    "certain": certain,
+    "gambler": gambler,
+    "chooser": chooser,
+}
+
+
+def _count(table: Table, epsilon: Fraction) -> AnyQuery:
+    return table.query("count", where=[["c", "in", ["a"]]], epsilon=max(epsilon, _FINEST))
+
+
+def _at_most(wish: Fraction, left: Fraction) -> Fraction:
+    """The wish, or what is left of the allowance if that is less; a thousandth if nothing is left, so that the ledger
+    refuses."""
+    return max(min(wish, left), _FINEST)
+
+
+@contextmanager
+def two_tables() -> Iterator[Workspace]:
+    """A workspace in a temporary folder with the two neighbouring tables, replace-one."""
+    with _folder() as folder:
+        workspace = Workspace(Path(folder) / "var")
+        try:
+            for name, person in zip(NAMES, PERSONS, strict=True):
+                frame = pd.DataFrame([*REST, person])
+                workspace.add_table(name, frame, schema=SCHEMA, unit=Unit.rows(), relation="replace", budget=BUDGET)
+            yield workspace
+        finally:
+            workspace.close()
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder in memory if possible: thousands of plays would wait for the disk at every commit."""
+    return tempfile.TemporaryDirectory(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
+
+
+def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tuple[float, int]:
+    """One game to its end: the transcript's log-likelihood ratio, and how many questions were answered."""
+    declared = workspace.table(name)
+    budget = workspace.ledger.create_budget(
+        f"{strategy.__name__}-{name}-{number}",
+        BUDGET.rule(),
+        "private",
+        "auditor",
+        name,
+        declared.facts.unit.as_json(),
+        declared.facts.relation,
+    )
+    [record] = [table for table in workspace.tables() if table.name == name]
+    seen = Transcript(Table(workspace, replace(record, budget=budget.id), budget, "auditor"))
+    while (query := strategy(seen)) is not None:
+        try:
+            answer = seen.table.ask(query)
+        except BudgetExceeded:
+            break
+        seen.ratio += told(query, answer.raw if answer.raw is not None else _raw(query, answer.value))
+        seen.asked += 1
+    return seen.ratio, seen.asked
+
+
+def told(query: AnyQuery, raw: Figures) -> float:
+    """ln(Pr[raw | one] / Pr[raw | other]), from the exact laws."""
+    first, second = (query.law(query.need().of(_coded(person))) for person in PERSONS)
+    assert first is not None and second is not None
+    return float((chance(first, raw) / chance(second, raw)).ln())
+
+
+def audit_plays(plays: int, strategies: Sequence[str] = tuple(STRATEGIES)) -> list[tuple[str, Evidence]]:
+    """So many plays of every strategy on each table, and the lower bound on the ε of the whole ledger."""
+    bounds = []
+    with two_tables() as workspace:
+        for name in strategies:
+            drawn = [[play(workspace, table, STRATEGIES[name], number) for number in range(plays)] for table in NAMES]
+            bounds.append((name, lower_bound(drawn[0], drawn[1], DELTA, FAILURE)))
+    return bounds
+
+
+def _raw(query: AnyQuery, value: Any) -> tuple[int, ...]:
+    """The chosen item's place in its list."""
+    column = query.facts.schema.listed(getattr(query, "column", ""))
+    return (list(column.labels).index(value),)
+
+
+def _coded(person: JsonObject) -> list[Row]:
+    return [row | {"c": "ab".index(row["c"])} for row in (*REST, person)]
+
+
+# The exact game -------------------------------------------------------------------------------------------------------
+
+SIZES = (Fraction(1, 50), Fraction(1, 10))
+RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # so that the second clause admits more than the first
+
+
+def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
+    """The value of the best of all strategies, at the cap or at the meter's reading, whichever is more, with the
+    admissions and the meter of a real ledger file; and how many different sets of questions the file admitted."""
+    with _folder() as folder:
+        ledger = Ledger(Path(folder) / "ledger.sqlite")
+        try:
+
+            @cache
+            def reading(counts: Counts) -> float | None:
+                """The meter after these questions; None where the file refused them."""
+                budget = "game-" + "-".join(map(str, counts))
+                ledger.create_budget(budget, rule, "private", "auditor", "game")
+                try:
+                    for size, many in zip(sizes, counts, strict=True):
+                        if many:
+                            ledger.reserve(
+                                budget=budget,
+                                table="game",
+                                actor="auditor",
+                                request=f"{budget}.{size.denominator}",
+                                claim={"key": "count", "digest": budget},
+                                loss=Repeated(Pure(size), many),
+                                worker="auditor",
+                            )
+                except BudgetExceeded:
+                    return None
+                return float(spent(rule, ledger.standing(budget).totals))
+
+            game = Game(sizes, lambda counts: reading(counts) is not None)
+            at_cap, at_meter = game.worth(lambda _: float(rule.epsilon)), game.worth(lambda one: reading(one) or 0.0)
+            return max(at_cap, at_meter), sum(map(len, game.layers))
+        finally:
+            ledger.close()
+
+
+# The ledger's game played by several people at once, each through a grant of their own.
+#
+# They talk: every next question, whose it is and how large, may depend on all answers so far, and each asks as long as
+# their own grant and the table's cap let them. Every admission is decided by a real ledger file in which people sign
+# in. What the best of all such strategies is worth must not exceed δ: one budget pays for all of them, whatever the
+# grants add up to. Were each person's grant a budget of its own, the same game would be worth more (`apart`).
+
+PEOPLE_RULE = Rule.make(Fraction(1), Fraction(1, 10**6), slack_share=Fraction(1))
+PEOPLE_SIZES = (Fraction(1, 10), Fraction(1, 10), Fraction(1, 5))  # of the questions of each of three people
+SHARES = (Fraction(3, 5), Fraction(3, 5), Fraction(4, 5))  # which add up to twice the allowance
+
+
+@dataclass(frozen=True)
+class PlayedTogether:
+    """What the best strategy is worth, and how many sets of questions the file admitted and refused, and to whom."""
+
+    worth: float
+    admitted: int
+    refused_by_cap: int
+    refused_by_grant: int
+
+
+def game_of_people(
+    folder: Path,
+    rule: Rule = PEOPLE_RULE,
+    sizes: Sequence[Fraction] = PEOPLE_SIZES,
+    shares: Sequence[Fraction] = SHARES,
+) -> PlayedTogether:
+    refused = {"budget.exceeded": 0, "people.exceeded": 0}
+    people = [_person(place) for place in range(len(sizes))]
+    owner = _person(len(sizes))
+    ledger = Ledger(folder / "ledger.sqlite")
+    try:
+        ledger.name_role(_person(len(sizes) + 1), ADMINISTRATOR, OPERATOR)
+        ledger.name_role(owner, OWNER, OPERATOR)
+
+        @cache
+        def reading(counts: Counts) -> float | None:
+            """The meter after these questions of each person; None where the file refused them."""
+            budget = "game-" + "-".join(map(str, counts))
+            ledger.create_budget(budget, rule, "private", owner, budget)
+            ledger.hand_over(budget, budget, owner, owner)
+            for person, share in zip(people, shares, strict=True):
+                ledger.grant(budget, budget, person, share, owner)
+            try:
+                for person, size, many in zip(people, sizes, counts, strict=True):
+                    if many:
+                        ledger.reserve(
+                            budget=budget,
+                            table=budget,
+                            actor=person,
+                            request=f"{budget}.{person}",
+                            claim={"key": "count", "digest": budget},
+                            loss=Repeated(Pure(size), many),
+                            worker="auditor",
+                        )
+            except BudgetExceeded as refusal:
+                refused[refusal.code] += 1
+                return None
+            return float(spent(rule, ledger.standing(budget).totals))
+
+        game = Game(tuple(sizes), lambda counts: reading(counts) is not None)
+        at_cap, at_meter = game.worth(lambda _: float(rule.epsilon)), game.worth(lambda one: reading(one) or 0.0)
+        admitted = sum(map(len, game.layers))
+        return PlayedTogether(max(at_cap, at_meter), admitted, refused["budget.exceeded"], refused["people.exceeded"])
+    finally:
+        ledger.close()
+
+
+def apart(most: Callable[[int], int], rule: Rule = PEOPLE_RULE, sizes: Sequence[Fraction] = PEOPLE_SIZES) -> float:
+    """What the game would be worth at the cap if each person had a tally of their own, of at most so many questions."""
+    game = Game(tuple(sizes), lambda counts: all(many <= most(place) for place, many in enumerate(counts)))
+    return game.worth(lambda _: float(rule.epsilon))
+
+
+def _person(place: int) -> str:
+    return f"p-{place:032x}"
+
+
+def in_memory() -> tempfile.TemporaryDirectory[str]:
+    """A folder in memory if possible: each set of questions is several commits."""
+    memory = Path("/dev/shm")
+    return tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)

@@ -1,0 +1,238 @@
+"""Released rows as a spreadsheet (.xlsx) that runs nothing: every text is a text, whatever it begins with."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Font
+
+from dpengine.core.exact import float_above
+from dpengine.core.types import JsonObject
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.card import AnswerKind, Card
+from dpengine.messages import hidden, say
+from dpengine.messages.language import stored
+
+LONGEST_CELL = 32_767  # signs, by the format
+_TITLE = re.compile(r"[\[\]:*?/\\'\x00-\x1f]")
+_STILL = datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)  # no clock in a file: the same rows are the same bytes
+
+Cell = str | int | float | Fraction | None
+
+
+def as_sheet(headings: Sequence[str], rows: Iterable[Sequence[Cell]], title: str = "answers") -> bytes:
+    """One sheet, its headings bold. Numbers stay numbers; a text that looks like a formula is shown, not worked out."""
+    book = Workbook(write_only=True)
+    book.properties.created = book.properties.modified = _STILL
+    sheet = book.create_sheet(_TITLE.sub(" ", title).strip()[:31] or "answers")
+    sheet.append([_cell(sheet, one, Font(bold=True)) for one in headings])
+    for row in rows:
+        sheet.append([_cell(sheet, one) for one in row])
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _cell(sheet: object, value: Cell, font: Font | None = None) -> WriteOnlyCell:
+    if isinstance(value, Fraction):
+        value = int(value) if value.denominator == 1 else float(value)
+    if isinstance(value, str):
+        value = "".join(" " if hidden(sign) and sign not in "\t\n" else sign for sign in value)[:LONGEST_CELL]
+    cell = WriteOnlyCell(sheet, value=value)
+    if isinstance(value, str):
+        cell.data_type = "s"  # openpyxl would make a formula of what begins with =
+    if font is not None:
+        cell.font = font
+    return cell
+
+
+# An account as a Jupyter notebook, plain JSON of format 4.5. It holds receipts, nothing else about a table, and runs
+# with `dpengine` alone: it reads no table, spends nothing and draws nothing private.
+#
+# Names and values stand in it as one escaped literal, never as code: whatever they are called, nothing of them runs.
+
+# The order in which they are run. Words around them come from the catalogue.
+_READ = (
+    "from dpengine.asking.exports import Account\n\naccount = Account.read(RECORDS)\nprint(*account.told(), sep='\\n')"
+)
+_CHECK = "print(*account.checked(), sep='\\n')"
+_LEDGER = "LEDGER = ''\nprint(*account.against(LEDGER), sep='\\n') if LEDGER else None"
+_COMPARE = """from dpengine.released.compare import compare
+
+answers = [account.figures(number) for number in range(len(account.records))]
+first = next((figures for figures in answers if sum(one.tells for one in figures) > 1), [])
+picked = [one for one in first if one.tells][:2]
+if picked:
+    told = compare(picked)
+    apart = told.pairs[0].difference
+    print(*(one.part for one in picked), sep=' − ')
+    print(float(apart.value), (float(apart.low), float(apart.high)), 1 - float(told.beta))"""
+
+_LOOK = """from dpengine.released.look import Look
+
+answers = [account.answer(number) for number in range(len(account.records))]
+looks = [one.value for one in answers if one is not None and isinstance(one.value, Look)]
+for look in looks:
+    for column in look.columns:
+        print(column)
+        for bar in look.bars(column):
+            print(f'   {bar.label}: {bar.value:.0f} ({bar.low:.0f} – {bar.high:.0f})')
+    figures = look.to_frame()"""
+
+
+def notebook(lines: Iterable[str]) -> JsonObject:
+    """`lines` are those of `account.lines_of`."""
+    records = "RECORDS = [\n" + "".join(f"    {line!a},\n" for line in lines) + "]"
+    cells = [
+        _words("notebook.title"),
+        _code(records),
+        _words("notebook.read"),
+        _code(_READ),
+        _words("notebook.check"),
+        _code(_CHECK),
+        _words("notebook.ledger"),
+        _code(_LEDGER),
+        _words("notebook.compare"),
+        _code(_COMPARE),
+        _words("notebook.look"),
+        _code(_LOOK),
+    ]
+    return {
+        "cells": [{"id": f"allowance-{place}"} | cell for place, cell in enumerate(cells, 1)],
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def notebook_text(lines: Iterable[str]) -> str:
+    return json.dumps(notebook(lines), indent=1) + "\n"
+
+
+def _words(code: str) -> JsonObject:
+    return {"cell_type": "markdown", "metadata": {}, "source": _lines(say(code))}
+
+
+def _code(source: str) -> JsonObject:
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": _lines(source)}
+
+
+def _lines(source: str) -> list[str]:
+    return source.splitlines(keepends=True)
+
+
+# A draft of an entry for OpenDP's registry of deployments of differential privacy, from public facts and the ledger.
+#
+# It has the fields that the registry's schema names and no others; what nobody but the curator knows says so and is
+# left to them. It is written as JSON, which is YAML too. A draft tells and promises nothing new: everything in it
+# stands in the ledger, the declaration or the docs.
+
+_PRODUCTS: dict[AnswerKind, str] = {"table": "Synthetic data", "file": "Dataset", "model": "Machine learning model"}
+_MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle"}
+
+
+@dataclass(frozen=True)
+class ReleasedSoFar:
+    """What was released under a budget: the claim if nothing more is asked, the cap, the first day, and the kinds of
+    questions that were answered with how often each."""
+
+    epsilon: Fraction
+    delta: Fraction
+    cap: Fraction
+    cap_delta: Fraction
+    first: str  # YYYY-MM-DD
+    kinds: Sequence[tuple[Card, int]]
+
+
+def registry_draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
+    """In English, as all that is given to others."""
+    with stored():
+        return _draft(facts, so_far)
+
+
+def registry_text(facts: Facts, so_far: ReleasedSoFar) -> str:
+    return json.dumps(registry_draft(facts, so_far), ensure_ascii=True, indent=2) + "\n"
+
+
+def registry_file_name(table: str) -> str:
+    """Small letters, figures and underscores, as the registry wants it."""
+    return f"{_signs(table, '_') or 'table'}.yaml"
+
+
+def _signs(name: str, between: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", between, plain).strip(between)
+
+
+def _draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
+    cards = [card for card, _ in so_far.kinds]
+    products = {_PRODUCTS.get(card.answer, "Summary statistics") for card in cards}
+    models = {_MODELS[card.trust] for card in cards}
+    answers = sum(times for _, times in so_far.kinds)
+    pure = so_far.delta == 0
+    return {
+        "url_slug": "-".join((_signs(facts.table, "-") or "table", so_far.first[:4])),
+        "status": "Draft",
+        "tier": 2,
+        "deployment": {
+            "basic": {
+                "name": facts.table,
+                "data_curators": [say("registry.curator")],
+                "intended_use": say("registry.use"),
+                "data_product_type": products.pop() if len(products) == 1 else "Summary statistics",
+                "data_product_region": say("registry.region"),
+                "description": say("registry.description", answers=answers, titles=[card.title for card in cards]),
+                "publication_date": so_far.first,
+            },
+            "dp_variant": {
+                "variant_name": "Pure DP" if pure else "Approximate DP",
+                "data_domain": say("registry.domain", columns=list(facts.schema.columns)),
+                "unprotected_quantities": say(f"registry.public.{facts.relation}"),
+            },
+            "privacy_loss": {
+                "privacy_unit": say("registry.unit.rows" if facts.unit.id_column is None else "registry.unit.column"),
+                "privacy_unit_details": _unit(facts),
+                "privacy_parameters": {"epsilon": float_above(so_far.epsilon)}
+                | ({} if pure else {"delta": float_above(so_far.delta)}),
+                "privacy_parameters_details": say("registry.cap", epsilon=so_far.cap, delta=float(so_far.cap_delta)),
+            },
+            "deployment_model": {
+                "model_name": models.pop() if len(models) == 1 else "Varies",
+                "release_type": "Many releases",
+                "data_source_type": "Static",
+                "access_type": "Interactive",
+                "access_type_details": say("registry.access"),
+            },
+            "accounting": {
+                "post_processing": say("registry.after"),
+                "composition": say("registry.composition"),
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": say("registry.before"),
+                "mechanisms": say(
+                    "registry.mechanisms", theorems="; ".join(f"{one.title}: {one.theorem}" for one in cards)
+                ),
+                "justification": say("registry.why"),
+            },
+            "administrative": {"notes": say("registry.notes"), "registry_authors": [say("registry.author")]},
+        },
+    }
+
+
+def _unit(facts: Facts) -> str:
+    """What makes two tables neighbours."""
+    told, unit = say(f"registry.relation.{facts.relation}"), facts.unit
+    most = "" if unit.id_column is None else " " + say("registry.most", column=unit.id_column, most=unit.at_most)
+    return told + most

@@ -1,0 +1,321 @@
+"""Numbers that look like chance, from a public seed: for what is done with released numbers, never for noise.
+
+NumPy's Philox, read as raw words, gives the same numbers for a seed on every machine and in every version, so rows that
+are gone can be made again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.core.types import Floats, Integers
+from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.synthetic.soft_fit import (
+    HARDEST_THREE,
+    OFF_TREE,
+    SOFT,
+    SWEEPS,
+    Points,
+    Progress,
+    Target,
+    by_others,
+    followed,
+    given_first,
+    nearest,
+    of_pair,
+    of_pairs,
+    quiet,
+    raked,
+    tree,
+    trusted,
+)
+
+
+class PublicMix:
+    def __init__(self, seed: int) -> None:
+        self._words = np.random.Philox(key=seed % 2**64)
+
+    def shares(self, many: int) -> Floats:
+        """Numbers in [0, 1)."""
+        return np.asarray((self._words.random_raw(many) >> np.uint64(11)) / 2.0**53, dtype=np.float64)
+
+    def order(self, many: int) -> Integers:
+        """The numbers from 0 on, mixed."""
+        return np.asarray(np.argsort(self.shares(many), kind="stable"), dtype=np.int64)
+
+    def below(self, bound: int) -> int:
+        return int(self.shares(1)[0] * bound)
+
+
+# A table of made-up people from released marginals: the points of its fit, and whole rows. Post-processing: nothing
+# here sees the table, and it costs nothing.
+#
+# Fit         of maximum entropy, soft where there is noise (`soft_fit`: what is minimised, and how), to all that was
+#             released: a pair counts beside a triple that holds it, because it was measured more exactly. How closely
+#             each is followed is told by itself: a pair of the tree by how far it is from two columns taken for
+#             independent, another pair by how far it is from what the tree says, a triple by how far it is from what
+#             its
+#             pairs say, and then, after some sweeps, from what all pairs and the other triples say, beyond noise. Where
+#             pairs were chosen because they are far from what was expected, all are followed as closely, to so many
+#             standard deviations of their noise. Columns by themselves are followed most closely, and last, some more
+#             times: a pair has many cells, and that none may be below 0 moves what they add up to.
+# Points      all combinations, where these are few (`MOST_POINTS`), else a sample. They begin with a tree of pairs,
+# those
+#             that hang together most by what was released: a tree is itself the fit of maximum entropy to its pairs, so
+#             with many points the outcome is that to all, and what pairs of the tree explain is not fitted to the noise
+#             of others.
+# Rows        every point as many whole rows as it stands for, rounded along the points in order; then rows are changed
+#             in one column at a time as long as that brings pairs nearer to the fit.
+# Why our own The library for this, mbi, brings JAX, and its fit had not converged on 8 columns in 25 minutes on two
+#             processors. Over points nothing grows with how closely columns hang together: a sweep is one pass over the
+#             points for each marginal, whatever the cliques.
+
+MOST_POINTS = 2**21  # combinations that are all listed
+SAMPLED = 2**20  # points of a sample, where there are more
+MOST_PLACES = 2**27  # points times marginals: half a gigabyte
+CLOSELY, MOST_CLOSELY = 2.0, 0.3  # standard deviations: pairs and triples that were chosen; columns by themselves
+LAST = 5  # sweeps over columns by themselves alone, at the end
+ROUNDS = 15  # in which rows are changed
+_LOOKED_AT = 60_000  # rows at a time
+_IN_THREE: tuple[Columns, ...] = ((0, 1), (0, 2), (1, 2))
+_TRIED, _BEFORE = 12, 8  # sweeps of a triple to its pairs; of a fit after which triples are judged again
+_MOST_GAINS = 2**24  # of these times the cells of a column
+Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which combinations can be; None: all
+
+
+def anything(codes: Sequence[Integers]) -> None:
+    """No combination is excluded."""
+
+
+def fitted(
+    sizes: Sequence[int],
+    targets: Sequence[Target],
+    rows: float,
+    seed: int,
+    progress: Progress = quiet,
+    alike: bool = False,
+    points: int = SAMPLED,
+    most: int = MOST_POINTS,
+    sweeps: int = SWEEPS,
+    possible: Possible = anything,
+) -> Points:
+    """`alike`: every marginal is followed as closely, with no regard to how far it is from what is expected."""
+    points = max(min(points, MOST_PLACES // len(targets)), 2**14)
+    few = math.prod(sizes) <= most
+    alone = [followed(one, MOST_CLOSELY) for one in targets if one.cells.ndim == 1]
+    several = (one for one in targets if one.cells.ndim > 1)
+    told = [followed(one, CLOSELY) for one in several] if alike else [*_apart(sizes, targets, rows).values()]
+    start = [*alone, *told]
+    first = listed(sizes, start, rows) if few else sampled(sizes, start, rows, seed, points)
+    fine = possible(first.codes)
+    if fine is not None and fine.any():
+        first = Points(first.codes, first.weights * fine)
+    if not alike:
+        told = judged(sizes, targets, rows, start, first)
+        told = judged_again(sizes, targets, rows, first, told, alone)
+    found = raked(first, sizes, [*told, *alone], SOFT, sweeps, progress)
+    return raked(found, sizes, alone, SOFT, LAST)
+
+
+def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict[Columns, Target]:
+    """Every pair with as much trust as says how far it is from two columns that have nothing to do with each other."""
+    shares = shares_of(sizes, targets)
+    return {
+        one.columns: trusted(one, rows * np.outer(*(shares[place] for place in one.columns)), rows)
+        for one in targets
+        if one.cells.ndim == 2
+    }
+
+
+def judged(
+    sizes: Sequence[int], targets: Sequence[Target], rows: float, start: Sequence[Target], first: Points
+) -> list[Target]:
+    """Pairs and triples, each with as much trust as its own cells say (`soft_fit.trusted`) beyond the points that the
+    fit begins with, which follow the tree of pairs of `start`."""
+    found, shares = _apart(sizes, targets, rows), shares_of(sizes, targets)
+    steps = tree(len(sizes), pair_tables(start, rows, shares))
+    followed_first = {(min(parent, child), max(parent, child)) for parent, child in steps if parent is not None}
+    scale = rows / first.weights.sum()
+    for one in targets:
+        if one.cells.ndim == 2 and one.columns not in followed_first:
+            found[one.columns] = trusted(one, scale * first.marginal(one.columns, sizes), rows, OFF_TREE)
+    for one in targets:
+        if one.cells.ndim == 3:
+            named = {at: (one.columns[at[0]], one.columns[at[1]]) for at in _IN_THREE}
+            held = {at: found[pair] for at, pair in named.items() if pair in found}
+            pairs = [Target(at, of.cells, of.variance) for at, of in held.items()]
+            own = [shares[place] for place in one.columns]
+            expected = of_pairs(one.cells.shape, rows, own, pairs, _TRIED)
+            found[one.columns] = trusted(one, expected, rows, OFF_TREE, HARDEST_THREE)
+    return list(found.values())
+
+
+def judged_again(
+    sizes: Sequence[int],
+    targets: Sequence[Target],
+    rows: float,
+    first: Points,
+    told: Sequence[Target],
+    alone: Sequence[Target],
+) -> list[Target]:
+    """Triples with as much trust as they say beyond a short fit to everything else (`soft_fit.by_others`)."""
+    if all(one.cells.ndim < 3 for one in told):
+        return [*told]
+    expected, measured = by_others(first, sizes, [*told, *alone], _BEFORE), {one.columns: one for one in targets}
+    scale = rows / first.weights.sum()
+    return [
+        trusted(measured[one.columns], scale * expected[one.columns], rows, OFF_TREE, HARDEST_THREE)
+        if one.columns in expected
+        else one
+        for one in told
+    ]
+
+
+def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:
+    """All combinations, along the tree of pairs that hang together most."""
+    shares, weights = shares_of(sizes, targets), np.full(tuple(sizes), rows)
+    pairs = pair_tables(targets, rows, shares)
+    for parent, child in tree(len(sizes), pairs):
+        likely, held = shares[child], {child}
+        if parent is not None:
+            joint = pairs[(parent, child)] if parent < child else pairs[(child, parent)].T
+            given = given_first(joint, likely)
+            likely, held = (given if parent < child else given.T), {parent, child}
+        weights *= np.expand_dims(likely, tuple(place for place in range(len(sizes)) if place not in held))
+    grid = np.unravel_index(np.arange(math.prod(sizes)), tuple(sizes))
+    return Points(tuple(code.astype(np.int64) for code in grid), weights.ravel())
+
+
+def shares_of(sizes: Sequence[int], targets: Sequence[Target]) -> list[Floats]:
+    """How likely each cell of every column is, by the smallest marginal that holds it."""
+    found: list[Floats] = []
+    for place, size in enumerate(sizes):
+        held = [one for one in targets if place in one.columns]
+        if not held:
+            found.append(np.full(size, 1 / size))
+            continue
+        one = min(held, key=lambda target: target.cells.size)
+        axes = tuple(axis for axis, other in enumerate(one.columns) if other != place)
+        found.append(nearest(one.cells.sum(axis=axes)))
+    return found
+
+
+def pair_tables(targets: Sequence[Target], rows: float, shares: Sequence[Floats]) -> dict[Columns, Floats]:
+    """Every pair of which something was released, fitted by itself, as shares."""
+    found: dict[Columns, Floats] = {}
+    for one in sorted(targets, key=lambda target: len(target.columns)):
+        for pair in combinations(one.columns, 2):
+            if pair not in found:
+                axes = tuple(axis for axis, place in enumerate(one.columns) if place not in pair)
+                summed = math.prod(one.cells.shape[axis] for axis in axes)
+                cells = one.cells.sum(axis=axes)
+                found[pair] = of_pair(cells, one.variance * summed, shares[pair[0]], shares[pair[1]], rows)
+    return found
+
+
+def sampled(sizes: Sequence[int], targets: Sequence[Target], rows: float, seed: int, points: int) -> Points:
+    """A sample of the tree of pairs that hang together most."""
+    rng = PublicMix(seed)
+    shares = shares_of(sizes, targets)
+    pairs = pair_tables(targets, rows, shares)
+    codes: dict[int, Integers] = {}
+    for parent, child in tree(len(sizes), pairs):
+        if parent is None:
+            codes[child] = _dealt(shares[child], points)[rng.order(points)]
+            continue
+        joint = pairs[(parent, child)] if parent < child else pairs[(child, parent)].T
+        own: Integers = np.zeros(points, dtype=np.int64)
+        order = np.argsort(codes[parent], kind="stable")
+        starts = np.searchsorted(codes[parent][order], np.arange(sizes[parent] + 1))
+        for cell in range(sizes[parent]):
+            group = order[starts[cell] : starts[cell + 1]]
+            given = joint[cell] / joint[cell].sum() if joint[cell].sum() > 0 else shares[child]
+            own[group] = _dealt(given, len(group))[rng.order(len(group))]
+        codes[child] = own
+    return Points(tuple(codes[place] for place in range(len(sizes))), np.full(points, rows / points))
+
+
+def _dealt(shares: Floats, many: int) -> Integers:
+    """So many codes with about these shares, in order."""
+    edges = np.rint(np.cumsum(shares) * many).astype(np.int64)
+    return np.searchsorted(edges, np.arange(many), side="right").clip(0, len(shares) - 1).astype(np.int64)
+
+
+# Whole rows
+
+
+def whole_rows(
+    points: Points,
+    sizes: Sequence[int],
+    rows: int,
+    pairs: Sequence[Columns],
+    seed: int,
+    possible: Possible = anything,
+) -> list[Integers]:
+    """So many rows, a code for each column: rounded, then mended so that these pairs are as the fit has them."""
+    order = np.lexsort([*reversed(points.codes)])
+    edges = np.floor(np.cumsum(points.weights[order]) * (rows / points.weights.sum()) + 0.5).astype(np.int64)
+    edges[-1] = rows
+    many = np.diff(edges, prepend=0)
+    codes = [np.repeat(code[order], many) for code in points.codes]
+    scale = rows / points.weights.sum()
+    wanted = {pair: scale * points.marginal(pair, sizes) for pair in pairs}
+    return mended(codes, sizes, wanted, PublicMix(seed), possible=possible)
+
+
+def mended(
+    codes: list[Integers],
+    sizes: Sequence[int],
+    wanted: Mapping[Columns, Floats],
+    rng: PublicMix,
+    rounds: int = ROUNDS,
+    possible: Possible = anything,
+) -> list[Integers]:
+    """A row that leaves a cell with D_a rows to come for one with D_v brings Σ(D²) down by 2·(D_v − D_a − 1), summed
+    over the pairs of the column. In each step some of the rows that gain take their best other value. Rows that move
+    together may bring it up: then none of them moves, and fewer do the next time."""
+    left = {pair: cells - _counted(codes, pair, sizes) for pair, cells in wanted.items()}
+    part = dict.fromkeys(range(len(codes)), 1 / 16)
+    for _ in range(rounds):
+        for column in rng.order(len(codes)).tolist():
+            held = [pair for pair in wanted if column in pair]
+            if not held:
+                continue
+            looked = rng.order(len(codes[column]))[: min(_LOOKED_AT, _MOST_GAINS // sizes[column])]
+            gains = np.zeros((len(looked), sizes[column]), dtype=np.float32)
+            for pair in held:
+                other = pair[1] if pair[0] == column else pair[0]
+                away = left[pair].T if pair[0] == column else left[pair]
+                gains += away.astype(np.float32)[codes[other][looked]]
+            own = codes[column][looked]
+            gains -= np.take_along_axis(gains, own[:, None], axis=1) + len(held)
+            best = gains.argmax(axis=1)
+            gain = np.take_along_axis(gains, best[:, None], axis=1)[:, 0]
+            able = np.flatnonzero(gain > 0)
+            most = math.ceil(part[column] * max(float(np.abs(left[pair]).sum()) for pair in held))
+            some = able[np.argsort(-gain[able] * rng.shares(len(able)))][:most]
+            moved = [code[looked[some]] for code in codes]
+            moved[column] = best[some]
+            if (fine := possible(moved)) is not None:
+                some = some[fine]
+            changed = codes[column].copy()
+            changed[looked[some]] = best[some]
+            then = [changed if place == column else code for place, code in enumerate(codes)]
+            after = {pair: wanted[pair] - _counted(then, pair, sizes) for pair in held}
+            nearer = sum(float((after[pair] ** 2).sum() - (left[pair] ** 2).sum()) for pair in held) < 0
+            part[column] *= 1.3 if nearer else 0.4
+            if nearer:
+                codes, left = then, left | after
+    return codes
+
+
+def _counted(codes: Sequence[Integers], pair: Columns, sizes: Sequence[int]) -> Floats:
+    place = codes[pair[0]].astype(np.int64) * sizes[pair[1]] + codes[pair[1]]
+    shape = (sizes[pair[0]], sizes[pair[1]])
+    found: Floats = np.bincount(place, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
+    return found

@@ -3,13 +3,14 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui.shell import ending, incoming, quiet, reception
+from ui.auth import setup
+from ui.shell import ending, incoming, log_privacy
 from ui.shell.state import home
 from ui.shell.web import FrontDoor
 from ui.shell.widget_words import Words
 from ui.workshop import workshop
 
-quiet.keep(home() / "tmp")
+log_privacy.keep(home() / "tmp")
 workshop.warm()
-middleware = [*reception.porter(), Middleware(FrontDoor), Middleware(Words)]
+middleware = [*setup.porter(), Middleware(FrontDoor), Middleware(Words)]
 app = App("ui/main.py", middleware=middleware, lifespan=ending.finishing(incoming.here.serving(home() / "tmp")))

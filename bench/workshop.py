@@ -27,7 +27,7 @@ from bench.measure import must
 from bench.page import _wait
 from bench.sockets import Visitor, line_of, worked
 from bench.tasks import BUILD, ROOT
-from ui.shell.room import ADDRESS, CODE, new_code
+from ui.shell.workshop_state import ADDRESS, CODE, new_code
 from ui.workshop.invite import ALONE, command
 
 TARGET = 2.0  # seconds, for 95 of 100 reruns

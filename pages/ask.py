@@ -10,23 +10,9 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
-from ui.data import declare_change
-from ui.parts import (
-    doubted,
-    first_look,
-    folded,
-    form,
-    history,
-    job,
-    missing,
-    noise,
-    owner,
-    preview,
-    rival,
-    several,
-    spend,
-    suggest,
-)
+from ui.ask import fit_warnings, form, preview, previous_answer, spend, suggestions
+from ui.data import change
+from ui.parts import history, job, owner, tables
 from ui.plan import plan
 from ui.shell import frame
 from ui.shell.state import current_table
@@ -36,12 +22,12 @@ from ui.workshop import workshop
 table = current_table()
 st.html(f'<h1 class="sr">{escape(say("page.ask"))}</h1>')
 frame.pick_table(table, "ask")
-declare_change.told(table)  # whoever came back from there
+change.told(table)  # whoever came back from there
 request = job.current_request()
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:
     st.stop()
-refused = doubted.refused(table, asked)
+refused = fit_warnings.refused(table, asked)
 if request and (later := job.newer(table, request)) is not None:
     history.point_to(later)
 above, found = st.container(), asked.answer if asked is not None else None
@@ -51,7 +37,7 @@ if found is not None:
 
 if table.closed:
     if found is not None:
-        folded.show(above, table, found, workshop.truth_beside)
+        previous_answer.show(above, table, found, workshop.truth_beside)
     owner.closed(table)
     history.show(table)
     st.stop()
@@ -59,10 +45,10 @@ kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
-found = folded.owned(table, key, given) if request is None else found  # before anything is offered for it
+found = previous_answer.owned(table, key, given) if request is None else found  # before anything is offered for it
 if found is not None:
     above = st.container() if request is None else above  # nobody came for it: the sentence stays where it is
-    folded.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
+    previous_answer.show(above, table, found, workshop.truth_beside, [key, given], owned=request is None)
     with above:
         form.anew(table)
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
@@ -80,13 +66,13 @@ with left, st.container(key="card-spend"):
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
-        just_answered = folded.just_answered(found, query, usual, [key, given], owned=request is None)
-        looking = just_answered or (found is not None and not folded.composing(found, [key, given]))
+        just_answered = previous_answer.just_answered(found, query, usual, [key, given], owned=request is None)
+        looking = just_answered or (found is not None and not previous_answer.composing(found, [key, given]))
         if not looking:
             frame.show_price(table, price)
         spend.describe(table, query, price, steps=True, answered=found if looking else None)
-        rival.tell(table, usual)
-        spend.exactly(table, usual, beside=partial(noise.tell, query, usual))
+        preview.curve_alternative_note(table, usual)
+        spend.exactly(table, usual, beside=partial(preview.noise_note, query, usual))
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
         if paid and not just_answered and request is not None:
@@ -96,10 +82,12 @@ with left, st.container(key="card-spend"):
             job.elsewhere(running)
         again = bool(paid or running or just_answered or (request is None and found))
         label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
-        if not doubted.instead(table, query, quiet=refused is not None or looking):
-            with st.container(horizontal=True, vertical_alignment="center", key=folded.bar(looking, price.useful)):
-                folded.asked(table, query, just_answered)
-                kind, sure = folded.kind(table, query, price), again or spend.dear(price)
+        if not fit_warnings.instead(table, query, quiet=refused is not None or looking):
+            with st.container(
+                horizontal=True, vertical_alignment="center", key=previous_answer.bar(looking, price.useful)
+            ):
+                previous_answer.asked(table, query, just_answered)
+                kind, sure = previous_answer.kind(table, query, price), again or spend.dear(price)
                 job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=sure)
                 plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
@@ -112,9 +100,9 @@ with right, st.container(key="card-preview"):
     preview.heading(query)
     if query is not None and usual is not None:
         preview.show(query)
-        several.tell(table, usual, query)
-missing.remind(table)
+        form.several_note(table, usual, query)
+tables.remind_missing(table)
 if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
-    suggest.show(table)
-    first_look.link(table)
+    suggestions.show_suggestions(table)
+    tables.first_look_link(table)
 history.show(table)

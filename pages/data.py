@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.data import (
-    declare,
-    declare_buy,
-    declare_cards,
-    declare_care,
-    declare_change,
-    declare_file,
-    declare_people,
-    declare_source,
-    declare_table,
-)
+from ui.data import change, columns, offers, people, source, table_page, wizard
 from ui.workshop import workshop
 
 workshop.refuse_data()
 if st.query_params.get("change") and st.query_params.get("table") and not st.query_params.get("answer"):
-    declare_change.show(declare_buy.unknown)
+    change.show(offers.unknown_columns)
 elif st.query_params.get("table"):
-    declare_table.show()
+    table_page.show()
 else:
-    declare.show(
+    wizard.show(
         {
-            "file": declare_file.choose,
-            "names": declare_file.names,
-            "unit": declare_people.rows,
-            "cards": declare_cards.describe,
-            "care": declare_care.budget,
-            "done": declare_table.done,
+            "file": source.choose_file,
+            "names": source.file_names,
+            "unit": people.rows,
+            "cards": columns.describe,
+            "care": people.budget,
+            "done": table_page.done,
         },
-        declare_source.found,
+        source.found,
     )

@@ -7,9 +7,9 @@ from html import escape
 import streamlit as st
 
 from dpengine.messages import say
+from ui.ask import preview
 from ui.learn import why
-from ui.parts import preview
-from ui.shell import frame, gate, nav, person, room, tour
+from ui.shell import frame, gate, nav, person, tour, workshop_state
 from ui.shell.state import FIRST_TABLE, may, newest_table, open_table
 from ui.words.markup import unmarked
 from ui.workshop import workshop
@@ -19,19 +19,21 @@ if "answer" in st.query_params:  # an address of a time when the first answer wa
 
 frame.nothing()
 title = f"{escape(say('start.title'))}<br>{escape(say('start.title_two'))}"
-lead = escape(say("start.lead_class" if room.on() or gate.configured() else "start.lead"))  # not this computer
+lead = escape(
+    say("start.lead_class" if workshop_state.on() or gate.configured() else "start.lead")
+)  # not this computer
 st.html(f'<h1 class="first">{title}</h1><p class="lead">{lead}</p>')
 why.show()
 table = open_table(FIRST_TABLE)
 question = table.query("median", column="monthly_income", epsilon="0.1")
-own = None if room.on() else newest_table("ask")
+own = None if workshop_state.on() else newest_table("ask")
 with st.container(key="ways-in", horizontal=True, vertical_alignment="center"):
     with st.container(key="start-first", width="content"):  # the one to click first
         if own is not None:
             st.page_link(nav.page("ask"), label=say("start.go_on", table=unmarked(own)), query_params={"table": own})
         trial = st.container(key="start-try", width="content") if own is None else None
     with trial or st.container(key="start-try", width="content"):
-        st.page_link(nav.page("ask"), label=say("start.try"), query_params=preview.link(table, question))
+        st.page_link(nav.page("ask"), label=say("start.try"), query_params=preview.preview_link(table, question))
     if may("accounts") and person.served():
         st.page_link(nav.page("accounts"), label=say("page.accounts"))
     workshop.instead_of_data()

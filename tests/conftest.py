@@ -163,7 +163,7 @@ def _share_a_database() -> None:
     Tests of one worker share one, each through a cursor of its own."""
     import importlib
 
-    names = ("statistics.engines.duck", "intake.marks", "intake.rows_per_person", "intake.items_per_person")
+    names = ("statistics.engines.duck", "intake.marks", "intake.rows_per_person", "intake.bring_in")
     modules = [importlib.import_module(f"dpengine.{name}") for name in names]
     connect = modules[0].connect
     whole = cache(connect)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
-from ui.data.declare_draft import STEPS, Draft
+from ui.data.draft import STEPS, Draft
 
 ROOT = Path(__file__).resolve().parent.parent
 CANARY = "zebra7421"

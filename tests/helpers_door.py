@@ -12,7 +12,7 @@ from typing import Any
 
 from dpengine.people.limiter import RATES, Limiter
 from tests.helpers_people import MINE, Office, office
-from ui.door.app import Door
+from ui.api.app import Door
 
 PLENTY = Limiter(dict.fromkeys(RATES, (1000.0, 1000)))
 COUNT: dict[str, Any] = {

@@ -6,11 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from ui.auth.config import Provider, Proxy, Served
+from ui.auth.login import Away, Told
+from ui.auth.middleware import Porter
+from ui.auth.passes import Passes
 from ui.shell import gate
-from ui.shell.passes import Passes
-from ui.shell.porter import Porter
-from ui.shell.served import Provider, Proxy, Served
-from ui.shell.way import Away, Told
 
 ADDRESS = "https://data.example.org"
 HOST = "data.example.org"

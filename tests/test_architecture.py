@@ -51,7 +51,6 @@ SECRETS = {
     "client.py",
     "storage/declared_tables.py",
     "storage/erase.py",
-    "storage/secret.py",
     "storage/tokens.py",
     "storage/workers.py",
 }
@@ -105,10 +104,10 @@ def test_engine_imports_only_downwards() -> None:
 
 
 def test_no_float_noise_near_a_release() -> None:
-    """But for `released/mixing.py`, which draws from a public seed for what is already released."""
+    """But for `released/synthetic_fit.py`, which draws from a public seed for what is already released."""
     for path in ENGINE:
         text = path.read_text(encoding="utf-8")
-        if path.name == "mixing.py":
+        if path.name == "synthetic_fit.py":
             text = text.replace("np.random.Philox(key=", "")
         assert "np.random" not in text and "numpy.random" not in text and "default_rng" not in text, path.name
 
@@ -135,12 +134,12 @@ def test_ui_imports_no_page() -> None:
     assert not [path for path in PAGES if any(name.split(".")[0] == "pages" for name in imports(path))]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "ui" / "door").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "ui" / "api").glob("*.py")), ids=lambda path: path.name)
 def test_the_door_for_programs_knows_no_page(path: Path) -> None:
     """It uses faces alone: nothing of the pages, no Streamlit, and no data but through the engine."""
     found = imports(path)
     assert not {name.split(".")[0] for name in found} & {"streamlit", "pages", "demos", "duckdb", "sqlite3", "pandas"}
-    assert not any(name.startswith("ui.") and not name.startswith("ui.door") for name in found)
+    assert not any(name.startswith("ui.") and not name.startswith("ui.api") for name in found)
 
 
 PROMISES = {

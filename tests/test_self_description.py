@@ -21,7 +21,7 @@ from dpengine.mechanisms.trial import Example as Asked
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import MEANT, own
 from dpengine.planning import whatif
-from ui.parts import form
+from ui.ask import form
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {path.stem for path in (ROOT / "pages").glob("*.py")}

@@ -14,22 +14,11 @@ import streamlit as st  # noqa: E402
 import dpengine as dp  # noqa: E402
 from dpengine.ledger.people_rules import NO_RIGHT  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui.data import declare  # noqa: E402
-from ui.door import figures  # noqa: E402
+from ui.api import metrics  # noqa: E402
+from ui.data import wizard  # noqa: E402
 from ui.parts import job  # noqa: E402
 from ui.people import who  # noqa: E402
-from ui.shell import (  # noqa: E402
-    about,
-    frame,
-    incoming,
-    language,
-    nav,
-    person,
-    speed,
-    style,
-    tour,
-    widget_words,
-)
+from ui.shell import frame, incoming, language, nav, person, speed, style, tour, widget_words
 from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
@@ -51,10 +40,10 @@ except dp.AllowanceError as complaint:  # the workspace itself is not as it was 
 frame.complain(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
 if name != "data":
-    declare.let_go_if_done()
+    wizard.let_go_if_done()
 nav.head(name, own)
 with st.container(key="head", horizontal=True, width="content"):
-    about.show(name)
+    tour.show_about(name)
     language.pick()
     who.show()
 nav.inside(name, table)
@@ -71,5 +60,5 @@ except Exception as fault:  # its text may hold a value: the log gets its kind, 
     logging.getLogger("allowance").error("page %s failed: %s", page.title, type(fault).__name__)
     frame.complain(say("page.failed"))
 finally:
-    figures.here.page(time.perf_counter() - began)
+    metrics.here.page(time.perf_counter() - began)
     speed.settle()

@@ -15,7 +15,7 @@ from conftest import PHONE
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.released.compare import compare
-from ui.answers.compare_words import Named, Words
+from ui.answers.picked import Named, Words
 
 BARS = ask_link("town", "histogram", column="district", epsilon="0.1")
 MEANS = ask_link("town", "mean", column="monthly_income", by="has_car", epsilon="0.1")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from browser.steps import go, settled, shot
 
-from ui.shell import room
+from ui.shell import workshop_state
 
 CODE = "ABCD-2345"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
@@ -19,7 +19,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 def test_two_visitors_and_an_instructor(
     open_page: Callable[..., Any], own_server: Callable[..., Any], tmp_path: Path, server_log: Path
 ) -> None:
-    told = {room.CODE: CODE, room.ADDRESS: "http://127.0.0.1:1"}
+    told = {workshop_state.CODE: CODE, workshop_state.ADDRESS: "http://127.0.0.1:1"}
     with own_server(tmp_path / "home", server_log, **told) as server:
         teacher, phone, desk = open_page(), open_page(**PHONE), open_page(color_scheme="dark")
         for page in (teacher, phone, desk):

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import dpengine as dp
-from ui.shell.scripts import OURS
+from ui.shell.scroll import OURS
 
 MARK = "qzq"
 HTML = f'<{MARK} onload=alert(1)><img src=x onerror=alert("{MARK}")></p><script>alert("{MARK}")</script>'

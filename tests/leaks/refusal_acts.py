@@ -25,8 +25,8 @@ from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.released.published import Published
-from ui.data import declare_draft, declare_task
-from ui.data.declare_column import Card, column_of
+from ui.data import wizard
+from ui.data.draft import Card, Draft, column_of
 
 
 def failing(bench: Bench, fault: BaseException) -> dp.Answer:
@@ -49,14 +49,14 @@ def task(bench: Bench) -> None:
     def work(tell: Any) -> None:
         raise ValueError(f"could not convert string to float: {bench.cell!r}")
 
-    task = declare_task.Task("load", work)
+    task = wizard.Task("load", work)
     task.wait(10)
     raise task.error or AssertionError
 
 
 def stopped(bench: Bench) -> None:
     path = written(bench.folder / "stopped.csv", rows(bench.stage.canaries, 30))
-    started: list[declare_task.Task] = []
+    started: list[wizard.Task] = []
 
     def work(tell: Any) -> Any:
         while not started:
@@ -64,7 +64,7 @@ def stopped(bench: Bench) -> None:
         started[0].stop()
         return bench.add(path, {"far": dp.Number(0, 9)}, progress=tell)
 
-    started.append(task := declare_task.Task("load", work))
+    started.append(task := wizard.Task("load", work))
     task.wait(20)
     raise task.error or AssertionError
 
@@ -333,11 +333,11 @@ def copied(path: Path) -> None:
 
 def guessed() -> Any:
     """A column whose name says something, and nobody said yes."""
-    return declare_draft.Draft(names=["age"], chosen=["age"])
+    return Draft(names=["age"], chosen=["age"])
 
 
 def draft(bench: Bench, **parts: Any) -> Any:
-    draft = declare_draft.Draft(names=["far"], chosen=["far"])
+    draft = Draft(names=["far"], chosen=["far"])
     draft.cards["far"] = Card(**parts)
     return draft
 
@@ -345,7 +345,7 @@ def draft(bench: Bench, **parts: Any) -> Any:
 def same(bench: Bench) -> Any:
     columns = bench.table.schema.columns
     cards = {name: Card.of(column, Dialect()) for name, column in columns.items()}
-    return declare_draft.Draft(names=list(NAMES), chosen=list(columns), cards=cards)
+    return Draft(names=list(NAMES), chosen=list(columns), cards=cards)
 
 
 def many_cells(bench: Bench) -> dp.Table:

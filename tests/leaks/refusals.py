@@ -26,7 +26,7 @@ from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.released.curves import sample
 from dpengine.statistics.features import model_from_json
-from ui.data import declare_cards, declare_change, declare_codebook, declare_draft, declare_lists
+from ui.data import change, columns, draft
 from ui.shell import uploads
 
 Cause = Callable[[Bench], Any]
@@ -78,8 +78,8 @@ CAUSES: dict[str, Cause] = {
     "column.absent": lambda b: b.load(f"b\n{b.cell}\n"),
     "unit.missing": lambda b: b.load(f"a\n{b.cell}\n", unit=None),
     "unit.column": lambda b: dp.Unit.column("", 1),
-    "unit.each": lambda b: declare_draft.unit(declare_draft.Draft(many="more", who=b.cell)),
-    "unit.sure": lambda b: declare_draft.unit(declare_draft.Draft(many="one", names=["patient id"])),
+    "unit.each": lambda b: draft.unit(draft.Draft(many="more", who=b.cell)),
+    "unit.sure": lambda b: draft.unit(draft.Draft(many="one", names=["patient id"])),
     "unit.at_most": lambda b: dp.Unit.column("who", 0),
     "unit.unknown": lambda b: Unit.from_json({"kind": "herd"}),
     "facts.people_public": lambda b: b.small().correct_people(3),
@@ -156,10 +156,10 @@ CAUSES: dict[str, Cause] = {
     # On the Data page.
     "data.failed": acts.task,
     "data.file.large": lambda b: uploads.keep(io.BytesIO(b.cell.encode()), 99, b.folder, 9),
-    "data.list.large": lambda b: declare_lists.read_list(b"x" * (declare_lists.LARGEST + 1)),
-    "data.list.encoding": lambda b: declare_lists.read_list(b.cell.encode() + b"\0"),
-    "data.list.many": lambda b: declare_lists.read_list("\n".join(map(str, range(100_001))).encode()),
-    "data.list.few": lambda b: declare_lists.read_list(b"\n"),
+    "data.list.large": lambda b: columns.read_list(b"x" * (columns.LARGEST + 1)),
+    "data.list.encoding": lambda b: columns.read_list(b.cell.encode() + b"\0"),
+    "data.list.many": lambda b: columns.read_list("\n".join(map(str, range(100_001))).encode()),
+    "data.list.few": lambda b: columns.read_list(b"\n"),
     "data.list.long": lambda b: acts.card(b, kind="list", listed="\n".join(map(str, range(10_000)))),
     "data.list.not_public": lambda b: acts.card(b, kind="list", brought=("a", "b"), public=False),
     "data.card.days_missing": lambda b: acts.card(b, kind="date"),
@@ -167,15 +167,15 @@ CAUSES: dict[str, Cause] = {
     "data.card.kind_missing": lambda b: acts.card(b, kind=None),
     "data.card.items_spelled": lambda b: acts.card(b, kind="items", listed="a = A, b"),
     "data.card.goes_to_missing": lambda b: acts.card(b, kind="list", listed="a\nb", closed=True, goes_to="c"),
-    "data.cards.all_unknown": lambda b: declare_cards.settled(acts.draft(b, kind="unknown")),
-    "data.cards.pending": lambda b: declare_draft.schema(acts.guessed()),
-    "data.cards.none": lambda b: declare_cards.settled(acts.draft(b, kind="out")),
-    "data.codebook.form": lambda b: declare_codebook.read(b.cell, ["far"]),
-    "data.codebook.long": lambda b: declare_codebook.read(b.cell + "x" * (declare_codebook.LONGEST + 1), ["far"]),
-    "data.cards.mend": lambda b: declare_cards.settled(acts.draft(b, kind="date")),
-    "data.care.missing": lambda b: declare_draft.budget(declare_draft.Draft()),
-    "data.relation.missing": lambda b: declare_draft.relation(declare_draft.Draft()),
-    "data.change.same": lambda b: declare_change._changed(acts.same(b), b.table),
+    "data.cards.all_unknown": lambda b: columns.settled(acts.draft(b, kind="unknown")),
+    "data.cards.pending": lambda b: draft.schema(acts.guessed()),
+    "data.cards.none": lambda b: columns.settled(acts.draft(b, kind="out")),
+    "data.codebook.form": lambda b: columns.read_codebook(b.cell, ["far"]),
+    "data.codebook.long": lambda b: columns.read_codebook(b.cell + "x" * (columns.LONGEST + 1), ["far"]),
+    "data.cards.mend": lambda b: columns.settled(acts.draft(b, kind="date")),
+    "data.care.missing": lambda b: draft.budget(draft.Draft()),
+    "data.relation.missing": lambda b: draft.relation(draft.Draft()),
+    "data.change.same": lambda b: change._changed(acts.same(b), b.table),
     # A question.
     "query.unknown": lambda b: b.ask("guess"),
     "query.parameter": lambda b: b.ask("count", colour="red"),

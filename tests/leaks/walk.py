@@ -14,7 +14,6 @@ from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_scripts
 from ui.ledger import report
 from ui.parts import exports
-from ui.parts.preview import link as link
 from ui.train import train_result
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -23,11 +23,12 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.released.compare import compare
 from dpengine.workspace import Workspace
-from ui.answers import compare_words, take_away
+from ui.answers import answers, picked
 from ui.answers.answers import PER_PAGE
-from ui.answers.compare_words import Named, Words, printed
+from ui.answers.picked import Named, Words, printed_figure
+from ui.ask.answer import card_sentence, card_words
 from ui.ledger import report
-from ui.parts import card, exports, fitting
+from ui.parts import answer_notes, exports
 from ui.parts.history import when
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +71,7 @@ def test_every_answer_is_a_card_newest_first(clinic: dp.Table) -> None:
     first, second = bars(clinic), clinic.ask(clinic.query("mean", column="wait", epsilon="1"))
     told = html_of(opened())
     for answer in (first, second):
-        assert card.words(answer, aside=_aside(clinic, answer)) in told
+        assert card_words(answer, aside=_aside(clinic, answer)) in told
         assert answer.receipt["charge"]["hash"][:8] in told
     assert told.index(escape(second.sentence)) < told.index(escape(first.sentence))
 
@@ -153,7 +154,7 @@ def test_printed_ranges_are_rounded_outwards(clinic: dp.Table, lang: str) -> Non
     told = compare([eyes, heart]).pairs[0]
     assert told.ratio is not None
     with speaking(lang):
-        _, low, high = printed(told.ratio)
+        _, low, high = printed_figure(told.ratio)
     marks = str.maketrans({",": "." if lang == "sl" else "", ".": "" if lang == "sl" else "."})
     assert Fraction(low.translate(marks)) <= told.ratio.low <= told.ratio.high <= Fraction(high.translate(marks))
 
@@ -161,19 +162,19 @@ def test_printed_ranges_are_rounded_outwards(clinic: dp.Table, lang: str) -> Non
 def test_a_card_is_the_same_in_the_report(clinic: dp.Table) -> None:
     answer = bars(clinic)
     told = report.html(clinic, (1, "0" * 64), "2026-11-15T10:00:00")
-    assert card.words(answer, "1. ") in told and "by itself" in plain(told).lower()
+    assert card_words(answer, "1. ") in told and "by itself" in plain(told).lower()
 
 
 def test_what_is_copied_has_its_range_and_its_receipt(clinic: dp.Table) -> None:
     answer = clinic.ask(clinic.query("count", where=[["clinic", "in", ["eyes"]]], epsilon="1"))
-    told = card.sentence(answer)
+    told = card_sentence(answer)
     assert "95 times in 100" in told and answer.receipt["charge"]["hash"][:8] in told and NAME in told
     assert told in [code.value for code in opened().code]
 
 
 def test_all_answers_can_be_taken_away(clinic: dp.Table) -> None:
     answer = bars(clinic)
-    written = {what: write() for what, _, _, write in take_away.files(clinic)}
+    written = {what: write() for what, _, _, write in answers.files(clinic)}
     rows = list(csv.DictReader(io.StringIO(str(written["csv"]).lstrip("\ufeff"))))
     assert {row["label"] for row in rows} == set(answer.value)
     assert escape(answer.sentence) in str(written["report"])
@@ -181,7 +182,7 @@ def test_all_answers_can_be_taken_away(clinic: dp.Table) -> None:
 
 def test_answers_are_taken_away_as_spreadsheets(clinic: dp.Table) -> None:
     answer = bars(clinic)
-    written = {what: write() for what, _, _, write in take_away.files(clinic)}
+    written = {what: write() for what, _, _, write in answers.files(clinic)}
     for content in (written["sheet"], exports.answer_sheet(answer)):
         assert isinstance(content, bytes)
         sheet = openpyxl.load_workbook(io.BytesIO(content)).active
@@ -248,7 +249,7 @@ def test_a_note_stands_by_the_figure_it_concerns(clinic: dp.Table) -> None:
 def test_names_that_begin_alike_are_told_by_what_differs(
     names: tuple[str, ...], short: list[str] | None, shared: str
 ) -> None:
-    assert compare_words.shortened(names) == (short or list(names), shared)
+    assert picked.shortened(names) == (short or list(names), shared)
 
 
 def test_the_file_of_all_answers_has_the_notes(clinic: dp.Table) -> None:
@@ -256,7 +257,7 @@ def test_the_file_of_all_answers_has_the_notes(clinic: dp.Table) -> None:
     bars(clinic)
     clinic.ask(clinic.query("mean", column="wait", by="clinic", epsilon="2"))
     with speaking("sl"):
-        (text,) = [str(write()) for what, _, _, write in take_away.files(clinic) if what == "csv"]
+        (text,) = [str(write()) for what, _, _, write in answers.files(clinic) if what == "csv"]
     rows = list(csv.DictReader(io.StringIO(text.lstrip(exports.MARK))))
     note = say("fit.note.unchecked", column="wait")
     of_wait = [one["note"] for one in rows if "wait" in one["question"]]
@@ -272,7 +273,7 @@ def test_figures_of_several_columns_have_their_own_notes(home: Workspace) -> Non
     table.ask(table.query("fit_checks", columns=["wait"], epsilon="4"))
     answer = table.ask(table.query("vector_mean", columns=["wait", "age"], epsilon="5"))
     note = say("fit.note.unchecked", column="age")
-    assert not fitting.notes(answer, "wait") and fitting.notes(answer, "age") == [note]
+    assert not answer_notes.fit_lines(answer, "wait") and answer_notes.fit_lines(answer, "age") == [note]
     told = html_of(opened(table="two"))
     wait, age = (told.index(f'<th scope="row">{name}</th>') for name in ("wait", "age"))
     assert told.count(note) == 1 and wait < age < told.index(note)

@@ -28,7 +28,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.messages import known
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import max_divergence
-from ui.check import audit_state, audit_words
+from ui.check import audit, audit_state
 from ui.check.audit_state import CARE, Drawn, draw_more, evidence, prepared
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,23 +92,23 @@ def test_where_the_privacy_is_spent_is_what_the_page_says_it_is() -> None:
     ready = prepared(Example("count", "replace", "one", "1"), "")
     first, cells = ready.view.worst(ready.claim)
     assert first and (ready.view.cells[cells[0]].first, ready.view.cells[cells[-1]].last) == (1, None)
-    said = audit_words.bare(audit_words.found(ready, Drawn()))
+    said = audit.bare(audit.found_words(ready, Drawn()))
     assert said == (
         "An answer of 1 or more comes 73 % of the time from table A and 27 % of the time from table B: 2.72 times as "
         "often. Promised: at most 2.72 times."
     )
     hidden = prepared(Example("histogram", "replace", "one", "1"), "nonempty")
-    assert "100 % of the time from table A and <b>never</b> from table B" in audit_words.found(hidden, Drawn())
+    assert "100 % of the time from table A and <b>never</b> from table B" in audit.found_words(hidden, Drawn())
     found = prepared(Example("find_values", "add_remove", "one", "1"), "")
-    assert "except 1 % of the time" in audit_words.found(found, Drawn())
+    assert "except 1 % of the time" in audit.found_words(found, Drawn())
 
 
 def test_figures_are_rounded_to_the_safe_side() -> None:
-    assert audit_words.two(0.929, up=False) == "0.92" and audit_words.two(1.001, up=True) == "1.01"
-    assert audit_words.two(Fraction(1, 2), up=True) == "0.50"
-    assert audit_words.times(math.e, up=True) == "2.72" and audit_words.times(math.e, up=False) == "2.71"
-    assert audit_words.times(20.08, up=True) == "21" and audit_words.times(22_026, up=False) == "22,000"
-    assert audit_words.times(1e9) == "over a million"
+    assert audit.two(0.929, up=False) == "0.92" and audit.two(1.001, up=True) == "1.01"
+    assert audit.two(Fraction(1, 2), up=True) == "0.50"
+    assert audit.times(math.e, up=True) == "2.72" and audit.times(math.e, up=False) == "2.71"
+    assert audit.times(20.08, up=True) == "21" and audit.times(22_026, up=False) == "22,000"
+    assert audit.times(1e9) == "over a million"
 
 
 # --- the draws --------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_draws_prove_no_more_than_was_claimed_and_catch_a_twin() -> None:
         draw_more(ready, kept, lambda share: None)
         assert kept.many == len(kept.cells[0]) == 3_000
         assert (evidence(ready, kept).epsilon > ready.claim.epsilon) == caught, twin
-        assert ("prove more than was promised" in audit_words.verdict(ready, kept, twin)) == caught
+        assert ("prove more than was promised" in audit.verdict_words(ready, kept, twin)) == caught
 
 
 # --- twins stay here --------------------------------------------------------------------------------------------------
@@ -212,9 +212,9 @@ def stands(page: AppTest, shared: dp.Workspace) -> list[str]:
     for twin in ("", given["twin"]):
         ready = prepared(example, twin)
         if ready.view.known:
-            assert audit_words.bare(audit_words.found(ready, Drawn())) in text
-        lines = audit_words.gauge(ready, Drawn(cells=([0, 0], [0, 0])))
-        assert all(audit_words.bare(line) in text for kind, line in lines if kind in ("promised", "exact"))
+            assert audit.bare(audit.found_words(ready, Drawn())) in text
+        lines = audit.gauge(ready, Drawn(cells=([0, 0], [0, 0])))
+        assert all(audit.bare(line) in text for kind, line in lines if kind in ("promised", "exact"))
     assert shared.ledger.head()[0] == 0
     return list(twins(example))
 

@@ -15,10 +15,10 @@ from helpers_visits import visits as visits
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from ui.ask import preview
+from ui.ask.answer import bars_table
 from ui.data import presets
-from ui.data.preset_lists import LISTS
-from ui.parts import preview
-from ui.parts.answer import bars_table
+from ui.data.presets import LISTS
 from ui.shell import frame
 
 
@@ -38,7 +38,7 @@ def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_
 ) -> None:
     answer = visits.ask(visits.query("histogram", epsilon="0.5", column=OF_MONTHS))
     with speaking(lang):
-        app = open_page("ask", **preview.link(visits, answer.query), answer=answer.request_id, lang=lang)
+        app = open_page("ask", **preview.preview_link(visits, answer.query), answer=answer.request_id, lang=lang)
         assert answer.query.sentence() in asked_line(app) and "data-turn" not in html_of(app)
         kind_of(app).set_value("mean").run()
         assert not app.exception and "wait" in asked_line(app)
@@ -59,7 +59,7 @@ def test_what_was_just_answered_is_not_offered_as_if_it_were_new(visits: dp.Tabl
     noises = {visits.cheapest(usual).digest(), *(usual.with_noise(one).digest() for one in ("", *usual.noises))}
     assert len(noises) > 1, "else this test would show nothing"
     with speaking(lang):
-        form = preview.link(visits, usual)
+        form = preview.preview_link(visits, usual)
         app = open_page("ask", **form, answer=first.request_id, lang=lang)
         assert say("ask.just", sentence="").strip() in asked_line(app)
         assert not [
@@ -75,7 +75,7 @@ def test_what_was_just_answered_for_less_with_another_noise_is_not_offered_as_ne
     best = visits.cheapest(usual)
     assert best.epsilon < usual.epsilon, "else this test would show nothing"
     answer = visits.ask(best)
-    app = open_page("ask", **preview.link(visits, usual), answer=answer.request_id)
+    app = open_page("ask", **preview.preview_link(visits, usual), answer=answer.request_id)
     assert say("ask.just", sentence="").strip() in asked_line(app)
 
 

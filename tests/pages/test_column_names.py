@@ -7,8 +7,8 @@ import pytest
 import dpengine as dp
 from dpengine.declared.dialect import Dialect
 from ui.data import presets
-from ui.data.declare_column import Card
-from ui.data.declare_kinds import same_range
+from ui.data.columns import same_range
+from ui.data.draft import Card
 
 NOTHING = ""
 NAMES = {

@@ -20,8 +20,8 @@ from dpengine.asking.exports import ANSWER_COLUMNS
 from dpengine.asking.receipts import check
 from dpengine.mechanisms import cuts
 from dpengine.messages.language import speaking
+from ui.ask import answer as answers
 from ui.ledger import report
-from ui.parts import answer as answers
 from ui.parts import exports
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -125,9 +125,9 @@ every_question = pytest.mark.parametrize("key", [key for key, _, _ in ASKED])
 def on_screen(answer: dp.Answer) -> str:
     """What the answer shows as text, its picture and its links left out."""
     with (
-        mock.patch("ui.parts.answer.st") as shown,
-        mock.patch("ui.parts.answer.picture"),
-        mock.patch("ui.parts.answer.nav"),
+        mock.patch("ui.ask.answer.st") as shown,
+        mock.patch("ui.ask.answer.picture"),
+        mock.patch("ui.ask.answer.nav"),
     ):
         answers.show(answer)
     return plain("".join(call.args[0] for call in shown.html.call_args_list))
@@ -169,7 +169,7 @@ def test_every_answer_says_what_is_cut(asked: dict[str, tuple[dp.Answer, tuple[s
 
 
 @pytest.mark.parametrize(
-    "place", ["ui.parts.answer.counted.html", "ui.parts.exports.counted.words", "ui.parts.card.counted.html"]
+    "place", ["ui.ask.answer.counted.html", "ui.parts.exports.counted.words", "ui.ask.answer.counted.html"]
 )
 def test_a_place_that_forgets_is_caught(asked: dict[str, tuple[dp.Answer, tuple[str, ...]]], place: str) -> None:
     module, name = place.rsplit(".", 2)[0], place.split(".")[-1]

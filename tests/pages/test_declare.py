@@ -25,12 +25,11 @@ from dpengine.intake.inspect import names_of, survey
 from dpengine.intake.load import load
 from dpengine.messages import known
 from dpengine.messages.language import LANGUAGES, speaking
-from ui.data import declare_price, presets
-from ui.data.declare_column import Card, listed, typed
-from ui.data.declare_column import column_of as column
-from ui.data.declare_draft import CARE, table_name
-from ui.data.declare_file import unmarked
-from ui.data.preset_lists import LISTS
+from ui.data import presets, price
+from ui.data.draft import CARE, Card, listed, table_name, typed
+from ui.data.draft import column_of as column
+from ui.data.presets import LISTS
+from ui.data.source import unmarked
 from ui.shell import uploads
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,24 +217,24 @@ def test_good_questions_come_from_the_budget_rule() -> None:
     assert [questions(dp.Budget(epsilon, "1e-6")) for epsilon in CARE.values()] == [5, 10, 40]
     schema = dp.Schema({"age": dp.Number(0, 120), "way": dp.Category(["bus", "car"]), "day": SPRING, "likes": LIKES})
     many = [
-        declare_price.good_questions(dp.Budget("1", "1e-6"), declare_price.typical(schema, "replace", people))
+        price.good_questions(dp.Budget("1", "1e-6"), price.typical(schema, "replace", people))
         for people in (40_000, 1_000, 400, 10)
     ]
     assert many == sorted(many, reverse=True) and many[0] >= 10 > many[2] and many[3] == 0  # a small table holds fewer
-    ten_each = declare_price.typical(schema, "replace", 1_000, dp.Unit.column("who", 10))
-    assert ten_each.spend != declare_price.typical(schema, "replace", 1_000).spend
+    ten_each = price.typical(schema, "replace", 1_000, dp.Unit.column("who", 10))
+    assert ten_each.spend != price.typical(schema, "replace", 1_000).spend
 
 
 def test_a_wider_range_makes_an_average_vaguer() -> None:
     column = dp.Number(0, 10_000, 10)
-    told = declare_price.of_number(column, "replace", 40_000)
-    on_line = declare_price.short(column, dp.Unit.rows(), "replace", (40_000,)).removeprefix("average ")
+    told = price.of_number(column, "replace", 40_000)
+    on_line = price.short(column, dp.Unit.rows(), "replace", (40_000,)).removeprefix("average ")
     assert "1,001 possible values" in told and f"The first average will be within {on_line};" in told
     now, then = (float(one.replace(",", "")) for one in re.findall(r"±([\d,.]+\d)", told))
     assert 1.9 * now <= then <= 2.1 * now
-    assert "1900 to 2030" in declare_price.of_number(dp.Number(1900, 2030), "replace", 40_000)
-    assert "usual allowance" in declare_price.of_number(dp.Number(0, 10_000, 10), "replace", 5)
-    assert declare_price.of_number(dp.Number(0, 9_999_998, 1), "replace", 40_000)  # nothing twice as wide is allowed
+    assert "1900 to 2030" in price.of_number(dp.Number(1900, 2030), "replace", 40_000)
+    assert "usual allowance" in price.of_number(dp.Number(0, 10_000, 10), "replace", 5)
+    assert price.of_number(dp.Number(0, 9_999_998, 1), "replace", 40_000)  # nothing twice as wide is allowed
 
 
 @pytest.mark.parametrize("text", ["*a* _b_ `c` [d](e) :red[f] :smile: -> <b> $x$", "a\tb", "Ž 1"])

@@ -18,9 +18,8 @@ from dpengine.declared.schema import MOST_LISTED, Category, Column
 from dpengine.messages import known
 from dpengine.workspace import Workspace
 from ui.data import presets
-from ui.data.declare_column import KEPT, MOST_TYPED, Card, column_of
-from ui.data.declare_kinds import same_range
-from ui.data.declare_lists import read_list
+from ui.data.columns import read_list, same_range
+from ui.data.draft import KEPT, MOST_TYPED, Card, column_of
 
 POINT, COMMA = Dialect(), Dialect(separator=";", decimal=",", thousands=".")
 NUMBER = {"kind": "number", "lower": "0", "upper": "10", "step": "1"}

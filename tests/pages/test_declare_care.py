@@ -9,8 +9,8 @@ from helpers_declare import Page
 
 import dpengine as dp
 from dpengine.messages import say
-from ui.data import declare_care as care
-from ui.data.declare_draft import CARE
+from ui.data import people as care
+from ui.data.draft import CARE
 
 pytestmark = pytest.mark.usefixtures("shared")
 VISITS = "who,age,minutes\na,33,20\na,34,15\nb,44,30\n"

@@ -14,10 +14,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.messages import say
 from dpengine.messages.language import speaking
-from ui.data import declare_codes as codes
-from ui.data.declare_column import Card, column_of
-from ui.data.declare_price import briefly, short_words
-from ui.data.declare_table import words
+from ui.data import draft as codes
+from ui.data.draft import Card, column_of
+from ui.data.price import briefly, short_words
+from ui.data.table_page import words
 
 POINT, COMMA = Dialect(thousands=","), Dialect(separator=";", decimal=",", thousands=".")
 
@@ -43,23 +43,23 @@ POINT, COMMA = Dialect(thousands=","), Dialect(separator=";", decimal=",", thous
     ],
 )
 def test_they_are_read_as_the_file_writes_numbers(text: str, dialect: Dialect, found: list[Any]) -> None:
-    assert codes.read(text, dialect) == found
-    assert codes.read(codes.written(found, dialect), dialect) == found
+    assert codes.read_codes(text, dialect) == found
+    assert codes.read_codes(codes.written_codes(found, dialect), dialect) == found
     with speaking("sl"):
-        assert codes.read(text, dialect) == found, "in whichever language the page is read"
+        assert codes.read_codes(text, dialect) == found, "in whichever language the page is read"
 
 
 @pytest.mark.parametrize("text", ["998,999", "9,999", "99,9", "997,998,999", "998 999", "9 999"])
 @pytest.mark.parametrize("dialect", [POINT, COMMA, Dialect(thousands=" ")])
 def test_what_may_be_one_number_or_several_is_not_guessed(text: str, dialect: Dialect) -> None:
     try:
-        found = codes.read(text, dialect)
+        found = codes.read_codes(text, dialect)
     except AllowanceError as refused:
         assert refused.code in ("number.ambiguous", "number.unreadable")
     else:
         assert len(found) == text.count(",") + 1 > 2  # 997,998,999 is no number of a file with a decimal comma
     with pytest.raises(AllowanceError) as no_number:
-        codes.read("unknown", dialect)
+        codes.read_codes("unknown", dialect)
     assert no_number.value.code == "number.unreadable"
 
 
@@ -107,7 +107,7 @@ def test_they_stand_in_the_column_s_line_and_among_the_table_s_facts() -> None:
 def test_a_range_widened_to_such_a_number_is_answered_with_a_hint(
     lower: str, upper: str, typed: str, usual: str | None, found: int | None
 ) -> None:
-    assert codes.reached(lower, upper, typed, usual) == found
+    assert codes.codes_reached(lower, upper, typed, usual) == found
 
 
 @pytest.mark.usefixtures("shared")

@@ -11,7 +11,7 @@ from helpers_declare import Page
 
 import dpengine as dp
 from dpengine.messages.language import speaking
-from ui.data.declare_file import _guess
+from ui.data.source import _guess
 
 ROWS = ["a,flu,30", "b,flu,40", "b,cold,45", "c,{},50"]
 ONE_PERSON = ("cold", "gout")  # changes how many diagnoses there are

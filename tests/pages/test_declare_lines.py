@@ -20,12 +20,11 @@ from dpengine.core.exact import as_typed
 from dpengine.messages import say
 from dpengine.messages.language import LANGUAGES, speaking
 from dpengine.messages.numbers import local
-from ui.data import declare_codebook as codebook
-from ui.data import declare_draft as drafts
-from ui.data import preset_whose, presets
-from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
-from ui.data.declare_draft import Draft
-from ui.data.preset_lists import LISTS
+from ui.data import columns as codebook
+from ui.data import draft as drafts
+from ui.data import presets
+from ui.data.draft import OUT, UNKNOWN, Card, Draft, column_of
+from ui.data.presets import LISTS
 
 pytestmark = pytest.mark.usefixtures("shared")
 CENSUS = NAMES.split(",")
@@ -173,9 +172,9 @@ def test_a_day_waits_for_how_it_is_written_and_for_nothing_else() -> None:
     ],
 )
 def test_names_that_say_whose_a_row_is(names: list[str], found: list[str]) -> None:
-    assert preset_whose.whose(names) == found
+    assert presets.whose(names) == found
     sure = found[0] if found in (["pacient_id"], ["EMŠO"], ["Št. kartoteke"], ["PatNr"], ["KZZ"]) else None
-    assert preset_whose.surely_whose(names) == sure, "no guess stands there where another column may be meant"
+    assert presets.surely_whose(names) == sure, "no guess stands there where another column may be meant"
 
 
 # --- the page
@@ -362,7 +361,7 @@ def test_a_code_book_is_read(sign: str) -> None:
         ("way", "car"),
     ]
     rows += [("income", "1", "low"), ("income", "2", "low"), ("income", "3", "high"), ("foo", "1", "x")]
-    found = codebook.read("\n".join(sign.join(row) for row in rows), ["sex", "way", "income", "age"])
+    found = codebook.read_codebook("\n".join(sign.join(row) for row in rows), ["sex", "way", "income", "age"])
     assert found.columns == {"sex": "male = 1\nfemale = 2", "way": "bus\ncar", "income": "low = 1, 2\nhigh = 3"}
     assert found.strangers == ["foo"] and not found.odd
 
@@ -370,12 +369,12 @@ def test_a_code_book_is_read(sign: str) -> None:
 @pytest.mark.parametrize("text", ["just words", "a;\nb;", ";1;x", "\n", "sex"])
 def test_a_text_that_is_no_code_book(text: str) -> None:
     with pytest.raises(AllowanceError) as refusal:
-        codebook.read(text, ["sex"])
+        codebook.read_codebook(text, ["sex"])
     assert refusal.value.code == "data.codebook.form"
 
 
 def test_values_that_a_list_cannot_hold_are_passed_over() -> None:
-    found = codebook.read("sex\t1,5\tmale\nsex\t2\tfemale\nway\tbus\tBus", ["sex", "way"])
+    found = codebook.read_codebook("sex\t1,5\tmale\nsex\t2\tfemale\nway\tbus\tBus", ["sex", "way"])
     assert found.odd == ["sex", "way"] and not found.columns
 
 

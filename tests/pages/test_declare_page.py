@@ -15,8 +15,8 @@ from helpers_declare import CANARY, Page
 
 import dpengine as dp
 from dpengine.messages import say
-from ui.data import declare
-from ui.data.declare_draft import NUMBERS
+from ui.data import wizard
+from ui.data.draft import NUMBERS
 from ui.words.markup import unmarked
 
 FILES = Path(__file__).resolve().parents[1] / "files"
@@ -54,7 +54,7 @@ def test_whoever_comes_back_after_adding_a_table_brings_another(
     shared: dp.Workspace, again: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It once said that the table before is ready."""
-    monkeypatch.setattr(declare, "visitor", lambda: again)
+    monkeypatch.setattr(wizard, "visitor", lambda: again)
     name = f"added-{again.split()[0]}"
     page = Page().upload(f"age,way\n{33 + len(again)},bus\n")
     page.finish(name)

@@ -9,7 +9,7 @@ from helpers_source import ADDRESS, PASSWORD, pretend
 
 from dpengine.intake.postgres import Described, SourceColumn
 from dpengine.workspace import Workspace
-from ui.shell import served
+from ui.auth import config
 
 ROWS = "".join(f"{n},{n % 90},true,fine,a|b\n" for n in range(40))
 COLUMNS = (
@@ -124,5 +124,5 @@ def test_a_lake_is_offered_where_spark_is_and_described_by_its_schema(
 
 
 def test_a_served_app_names_its_databases(tmp_path: pytest.TempPathFactory) -> None:
-    assert all(served._HOST.fullmatch(one) for one in ("db.example.org", "10.0.0.7:5433", "[::1]:5432"))
-    assert not any(served._HOST.fullmatch(one) for one in ("", "*", "db example", "postgresql://db", "db:port"))
+    assert all(config._HOST.fullmatch(one) for one in ("db.example.org", "10.0.0.7:5433", "[::1]:5432"))
+    assert not any(config._HOST.fullmatch(one) for one in ("", "*", "db example", "postgresql://db", "db:port"))

@@ -16,8 +16,9 @@ from helpers_page import plain
 import dpengine as dp
 from dpengine.core.printed import percent_taken
 from dpengine.messages import say
+from ui.ask import spend
 from ui.ledger import report
-from ui.parts import exports, spend
+from ui.parts import exports
 from ui.shell import state
 from ui.words.wording import headline, range_words
 

@@ -16,9 +16,9 @@ import dpengine as dp
 from dpengine.asking.receipts import check
 from dpengine.people.limiter import RATES, Limiter
 from tests.helpers_people import MINE, OTHER
-from ui.door.app import Door
-from ui.door.request import MOST_BYTES
-from ui.door.verbs import MOST_WAIT
+from ui.api.app import Door
+from ui.api.http import MOST_BYTES
+from ui.api.verbs import MOST_WAIT
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from helpers_door import COUNT, AtDoor, at_door
 from dpengine.ledger.people_rules import BARRED
 from dpengine.storage import tokens
 from tests.helpers_people import MINE, OTHER
-from ui.door import request
-from ui.door.verbs import VERBS, Verb, _is
+from ui.api import http
+from ui.api.verbs import VERBS, Verb, _is
 from ui.shell import gate
 
 WANTED = COUNT | {"request": "one"}
@@ -147,7 +147,7 @@ def test_bodies_made_to_break_things_are_refused(door: AtDoor, name: str, verb: 
 
 def test_a_large_body_is_not_read(door: AtDoor) -> None:
     token = door.token()
-    said = door.ask("ask", token, b" " * (request.MOST_BYTES + 1))
+    said = door.ask("ask", token, b" " * (http.MOST_BYTES + 1))
     assert (said.status, said.code) == (413, "door.large")
     told = door.ask("ask", token, b"{}", headers={"content-length": "1" * 30})
     assert (told.status, told.code) == (413, "door.large")

@@ -11,7 +11,7 @@ from helpers_door import COUNT, AtDoor, at_door
 
 import dpengine as dp
 from tests.helpers_people import MINE
-from ui.door import openapi, verbs
+from ui.api import openapi, verbs
 
 
 @pytest.fixture(scope="module")

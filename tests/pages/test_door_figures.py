@@ -14,8 +14,8 @@ from helpers_door import COUNT, PLENTY, AtDoor, at_door
 
 from dpengine.ledger.people_rules import ADMINISTRATOR
 from tests.helpers_people import MINE, OTHER
-from ui.door.app import Door
-from ui.door.figures import OFTEN, Counted, FiguresDoor
+from ui.api.app import Door
+from ui.api.metrics import OFTEN, Counted, FiguresDoor
 
 WANTED = COUNT | {"request": "one"}
 

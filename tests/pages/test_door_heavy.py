@@ -12,14 +12,14 @@ from helpers_door import COUNT, AtDoor, at_door
 
 from dpengine.people.limiter import AT_ONCE, RATES, Limiter
 from tests.helpers_people import MINE
-from ui.door import told
+from ui.api import serialize
 
 _MANY = 20
 _PATIENCE = 30  # seconds, for what would otherwise never come
 
 
 def test_one_persons_previews_keep_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on, begun, lock, preview = threading.Event(), [0], threading.Lock(), told.preview
+    go_on, begun, lock, preview = threading.Event(), [0], threading.Lock(), serialize.preview
 
     def held(*given: Any) -> Any:
         with lock:
@@ -27,7 +27,7 @@ def test_one_persons_previews_keep_nobody_waiting(tmp_path: Path, monkeypatch: p
         go_on.wait(4 * _PATIENCE)
         return preview(*given)
 
-    monkeypatch.setattr(told, "preview", held)
+    monkeypatch.setattr(serialize, "preview", held)
 
     async def meanwhile(door: AtDoor) -> None:
         one, other = door.token("analyst"), door.token("owner")

@@ -13,8 +13,7 @@ from dpengine.audit.world import CASES, build, case_name
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import asked_on
 from dpengine.messages.language import speaking
-from ui.parts import preview
-from ui.pictures import error_bar
+from ui.ask import preview
 
 ASKED = [case for case in CASES if case[0] in asked_on("ask")]
 
@@ -56,14 +55,14 @@ def test_the_error_bar_is_as_wide_as_the_promise() -> None:
     """Twice the promise is twice as wide; what runs out of the picture has no end in it."""
 
     def width(share: float) -> float:
-        found = re.search(r"width:([\d.]+)%;top", error_bar.bars(1, share, ""))
+        found = re.search(r"width:([\d.]+)%;top", preview.error_bars(1, share, ""))
         assert found
         return float(found[1])
 
     assert width(0.2) == pytest.approx(2 * width(0.1))
-    assert error_bar.bars(1, 0.2, "").count("2.5px") == 3
-    assert error_bar.bars(1, 5.0, "").count("2.5px") == 1 and width(5.0) == 100
-    assert error_bar.bars(300, 0.2, "").count("dashed") == error_bar.MOST_BARS
+    assert preview.error_bars(1, 0.2, "").count("2.5px") == 3
+    assert preview.error_bars(1, 5.0, "").count("2.5px") == 1 and width(5.0) == 100
+    assert preview.error_bars(300, 0.2, "").count("dashed") == preview.MOST_BARS
 
 
 def test_a_bar_over_a_wide_range_does_not_look_exact_and_a_name_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,5 +90,5 @@ def test_at_mostly_noise_each_lever_is_a_link_that_sets_the_form(shared: dp.Work
     told = [link.proto for link in app.get("page_link")]
     dearer = [one for one in levers if one.kind == "spend"]
     for one in dearer:
-        wanted = f"epsilon={preview.link(table, one.query)['epsilon']}"
+        wanted = f"epsilon={preview.preview_link(table, one.query)['epsilon']}"
         assert [link for link in told if wanted in link.query_string], "more of the allowance is one click away"

@@ -17,7 +17,7 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.workspace import Workspace
 from ui.learn import lessons
-from ui.shell import about, nav, tour, web
+from ui.shell import nav, tour, web
 from ui.words import gloss
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +76,7 @@ def test_the_glossary_is_complete() -> None:
     written = {code.split(".")[1] for code in messages.own("en") if re.fullmatch(r"gloss\.\w+\.means", code)}
     assert written == set(gloss.WORDS)
     assert all(number in lessons.NAMES for number in gloss.LESSON.values())
-    assert {word for words in about.WORDS.values() for word in words} <= written
+    assert {word for words in tour.WORDS.values() for word in words} <= written
     assert all(messages.known(f"about.{page}") for page in nav.NAMES)
 
 

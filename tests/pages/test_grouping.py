@@ -12,7 +12,7 @@ from helpers_page import html_of, open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from ui.parts import grouping
+from ui.parts import conditions
 
 WEEKDAY = {"column": "visited", "by": "weekday"}
 
@@ -82,7 +82,7 @@ def test_the_first_step_of_a_number_makes_a_few_groups() -> None:
         (dp.Number(0, 1, step="0.01"), "0.1"),
         (dp.Number(0, 3), "1"),
     ]
-    assert [str(float(grouping.usual_step(one))).removesuffix(".0") for one, _ in told] == [step for _, step in told]
+    assert [str(float(conditions.usual_step(one))).removesuffix(".0") for one, _ in told] == [step for _, step in told]
 
 
 def test_an_answer_by_weekday_speaks_the_readers_language(visits: dp.Table) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from dpengine.core import space
 from tests.helpers_ledger import raises
-from ui.shell import incoming, room
+from ui.shell import incoming, workshop_state
 from ui.shell.incoming import FULL, HERE, MOST_FILES, MOST_FILES_IN_ALL, MOST_NOTES, Incoming
 from ui.shell.web import FrontDoor
 
@@ -89,7 +89,7 @@ class Net:
 
 @pytest.fixture
 def net(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Net:
-    assert not room.on()
+    assert not workshop_state.on()
     return Net(monkeypatch, tmp_path)
 
 

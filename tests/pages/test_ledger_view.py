@@ -26,10 +26,10 @@ from dpengine.asking.answers import claim_of
 from dpengine.asking.exports import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.core.printed import percent_left
 from dpengine.workspace import Workspace
+from ui.ask import answer as answers
+from ui.ask import spend
 from ui.ledger import report
 from ui.ledger.ledger_view import PER_PAGE
-from ui.parts import answer as answers
-from ui.parts import spend
 from ui.parts.exports import answer_csv
 from ui.pictures import svg
 from ui.words.wording import headline, in_short
@@ -344,8 +344,8 @@ def test_the_theorem_named_is_that_of_the_noise_drawn(people: dp.Table, monkeypa
     usual = people.query("histogram", column="x", bins=2, epsilon="1")
     answer = people.ask(usual.with_noise("gaussian"))
     shown: list[str] = []
-    monkeypatch.setattr("ui.parts.answer.st.html", shown.append)
-    monkeypatch.setattr("ui.parts.answer.nav.check_link", lambda **_: None)  # no page is open here to link from
+    monkeypatch.setattr("ui.ask.answer.st.html", shown.append)
+    monkeypatch.setattr("ui.ask.answer.nav.check_link", lambda **_: None)  # no page is open here to link from
     answers.receipt(answer, "here")
     for told in ("".join(shown), report.html(people, (1, "0"), "2026-01-02T03:04:05+00:00")):
         assert escape(answer.query.theorem) in told and escape(usual.theorem) not in told
@@ -354,7 +354,7 @@ def test_the_theorem_named_is_that_of_the_noise_drawn(people: dp.Table, monkeypa
 def test_what_a_setting_takes_is_told_without_an_epsilon(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = people.query("histogram", column="x", bins=2, epsilon="1")
     shown: list[str] = []
-    monkeypatch.setattr("ui.parts.spend.st.html", lambda told: shown.append(unmarked(told)))
+    monkeypatch.setattr("ui.ask.spend.st.html", lambda told: shown.append(unmarked(told)))
     for query in (usual, usual.with_noise("gaussian")):
         spend.describe(people, query, people.preview(query))
     assert not any("ε" in one for one in shown)  # it stands under details

@@ -20,8 +20,8 @@ import dpengine as dp
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.sums.mean import Mean
 from dpengine.statistics import counts
+from ui.ask import answer as answers
 from ui.ledger import report
-from ui.parts import answer as answers
 from ui.parts import exports
 from ui.pictures import charts, many
 

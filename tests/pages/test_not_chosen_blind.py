@@ -16,8 +16,8 @@ from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.mechanisms.counts.fit_checks import SOME_NOT
 from dpengine.messages import say
 from dpengine.messages.language import speaking
-from ui.data import declare_price as price
-from ui.data.declare_column import Card
+from ui.data import price
+from ui.data.draft import Card
 from ui.data.presets import RANGES
 from ui.pictures import charts
 
@@ -63,8 +63,7 @@ def test_a_range_is_called_too_wide_only_where_somebody_said_how_many_people_the
 @pytest.mark.parametrize(("lang", "told"), [("en", "yes, no, da, ne, 1, 0"), ("sl", "da, ne, yes, no, 1, 0")])
 @pytest.mark.usefixtures("shared")
 def test_yes_and_no_are_told_once(lang: str, told: str) -> None:
-    from ui.data.declare_column import Card, column_of
-    from ui.data.declare_draft import Draft
+    from ui.data.draft import Card, Draft, column_of
 
     with speaking(lang):
         column = column_of(Card.for_name("smoker"), Draft().dialect)
@@ -76,8 +75,7 @@ def test_yes_and_no_are_told_once(lang: str, told: str) -> None:
     ("lang", "told"), [("en", "anything else counts as “other”"), ("sl", "vse drugo šteje kot »drugo«")]
 )
 def test_a_long_list_that_waits_says_what_any_other_cell_counts_as(lang: str, told: str) -> None:
-    from ui.data.declare_column import Card, column_of
-    from ui.data.declare_draft import Draft
+    from ui.data.draft import Card, Draft, column_of
 
     with speaking(lang):
         card = Card.for_name("native_country")
@@ -86,7 +84,7 @@ def test_a_long_list_that_waits_says_what_any_other_cell_counts_as(lang: str, to
 
 @pytest.mark.usefixtures("shared")
 def test_how_numbers_are_written_is_told_in_one_form() -> None:
-    from ui.data.declare_draft import NUMBERS, numbers_like, numbers_of
+    from ui.data.draft import NUMBERS, numbers_like, numbers_of
 
     page = Page().upload("age\n33\n44\n").to("names")
     assert f"Numbers are written like {numbers_like(numbers_of(page.draft.dialect))}." in page.text

@@ -14,8 +14,9 @@ from dpengine.accountant.loss import Gaussian, Pure
 from dpengine.declared.unit import RELATIONS
 from dpengine.messages import plain
 from dpengine.messages.language import speaking
-from ui.data.declare_draft import CARE
-from ui.parts import odds, spend
+from ui.ask import spend
+from ui.data.draft import CARE
+from ui.parts import fields
 
 
 def exact(prior: int, epsilon: Fraction) -> Decimal:
@@ -32,11 +33,11 @@ def two_digits_off(shown: Decimal, true: Decimal) -> bool:
     return shown < true or shown - true >= min(unit / 2, max(left, unit / 1000))
 
 
-@pytest.mark.parametrize("prior", [int(one) for one in odds.PRIORS])
+@pytest.mark.parametrize("prior", [int(one) for one in fields.PRIORS])
 def test_the_odds_are_right_to_two_digits_at_every_step(prior: int) -> None:
     steps = [Fraction(one) for one in (*spend.STEPS, *CARE.values())]
     for epsilon in [*steps, *(2 * one for one in steps)]:
-        shown = odds.after(prior, epsilon)
+        shown = fields.odds_after(prior, epsilon)
         told = Decimal(plain(shown).replace(",", ""))  # as a person reads it
         assert not two_digits_off(told, exact(prior, epsilon)), (prior, epsilon, told)
 
@@ -54,5 +55,5 @@ def test_a_receipt_tells_epsilon_delta_and_the_odds(relation: str, lang: str) ->
     blurred = filter.alone(rule, cost(Gaussian(Fraction(1, 200)), rule.alpha))
     assert pure == (Fraction(1, 10), 0) and blurred[1] == rule.delta_slack and blurred[0] < 1
     with speaking(lang):
-        told, noisy = odds.of_answer(*pure, relation), odds.of_answer(*blurred, relation)
+        told, noisy = fields.odds_of_answer(*pure, relation), fields.odds_of_answer(*blurred, relation)
     assert "11 %" in told and "δ" in told and "10⁻⁷" in noisy

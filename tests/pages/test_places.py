@@ -17,7 +17,7 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.storage.samples import SAMPLES
 from dpengine.workspace import Workspace
-from ui.shell import nav, room
+from ui.shell import nav, workshop_state
 
 LINK = re.compile(r'<a href="([^"]+)" target="_self"( aria-current="page")?>([^<]+)</a>')
 # Addresses behind links, and what one reads there.
@@ -92,7 +92,7 @@ def test_every_page_of_today_has_an_address() -> None:
 
 def test_there_are_four_places_and_in_a_workshop_the_wall_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert nav.places() == ["tables", "ask", "answers", "learn"]
-    monkeypatch.setenv(room.CODE, room.new_code())
+    monkeypatch.setenv(workshop_state.CODE, workshop_state.new_code())
     assert nav.places() == ["wall", "tables", "ask", "answers", "learn"] and "data" not in nav.rooms("tables")
 
 

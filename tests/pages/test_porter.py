@@ -14,8 +14,9 @@ import pytest
 from helpers_porter import ADDRESS, ANA, BOR, SECRET, Door, cookies, location, status
 from itsdangerous import URLSafeSerializer
 
-from ui.shell import gate, incoming, passes, person, porter
-from ui.shell.served import Proxy
+from ui.auth import middleware, passes
+from ui.auth.config import Proxy
+from ui.shell import gate, incoming, person
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_who_it_is_is_told_to_the_app_and_cannot_be_written_by_a_browser(door: D
     forged = {person.HEADER: BOR}
     reached, _ = door.ask("/", door.signed_in(), headers=forged)
     assert [value for name, value in reached[0]["headers"] if name == person.HEADER.encode()] == [ANA.encode()]
-    assert reached[0][porter.PERSON] == ANA
+    assert reached[0][middleware.PERSON] == ANA
     assert not door.ask("/", headers=forged)[0]
     twice = [(b"X-Allowance-Person", BOR.encode())]
     reached, _ = door.ask("/_stcore/health", twice=twice)
@@ -244,7 +245,7 @@ def test_an_open_socket_hears_and_says_nothing_more(door: Door, monkeypatch: pyt
 
 
 def test_a_silent_socket_is_closed_too(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(porter, "_LOOK", 0.01)
+    monkeypatch.setattr(middleware, "_LOOK", 0.01)
     cookie, sent = door.signed_in(), []
 
     async def send(message: Any) -> None:
@@ -345,7 +346,7 @@ def test_the_proxy_is_believed_and_nobody_else(behind: Door) -> None:
     told = {"x-remote-user": "ana", "x-remote-name": "Ana Novak"}
     for client in (("10.0.0.9", 1), ("::ffff:10.0.0.9", 1), ("fd00::7", 1)):
         reached, _ = behind.ask("/", headers=told, client=client)
-        assert reached[0][porter.PERSON] == ANA, client
+        assert reached[0][middleware.PERSON] == ANA, client
     assert behind.people.told == [("proxy", "ana", "Ana Novak", "")]
     for client in (("10.0.0.8", 1), ("127.0.0.1", 1), ("::1", 1), None, ("testclient", 1)):
         for kind in ("http", "websocket"):
@@ -368,7 +369,7 @@ def test_a_header_that_is_missing_empty_or_twice_is_nobody(behind: Door) -> None
 
 def test_a_socket_behind_a_proxy_ends_too(behind: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = time.time(), []
-    monkeypatch.setattr(porter, "_LOOK", 0.01)
+    monkeypatch.setattr(middleware, "_LOOK", 0.01)
 
     async def send(message: Any) -> None:
         sent.append(message["type"])

@@ -21,8 +21,8 @@ from dpengine.declared.unit import Unit
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from dpengine.planning.opening import PART, Opening, opening
-from ui.data import declare_first, declare_price
-from ui.parts import plan_state, preview
+from ui.ask import preview, suggestions
+from ui.data import offers, price
 from ui.words.markup import unmarked
 
 COUNTRIES = [f"country {place}" for place in range(40)]
@@ -166,17 +166,17 @@ def test_every_door_gives_one_question_one_price_and_one_promise(census: dp.Tabl
         asked = census.cheapest(census.query(key, **given, epsilon=app.session_state["ask-epsilon"]))
         seen(asked, census.preview(asked).share)  # the form
         seen(opens(census, key, given).asked, opens(census, key, given).share)  # whatever else offers it
-        wish = plan_state.Wish.of(asked)
+        wish = suggestions.Wish.of(asked)
         (line,) = census.planner().price([wish]).lines  # the plan
         assert line.query is not None
         seen(line.query, line.share)
-        kept = plan_state._read(census, json.dumps([plan_state.wish_as_json(wish)]), "0")  # the plan, sent as a link
+        kept = suggestions._read(census, json.dumps([suggestions.wish_as_json(wish)]), "0")  # the plan, sent as a link
         (line,) = census.planner().price(kept.wishes).lines
         assert line.query is not None
         seen(line.query, line.share)
     for one in census.suggestions():  # a card
         seen(one, census.preview(one).share)
-    for alike in declare_first._at_once(census):  # right after the table was added
+    for alike in offers._at_once(census):  # right after the table was added
         for offer in alike:
             seen(offer.query, census.preview(offer.query).share)
     assert len(told) >= len(ASKED)
@@ -195,14 +195,14 @@ def test_a_suggestion_s_card_and_the_plan_it_goes_into_tell_what_the_form_tells(
     next(one for one in app.button if one.key == "suggest-add-0").click().run()
     (row,) = app.session_state["plans"][census.name].rows
     assert row.wish.query == best
-    shown = plain(html_of(open_page("plan", table=census.name, plan=json.dumps([plan_state.wish_as_json(row.wish)]))))
+    shown = plain(html_of(open_page("plan", table=census.name, plan=json.dumps([suggestions.wish_as_json(row.wish)]))))
     assert best.promise().words(best) in shown
     assert percent_taken(Fraction(1), census.preview(best).share) in shown
 
 
 def test_a_column_s_card_is_priced_like_the_table_it_becomes(census: dp.Table) -> None:
     """Before the table is added, from the same public facts and an unspent allowance."""
-    query, promise = declare_price._first(
+    query, promise = price._first(
         "mean", census.schema["age"], "replace", census.facts.about, Unit.rows(), dp.Budget("1", "1e-6")
     )
     asked = census.query("mean", column="age", epsilon="1")

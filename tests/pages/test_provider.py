@@ -11,9 +11,8 @@ import httpx2
 import pytest
 
 import dpengine as dp
-from ui.shell.provider import OpenID, refuse_other_issuer
-from ui.shell.served import Provider
-from ui.shell.way import Told
+from ui.auth.config import Provider
+from ui.auth.login import OpenID, Told, refuse_other_issuer
 
 CLAIMS: dict[str, Any] = {"iss": "https://id.example.org", "sub": "1", "name": "Ana", "email": "ana@example.org"}
 SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"

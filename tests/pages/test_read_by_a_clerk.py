@@ -10,8 +10,8 @@ import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.messages import written_day
 from dpengine.messages.language import speaking
-from ui.parts import card
-from ui.parts.counted import finding
+from ui.ask import answer
+from ui.parts.answer_notes import finding
 from ui.words.wording import headline, in_short, range_words
 
 WARDS = [f"ward {place}" for place in range(8)]
@@ -49,7 +49,7 @@ def test_what_was_cut_is_said_once_under_the_range() -> None:
         "nothing comes before the range"
     )
     assert "Of people with more than 5 rows the rest is left out: in truth there may be many more." in told
-    assert told.count("at most 5 rows") == 1 and card.sentence(bars).count("at most 5 rows") == 1
+    assert told.count("at most 5 rows") == 1 and answer.card_sentence(bars).count("at most 5 rows") == 1
     wait = answered("mean", 39.4, (35.1, 43.5), column="wait")
     assert "with more than 5 rows the rest is left out: over all rows it may differ." in finding(wait)
     assert "at most" not in finding(answered("histogram", BARS, RANGES, dp.Unit.rows(), column="sex")).lower()
@@ -83,7 +83,7 @@ def test_a_name_is_told_as_surely_as_it_is_known(epsilon: str, where: Any, told:
 
 
 def test_a_copied_sentence_has_a_day_as_people_write_it_and_what_was_cut() -> None:
-    told = card.sentence(answered("histogram", BARS, RANGES, column="sex"))
+    told = answer.card_sentence(answered("histogram", BARS, RANGES, column="sex"))
     assert "(Allowance, 16 November 2026, receipt abcdef01.)" in told and "there may be many more" in told
     with speaking("sl"):
         assert written_day("2026-02-03") == "3. februar 2026" and written_day("now") == "now"

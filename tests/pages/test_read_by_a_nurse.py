@@ -12,15 +12,16 @@ import dpengine as dp
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from dpengine.messages.language import speaking
-from ui.parts import card, preview
-from ui.parts.counted import finding
+from ui.ask import preview
+from ui.ask.answer import card_sentence
+from ui.parts.answer_notes import finding
 from ui.words.wording import headline, in_short
 
 
 @pytest.mark.parametrize("people", [False, True])
 def test_what_is_tapped_is_what_is_asked(visits: dp.Table, people: bool) -> None:
     tapped = visits.query("count", epsilon="0.1", where=WOMEN, people=people)
-    app = open_page("ask", **preview.link(visits, tapped))
+    app = open_page("ask", **preview.preview_link(visits, tapped))
     assert [toggle.value for toggle in app.toggle if "people" in str(toggle.key)] == [people]
 
 
@@ -80,7 +81,7 @@ def around(bars: dict[str, int]) -> dict[str, tuple[int, int]]:
 def test_a_bar_at_an_end_says_what_else_it_holds() -> None:
     late = answered("histogram", MONTHS, around(MONTHS), column=OF_MONTHS)
     assert "“December 2024” also holds everything after 2024-12-31" in plain(finding(late))
-    assert "also holds everything after" in card.sentence(late), "and in what is copied"
+    assert "also holds everything after" in card_sentence(late), "and in what is copied"
     early = MONTHS | {"2024-12": 500, "2024-01": 5_000}
     assert "everything before 2024-01-01" in finding(answered("count", early, around(early), by=OF_MONTHS))
     inside = MONTHS | {"2024-12": 500, "2024-06": 5_000}
@@ -104,7 +105,7 @@ def test_a_bar_at_an_end_is_never_named_as_the_most() -> None:
         "Between the ends of the range, most: May 2024, about 700 rows; December 2024 and everything later: about "
         "5,000 rows"
     )
-    assert headline(late) == in_short(late) == told and told in card.sentence(late)
+    assert headline(late) == in_short(late) == told and told in card_sentence(late)
     both = bars | {"2024-01": 4_990}
     assert "January 2024 and everything earlier: about" in headline(answered("count", both, around(both), by=OF_MONTHS))
     unsure = MONTHS | {"2024-05": 700, "2024-06": 690}

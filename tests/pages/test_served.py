@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import dpengine as dp
-from ui.shell import gate, room, served
+from ui.auth import config
+from ui.shell import gate, workshop_state
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -43,10 +44,10 @@ def written(folder: Path, text: str, mode: int = 0o600) -> Path:
 
 
 def test_what_it_says(tmp_path: Path) -> None:
-    told = served.read(written(tmp_path, GOOD))
+    told = config.read(written(tmp_path, GOOD))
     assert (told.address, told.hours, told.proxy) == ("https://data.example.org", 8, None)
     assert told.provider is not None and told.provider.scopes == "openid email profile"
-    told = served.read(written(tmp_path, HEAD + ADMINISTRATOR + PROXY))
+    told = config.read(written(tmp_path, HEAD + ADMINISTRATOR + PROXY))
     assert told.proxy is not None and told.provider is None
     assert told.proxy.believed(("10.1.0.77", 1)) and not told.proxy.believed(("10.2.0.1", 1))
 
@@ -54,9 +55,9 @@ def test_what_it_says(tmp_path: Path) -> None:
 def test_the_example_lacks_only_the_secrets(tmp_path: Path) -> None:
     text = (ROOT / "deploy" / "serve.example.toml").read_text(encoding="utf-8")
     with pytest.raises(dp.AllowanceError):
-        served.read(written(tmp_path, text))
+        config.read(written(tmp_path, text))
     filled = text.replace('cookie_secret = ""', f'cookie_secret = "{SECRET}"')
-    assert served.read(written(tmp_path, filled.replace('client_secret = ""', 'client_secret = "x"')))
+    assert config.read(written(tmp_path, filled.replace('client_secret = ""', 'client_secret = "x"')))
 
 
 WRONG = {
@@ -88,7 +89,7 @@ WRONG = {
 def test_what_is_wrong_is_one_sentence_without_a_secret(tmp_path: Path, code: str) -> None:
     for text in WRONG[code]:
         with pytest.raises(dp.AllowanceError) as refusal:
-            served.read(written(tmp_path, text))
+            config.read(written(tmp_path, text))
         assert refusal.value.code == code, text
         assert SECRET not in str(refusal.value) and "hush" not in str(refusal.value)
 
@@ -96,37 +97,37 @@ def test_what_is_wrong_is_one_sentence_without_a_secret(tmp_path: Path, code: st
 def test_others_must_not_read_it(tmp_path: Path) -> None:
     for mode in (0o640, 0o604, 0o644):
         with pytest.raises(dp.AllowanceError) as refusal:
-            served.read(written(tmp_path, GOOD, mode))
+            config.read(written(tmp_path, GOOD, mode))
         assert refusal.value.code == "serve.file_open"
     with pytest.raises(dp.AllowanceError) as refusal:
-        served.read(tmp_path / "none.toml")
+        config.read(tmp_path / "none.toml")
     assert refusal.value.code == "serve.file_missing"
 
 
 def test_what_does_not_go_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert served.configured() is None  # a laptop
-    monkeypatch.setenv(served.SERVE, str(written(tmp_path, GOOD)))
-    assert served.configured() is not None
+    assert config.configured() is None  # a laptop
+    monkeypatch.setenv(config.SERVE, str(written(tmp_path, GOOD)))
+    assert config.configured() is not None
     with monkeypatch.context() as patch:
         patch.setenv(gate.ORIGIN, "https://other.example.org")
         with pytest.raises(dp.AllowanceError, match=gate.ORIGIN):
-            served.configured()
+            config.configured()
         patch.setenv(gate.ORIGIN, "https://data.example.org/")
-        assert served.configured() is not None
+        assert config.configured() is not None
     with monkeypatch.context() as patch:
-        patch.setenv(room.CODE, "ABCD-2345")
+        patch.setenv(workshop_state.CODE, "ABCD-2345")
         with pytest.raises(dp.AllowanceError, match="workshop"):
-            served.configured()
+            config.configured()
     written(tmp_path, HEAD + ADMINISTRATOR + PROXY)
     with pytest.raises(dp.AllowanceError, match="FORWARDED_ALLOW_IPS"):  # uvicorn would believe X-Forwarded-For
-        served.configured()
-    monkeypatch.setenv(served.FORWARDED, "")
-    assert served.configured() is not None
+        config.configured()
+    monkeypatch.setenv(config.FORWARDED, "")
+    assert config.configured() is not None
 
 
 def test_the_server_does_not_start_on_a_wrong_file(tmp_path: Path) -> None:
     place = written(tmp_path, GOOD.replace("https://data", "http://data"))
-    env = {**os.environ, "ALLOWANCE_HOME": str(tmp_path / "var"), served.SERVE: str(place)}
+    env = {**os.environ, "ALLOWANCE_HOME": str(tmp_path / "var"), config.SERVE: str(place)}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port=0", "--server.headless=true"]
     ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=250, check=False)
     assert ended.returncode != 0 and "“origin” in the configuration" in ended.stderr

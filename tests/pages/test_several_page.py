@@ -20,9 +20,9 @@ from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.planning import whatif
 from dpengine.released import compare
+from ui.ask.answer import strips_html
 from ui.ledger import report
 from ui.parts import exports
-from ui.parts.answer import strips_html
 from ui.shell import state
 from ui.whatif.whatif_state import USUAL
 from ui.words.wording import headline, range_words

@@ -18,9 +18,9 @@ from dpengine.declared.unit import Unit
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.planning.opening import CLEAR, PART, room
-from ui.data import declare_care as care
-from ui.data import declare_change
-from ui.parts import missing
+from ui.data import change
+from ui.data import people as care
+from ui.parts import tables
 from ui.words import prices
 from ui.words.markup import unmarked
 
@@ -232,7 +232,7 @@ def test_a_released_number_is_planned_with_after_one_tap(clinic: dp.Table) -> No
 
 
 def test_columns_that_were_left_out_are_called_to_mind_once_after_the_first_answer(clinic: dp.Table) -> None:
-    missing._reminded.clear()
+    tables._reminded.clear()
     sentence = say("missing.told", many=1, columns="ward")
     assert sentence not in told(open_page("tables")) and sentence not in told(open_page("ask", table=clinic.name))
     clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
@@ -247,30 +247,30 @@ def test_columns_that_were_left_out_are_called_to_mind_once_after_the_first_answ
 
 
 def test_nobody_is_reminded_who_does_not_need_it(clinic: dp.Table) -> None:
-    missing._reminded.clear()
+    tables._reminded.clear()
     clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
     app = open_page("ask", table=clinic.name)
     next(button for button in app.button if button.key == "missing-no").click().run()
     assert not app.exception and say("missing.told", many=1, columns="ward") not in told(app)
-    assert missing.columns(clinic) == ["ward"]
+    assert tables.missing_columns(clinic) == ["ward"]
     clinic.ask(at_half(clinic, clinic.query("find_declarations", lists=["ward"], epsilon="1", delta="1e-8")))
-    assert missing.columns(clinic) == []  # it was bought
+    assert tables.missing_columns(clinic) == []  # it was bought
 
 
 # --- edits of a declaration
 
 
 def test_what_was_changed_on_a_description_survives_a_reload(clinic: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(declare_change, "visitor", lambda: "ana")
+    monkeypatch.setattr(change, "visitor", lambda: "ana")
     app = open_page("data", table=clinic.name, change="1")
     draft = app.session_state["changes"][clinic.name][1]
     draft.card("wait").upper = "300"
     again = open_page("data", table=clinic.name, change="1")
     assert again.session_state["changes"][clinic.name][1].card("wait").upper == "300"
-    monkeypatch.setattr(declare_change, "visitor", lambda: "bor")
+    monkeypatch.setattr(change, "visitor", lambda: "bor")
     other = open_page("data", table=clinic.name, change="1")
     assert other.session_state["changes"][clinic.name][1].card("wait").upper == "240"
-    monkeypatch.setattr(declare_change, "visitor", lambda: "ana")
+    monkeypatch.setattr(change, "visitor", lambda: "ana")
     next(button for button in again.button if button.key == "declare-leave").click().run()
     fresh = open_page("data", table=clinic.name, change="1")
     assert fresh.session_state["changes"][clinic.name][1].card("wait").upper == "240"  # given up

@@ -13,7 +13,7 @@ from helpers_page import open_page
 from plotly.basedatatypes import BaseFigure
 
 import dpengine as dp
-from ui.parts import fitting
+from ui.parts import answer_notes
 from ui.pictures.sketch import Sketch
 
 
@@ -51,7 +51,7 @@ def test_a_page_of_cards_makes_each_picture_once(home: dp.Workspace, monkeypatch
     monkeypatch.setattr(go, "Figure", counting("checked", go.Figure))
     monkeypatch.setattr(Sketch, "figure", counting("made", Sketch.figure))
     monkeypatch.setattr(dp.Table, "fits", counting("fits", dp.Table.fits))
-    fitting._known.cache_clear()
+    answer_notes._known.cache_clear()
     open_page("answers", table="many")
     assert done == {"made": 6, "fits": 1}
 

@@ -20,8 +20,9 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.released.synthetic import MadeTable
+from ui.ask.answer import card_sentence
 from ui.ledger import report
-from ui.parts import card, exports, history
+from ui.parts import exports, history
 
 pytestmark = pytest.mark.usefixtures("shared")
 
@@ -228,7 +229,7 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     assert "How three columns go together" in lost and "may be noise and not occur in your table" in lost
     answers = said(opened("answers", table="rows"))
     lost = f"Not kept: how {10 - len(pairs)} of 10 pairs of columns go together; how three columns go together"
-    assert lost in answers and lost in card.sentence(found)
+    assert lost in answers and lost in card_sentence(found)
     listed = [" × ".join(columns) for columns, _ in made.together()]
     assert len(listed) == len([part for part in made.look.marginals if len(part) > 1]) and names not in listed
     assert all(one in text for one in listed)

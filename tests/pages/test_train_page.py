@@ -26,9 +26,10 @@ from dpengine.core.printed import percent_left
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import say
 from dpengine.released import model_scripts
+from ui.ask.answer import card_sentence
 from ui.ledger import report
-from ui.parts import card, exports, history
-from ui.train import score_file, shapes_result, train_check, train_result, train_words
+from ui.parts import exports, history
+from ui.train import score_file, shapes_result, train_check, train_result
 from ui.words import figures
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -165,7 +166,7 @@ def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answ
     values = {ODD: 1.5, "town": "e", "born": "2000-01-05"}
     app = opened(table="rows", trained=answer.request_id, **{"with": json.dumps(values)})
     text = said(app)
-    assert train_words.headline(answer)[0] in text and "not what causes what" in text
+    assert train_result.headline(answer)[0] in text and "not what causes what" in text
     assert f"pay: about {figures.bare(model_of(answer).predict(values))}" in text
     assert "for every 0.2" in text or "for every 0.5" in text
     assert "Full figure: A model of pay from 3 columns" in text
@@ -178,7 +179,7 @@ def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answ
 
 def test_where_there_is_no_range_the_page_says_why(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     wide = replace(answer, interval=dict.fromkeys(answer.value, (-500.0, 500.0)))
-    assert {row[2] for row in train_words.rows(wide)} == {"anything"}, "wider than all there can be"
+    assert {row[2] for row in train_result.word_rows(wide)} == {"anything"}, "wider than all there can be"
     table = tables["secret"]
     found = table.ask(table.query("train_logistic", target="car", features=["pay"], epsilon="1", steps=2))
     text = said(opened(table="secret", trained=found.request_id))
@@ -405,7 +406,7 @@ def test_yes_or_no_is_bought_as_a_first_look_and_the_model_is_read_off_it(tables
     )
     entry = next(one for one in tables["secret"].history() if one.charge.request == request)
     assert history.answer_link(entry.charge) == f"train?table=secret&amp;shapes={request}&amp;target=car"
-    assert "always guessing “" in card.sentence(found) and "always guessing “" in history.outcome(entry)
+    assert "always guessing “" in card_sentence(found) and "always guessing “" in history.outcome(entry)
 
 
 def test_near_the_ends_of_a_chance_no_figure_is_told() -> None:

@@ -211,7 +211,7 @@ def test_if_only_some_are_honest_the_exact_delta_is_told_and_what_mends_it(space
     left, coin = trust_models.delta_of(query, ROWS // 2), trust_models.needed(query, ROWS // 2)
     assert left > query.delta and coin is not None
     assert f"With 1,250 honest people the shuffled pile keeps δ = {power_of_ten(left)}, not 10⁻⁶" in text
-    assert f"come up with chance {trust_more.coin(coin)} instead of {trust_more.coin(query.chance)}" in text
+    assert f"come up with chance {trust_more.coin_words(coin)} instead of {trust_more.coin_words(query.chance)}" in text
     assert "This is an assumption that you choose and nobody can check" in text
     page.select_slider[1].set_value("100").run()
     assert "With 2,500 honest people the shuffled pile keeps its promise" in said(page)

@@ -21,8 +21,8 @@ from dpengine.mechanisms.promises import Rank
 from dpengine.messages import plain
 from dpengine.messages.language import speaking
 from dpengine.messages.numbers import to_figures
+from ui.ask.answer import bars_alt, bars_table
 from ui.ledger.report import picture
-from ui.parts.answer import bars_alt, bars_table
 from ui.parts.exports import as_csv, safe
 from ui.words.figures import bare, pictured, rounded, rounded_range
 from ui.words.wording import axis, from_zero, headline, in_short, range_words

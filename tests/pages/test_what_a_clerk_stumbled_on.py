@@ -21,7 +21,8 @@ from dpengine.mechanisms.edges import near_end
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.noise.coins import SystemCoins
-from ui.parts import counted, spend
+from ui.ask import spend
+from ui.parts import answer_notes
 from ui.words.markup import unmarked
 
 MANY = dp.Budget("50", "1e-6")
@@ -111,7 +112,7 @@ def test_an_error_that_is_planned_for_one_row_a_person_says_so_where_there_may_b
         ("count", {"where": [["age", ">=", 18]]}, False),
     ):
         query = dp.catalogue[key].build(facts, {"epsilon": "0.5"} | given)
-        assert (told in counted.several_rows(query)) == falls, key
+        assert (told in answer_notes.several_rows(query)) == falls, key
 
 
 # --- checks

@@ -22,9 +22,9 @@ import dpengine as dp
 from demos import truth
 from dpengine.declared.facts import Facts
 from dpengine.workspace import Workspace
-from ui.shell import room, web
+from ui.shell import web, workshop_state
 from ui.shell.gate import ORIGIN
-from ui.shell.room import GONE, WAITING, Dot, Room, Snapshot
+from ui.shell.workshop_state import GONE, WAITING, Dot, Room, Snapshot
 from ui.workshop import invite, wall, wall_facts, wall_picture
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,14 +40,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A workshop of its own, with `here.who` at the browser."""
-    code = room.new_code()
+    code = workshop_state.new_code()
     found = SimpleNamespace(who=ANA, code=code, home=home)
     monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setenv(room.CODE, code)
-    monkeypatch.setenv(room.ADDRESS, "http://10.0.0.7:8501")
+    monkeypatch.setenv(workshop_state.CODE, code)
+    monkeypatch.setenv(workshop_state.ADDRESS, "http://10.0.0.7:8501")
     monkeypatch.setattr("ui.shell.state.browser", lambda: found.who)
-    monkeypatch.setattr("ui.shell.room.FRESH", 0.0)
-    found.room = room.here()
+    monkeypatch.setattr("ui.shell.workshop_state.FRESH", 0.0)
+    found.room = workshop_state.here()
     found.workspace = dp.open_workspace(home, samples_only=True)
     yield found
 
@@ -118,7 +118,7 @@ def test_no_page_of_a_workshop_takes_a_file(here: Any, page: str) -> None:
 
 def test_the_server_takes_none_either(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _status("/_stcore/upload_file/session/file") == 403
-    monkeypatch.delenv(room.CODE)
+    monkeypatch.delenv(workshop_state.CODE)
     assert _status("/_stcore/upload_file/session/file") == 200
 
 
@@ -189,7 +189,7 @@ def test_without_a_workshop_no_page_comes_near_it(tmp_path: Path, monkeypatch: p
     def bomb(*given: Any) -> Any:
         raise AssertionError("the truth was asked for")
 
-    monkeypatch.delenv(room.CODE, raising=False)
+    monkeypatch.delenv(workshop_state.CODE, raising=False)
     monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path / "var"))
     monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     for name in ("of", "statistic", "simulated", "_rows"):
@@ -251,7 +251,7 @@ def test_the_instructor_has_a_code_and_nobody_else_an_act(here: Any, monkeypatch
     assert compared[-1] and not any(compared[:-1]) and here.code not in str(dict(app.query_params))
     assert app.selectbox(key="wall-question").value == "smokers" and app.select_slider[0].value == "0.05"
     app.button(key="wall-pose").click().run()
-    assert here.room.posed == room.Posed(1, "smokers", "0.05") and "0 participants" in html(app)
+    assert here.room.posed == workshop_state.Posed(1, "smokers", "0.05") and "0 participants" in html(app)
     app.toggle[0].set_value(True).run()
     app.toggle[1].set_value(True).run()
     assert here.room.posed.truth and here.room.posed.simulated
@@ -309,7 +309,7 @@ def test_every_question_at_its_ends_has_a_picture_and_words(here: Any, question:
         for count in (1, 2, 30, 120):
             for shown in (False, True):
                 names = tuple(map(str, range(count)))
-                seen = Snapshot(1, 1, room.Posed(1, question, epsilon, shown), dots[:count], names, count, 3)
+                seen = Snapshot(1, 1, workshop_state.Posed(1, question, epsilon, shown), dots[:count], names, count, 3)
                 told = wall.everybody(seen, "0")
                 assert told.count('<i class="d') == count and ("truth" in told) == shown
                 assert not re.search(r"\bnan\b|\binf\b|None|[{}]", re.sub(r"<style>.*?</style>", "", told))
@@ -358,12 +358,12 @@ def test_thirty_viewers_cost_one_look() -> None:
 
 
 def test_the_invitation_says_where_and_keeps_the_code_out_of_the_address() -> None:
-    code = room.new_code()
+    code = workshop_state.new_code()
     told = invite.invitation("http://10.0.0.7:8501", code)
     assert "http://10.0.0.7:8501/wall" in told and code in told and "NOT PRIVATE" in told and "█" in told
-    plain = invite.invitation("http://10.0.0.7:8501", room.new_code())
+    plain = invite.invitation("http://10.0.0.7:8501", workshop_state.new_code())
     assert [line for line in told.splitlines() if "█" in line] == [line for line in plain.splitlines() if "█" in line]
-    assert code not in " ".join(invite.command("10.0.0.7", 8501)) and room.new_code() != code
+    assert code not in " ".join(invite.command("10.0.0.7", 8501)) and workshop_state.new_code() != code
     assert invite.free(invite.own_address(), 0)
 
 

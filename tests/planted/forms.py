@@ -19,7 +19,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.workspace import Workspace
 from tests.planted.registry import Planted
 from ui.data import presets
-from ui.data.preset_lists import LISTS
+from ui.data.presets import LISTS
 
 Tell = Callable[[Path], Any]
 

@@ -13,10 +13,10 @@ from dpengine.table import Table
 from tests.helpers_door import COUNT, PLENTY, AtDoor, at_door
 from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted
-from ui.door.app import Door
-from ui.door.figures import Counted
-from ui.door.request import Receive, Scope, Send
-from ui.door.visit import Visit
+from ui.api.app import Door
+from ui.api.http import Receive, Scope, Send
+from ui.api.metrics import Counted
+from ui.api.verbs import Visit
 
 
 def check_a_token_of_another_table_spends_nothing(kind: type[Door]) -> None:

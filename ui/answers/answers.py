@@ -1,19 +1,150 @@
 """All answers of a table, newest first: at a glance, and as cards, a page at a time. It reads the ledger alone, and
-costs nothing."""
+costs nothing.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.exports import ANSWER_COLUMNS, sentence_of
+from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
-from ui.answers import cards, glance, picked, take_away
-from ui.parts import first_look
-from ui.shell import frame, nav
+from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
+from ui.answers import picked
+from ui.ask import answer
+from ui.ledger import report
+from ui.ledger.ledger_view import now
+from ui.parts import answer_notes, exports, history, tables
+from ui.pictures import camera
+from ui.shell import frame, nav, scroll
 from ui.shell.state import workspace
-from ui.words import gloss
+from ui.words import gloss, model_words, prices
+
+# The whole account to print or to take away. Files are written when they are clicked, not before.
+
+File = tuple[str, str, str, Callable[[], str | bytes]]  # what it is, its name, its kind, how it is written
+
+
+def show_downloads(table: dp.Table) -> None:
+    with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
+        if st.button(say("answers.print"), key="answers-print"):
+            scroll.print_page()
+        for what, name, mime, write in files(table):
+            st.download_button(say(f"answers.take.{what}"), write, name, mime, key=f"answers-{what}", on_click="ignore")
+
+
+def files(table: dp.Table) -> list[File]:
+    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    csv = ("csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows()))
+    cells = f"answers-{name}.ipynb", "application/x-ipynb+json"
+    return [
+        ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())),
+        csv,
+        ("sheet", f"answers-{name}.xlsx", exports.SHEET, lambda: as_sheet(ANSWER_COLUMNS, table.answer_rows())),
+        ("notebook", *cells, lambda: notebook_text(table.account_lines())),
+        ("registry", registry_file_name(table.name), "application/yaml", lambda: _registry(table)),
+    ]
+
+
+def _registry(table: dp.Table) -> str:
+    so_far = table.released_so_far()
+    return "" if so_far is None else registry_text(table.facts, so_far)
+
+
+# One answer as a card: what it says, its picture, what it took; to pick, to copy, to take away.
+
+
+def show_cards(table: dp.Table, entry: dp.Entry) -> None:
+    key = f"answer-{entry.charge.seq}"
+    with st.container(key=f"card-{key}"):
+        aside = say("answers.took", share=prices.took(table, entry), at=history.when(entry.charge.at))
+        if (found := _answer(entry)) is None:
+            _without(entry, aside)
+            return
+        st.html(answer.card_words(found, aside=aside))
+        good = model_words.measured(found, table.checks()) if found.path is not None else ""
+        if good:
+            st.html(f"<p>{escape(good)}</p>")
+        if found.query.answer_kind in answer.READ_ON:
+            answer.read_on(found)
+        else:
+            short = entry.charge.hash[:8]
+            question = say("answer.of", sentence=found.sentence, table=entry.charge.table)
+            with camera.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
+                answer.picture(found, key)
+        picked.pick(table, entry, found)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            with st.popover(say("answers.copy"), key=f"copy-{key}"):
+                st.code(f"{answer.card_sentence(found)} {good}".strip(), language=None, wrap_lines=True)
+            st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
+        answer.receipt(found, key)
+
+
+def _answer(entry: dp.Entry) -> dp.Answer | None:
+    """Nothing where there is none, or where it is a session, which has a page of its own."""
+    if questions_of(entry.charge.claim) is not None:
+        return None
+    return workspace().answer_of(entry)
+
+
+def _without(entry: dp.Entry, aside: str) -> None:
+    """A session, a charge that is still being answered, or one that never was."""
+    charge = entry.charge
+    question = say("answer.of", sentence=sentence_of(charge), table=charge.table)
+    st.html(
+        f"<p class='question'>{escape(question)} <span class='took'>{escape(aside)}</span></p>"
+        f'<p class="headline">{escape(history.outcome(entry))}</p>'
+        f"<p>{history.receipt_link(history.answer_link(charge), charge.hash)}</p>"
+    )
+
+
+# Answers at a glance: a line each, with the figure, its range and what it took. It reads the ledger alone.
+
+FEWEST = 3  # fewer are seen anyway
+MOST = 30
+
+
+def show_glance(table: dp.Table) -> None:
+    """The newest, above the cards."""
+    entries = table.history(MOST)
+    if len(entries) < FEWEST:
+        return
+    lines = "".join(_line(table, entry) for entry in entries)
+    st.html(
+        f'{_GLANCE_STYLE}<h2>{escape(say("answers.glance", many=len(entries)))}</h2><ul class="glance">{lines}</ul>'
+    )
+
+
+def _line(table: dp.Table, entry: dp.Entry) -> str:
+    charge = entry.charge
+    took = say("answers.glance_took", share=prices.took(table, entry))
+    told = sentence_of(charge) if charge.table == table.name else f"{sentence_of(charge)} ({charge.table})"
+    return (
+        f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(told)}</a>'
+        f"<b>{escape(history.outcome(entry))}{answer_notes.fit_in_short_html(entry)}</b><span>{escape(took)}</span></li>"
+    )
+
+
+_GLANCE_STYLE = """<style>
+[data-testid="stHtml"] ul.glance { list-style: none; margin: 0 0 1rem 0; padding: 0;
+  border-top: 1px solid var(--line); }
+[data-testid="stHtml"] ul.glance li { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 4fr) auto;
+  gap: 0 1.2rem; align-items: baseline; margin: 0; padding: 0.3rem 0; border-bottom: 1px solid var(--line); }
+ul.glance a, ul.glance b { overflow-wrap: anywhere; }
+ul.glance b { font-weight: 600; }
+ul.glance em { display: block; font-style: normal; font-weight: 400; color: var(--take); }
+ul.glance span { color: var(--take); white-space: nowrap; }
+@media (max-width: 640px) {
+  [data-testid="stHtml"] ul.glance li { grid-template-columns: minmax(0, 1fr) auto; }
+  ul.glance a { grid-column: 1 / -1; }
+}
+</style>"""
+
 
 PER_PAGE = 8
 COLUMNS = 2
@@ -26,7 +157,7 @@ def show(table: dp.Table) -> None:
     if not asked:
         st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
         if not table.closed:
-            first_look.link(table)
+            tables.first_look_link(table)
             st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
         _elsewhere(table)
         return
@@ -37,11 +168,11 @@ def show(table: dp.Table) -> None:
     entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
     with slot:
         if page == 1:
-            glance.show(table)
+            show_glance(table)
         for start in range(0, len(entries), COLUMNS):
             for column, entry in zip(st.columns(COLUMNS), entries[start : start + COLUMNS], strict=False):
                 with column:
-                    cards.show(table, entry)
+                    show_cards(table, entry)
         if pages > 1:
             first = (page - 1) * PER_PAGE + 1
             told = say("answers.rows", first=first, last=first + len(entries) - 1, charges=asked)
@@ -65,7 +196,7 @@ def _title(table: dp.Table) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             frame.pick_table(table, "answers", width=240)
             if table.meter().charges:
-                take_away.show(table)
+                show_downloads(table)
 
 
 _STYLE = """<style>

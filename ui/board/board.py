@@ -14,16 +14,17 @@ from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import plain as plain_number
 from dpengine.messages import say
-from ui.board import board_gains, board_merge, board_result, board_state, board_words
+from ui.ask import spend
+from ui.board import board_merge, board_result, board_state
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import addressed, history, job, owner, spend
+from ui.parts import history, job, owner
 from ui.shell import frame
 from ui.words import prices
 
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("look") or _newest(table)
-    if request and addressed.became(table, request, Overview, "board_page.unknown", job.wait, board_result.show):
+    if request and job.became(table, request, Overview, "board_page.unknown", job.wait, board_result.show):
         _earlier(table, request)
         return
     st.html(
@@ -52,7 +53,7 @@ def _earlier(table: dp.Table, but: str = "") -> None:
 
 
 def _form(table: dp.Table) -> None:
-    given, arrived = addressed.given(table, PLACE, NAMES, lambda told: board_state.filled(table, told))
+    given, arrived = job.address_given(table, PLACE, NAMES, lambda told: board_state.filled(table, told))
     offered = board_state.offered(table)
     left, right = st.columns([5, 6], gap="medium")
     query = None
@@ -61,7 +62,7 @@ def _form(table: dp.Table) -> None:
         chosen = [name for name in offered if name not in now["without"]]
         crossed = [name for name in chosen if name not in table.schema.of_kind(dp.ItemSet)]
         now |= _together(crossed, given)
-        now |= board_merge.show(table, chosen, given)
+        now |= board_merge.show_merge(table, chosen, given)
         now |= _details(chosen, bool(now["every"]) or len(now["against"]) == MOST_AGAINST, given)
     with right, st.container(key="card-board"):
         try:
@@ -77,7 +78,7 @@ def _form(table: dp.Table) -> None:
             query = board_state.query_of(table, now)
         else:
             now["epsilon"] = st.session_state[f"{PLACE}-epsilon"]
-        addressed.remember(table, PLACE, now, arrived)
+        job.remember_address(table, PLACE, now, arrived)
         if query is not None:
             _buy(table, query)
         if refusal := st.session_state.pop("refusal", None):
@@ -85,7 +86,7 @@ def _form(table: dp.Table) -> None:
     if query is not None:
         with left:
             board_merge.gain(table, now, query)
-        board_gains.show(table, now, query)
+        board_merge.show_gains(table, now, query)
 
 
 def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict
         say("board_page.without"),
         offered,
         given["without"],
-        key=addressed.widget(PLACE, "without"),
+        key=job.addressed_widget(PLACE, "without"),
         placeholder=say("board_page.none"),
     )
     found: dict[str, Any] = {"without": without}
@@ -107,7 +108,7 @@ def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict
             say("board_page.coarse"),
             rough,
             [name for name in given["coarse"] if name in rough],
-            key=addressed.widget(PLACE, "coarse"),
+            key=job.addressed_widget(PLACE, "coarse"),
             help=say("board_page.coarse_help"),
             placeholder=say("board_page.none"),
         )
@@ -122,7 +123,7 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
     every = st.toggle(
         say("board_page.every"),
         bool(given.get("every")),
-        key=addressed.widget(PLACE, "every"),
+        key=job.addressed_widget(PLACE, "every"),
         help=say("board_page.every_help"),
         disabled=len(crossed) < 2,
     )
@@ -131,7 +132,7 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
         crossed,
         [name for name in given["against"] if name in crossed],
         max_selections=MOST_AGAINST,
-        key=addressed.widget(PLACE, "against"),
+        key=job.addressed_widget(PLACE, "against"),
         help=say("param.against.help"),
         placeholder=say("board_page.none"),
         disabled=every,
@@ -147,14 +148,14 @@ def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str
             say("param.weights.label"),
             chosen,
             [name for name in given["most"] if name in chosen],
-            key=addressed.widget(PLACE, "most"),
+            key=job.addressed_widget(PLACE, "most"),
             help=say("param.weights.help"),
             placeholder=say("board_page.none"),
         )
         three = st.toggle(
             say("param.three.label"),
             bool(given.get("three")),
-            key=addressed.widget(PLACE, "three"),
+            key=job.addressed_widget(PLACE, "three"),
             help=say("param.three.help"),
             disabled=not threes,
         )
@@ -165,7 +166,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
     price = table.preview(query, checked=True)
     frame.show_price(table, price, "_board")
     st.html(f"<p><b>{escape(worth(table, query, price))}</b></p>")
-    board_words.counted_as(query)
+    board_state.counted_as(query)
     if told := spend.least_html(table, table.opening(query)):
         st.html(told)
     if not price.useful:

@@ -26,7 +26,7 @@ from dpengine.messages.numbers import day, local
 from dpengine.released import look_groups
 from dpengine.released.look import Figure, Look
 from dpengine.released.look_fit import HeldBack
-from ui.parts import fitting
+from ui.parts import answer_notes
 from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
 
@@ -137,7 +137,7 @@ class Card:
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
     """All of them, what deviates most first. Where a check found a code for “unknown”, that stands in place of the
     average that it is in."""
-    made, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), fitting.fits(found)
+    made, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
     fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in made}
     coded = {column for column, fit in fits.items() if fit.codes and ordered(look, column)}
     return tuple(replace(card, aside=fits[card.column].reason()) if card.column in coded else card for card in made)

@@ -1,5 +1,6 @@
 """Values of a list put together before a first look is bought, with what that gains, one click away. The values are the
-declared ones; nothing is known of who has them."""
+declared ones; nothing is known of who has them.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +10,87 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import two_figures
+from dpengine.core.strict_json import canonical
+from dpengine.declared.grouped import base
 from dpengine.declared.merging import read_lookup
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import called, plain, say
-from ui.board import board_gains, board_state
+from ui.board import board_state
 from ui.board.board_state import PLACE
-from ui.parts import addressed
+from ui.parts import job
 from ui.shell import nav
 from ui.words.markup import unmarked
+
+# What would make a first look more exact at the same price, with its gain, one click away. From public facts.
+
+_OFFERED = 3
+
+
+def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
+    found = _gains(table, now, query)
+    if not found:
+        return
+    st.html(f"<h2>{escape(say('board_page.gains'))}</h2>")
+    for words, changed in found:
+        st.page_link(
+            nav.page("board"), label=unmarked(words), query_params=board_state.link(table, now | changed) | {"new": "1"}
+        )
+
+
+def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
+    """The columns with the most groups in fewer, or left out, and no column of interest: what helps, most first."""
+    sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
+    sizes |= {one.column: one.size for one in query.held if one.column}
+    longest = sorted(sizes, key=lambda name: -sizes[name])
+    able = board_state.can_be_coarser(table)
+    rough = [name for name in longest if name in able and name not in now["coarse"]]
+    options: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+    if rough:
+        options.append(("coarse", {"coarse": [*now["coarse"], *rough]}, {"columns": rough[:_OFFERED]}))
+    if len(longest) > 1:
+        name = longest[0]
+        told = {"without": [*now["without"], name], "against": [one for one in now["against"] if one != name]}
+        options.append(("without", told, {"column": name, "values": sizes[name]}))
+    if now["against"]:
+        options.append(("alone", {"against": [], "three": ""}, {"columns": list(now["against"])}))
+    if now.get("every"):
+        if now.get("three"):
+            options.append(("pairs", {"three": ""}, {}))
+        options.append(("not_every", {"every": "", "three": ""}, {}))
+    before = query.promise().amount
+    found = []
+    for code, changed, facts in options:
+        after = promised(table, query, now | changed)
+        if after is not None and after < before and two_figures(after) != two_figures(before):
+            words = say(f"board_page.gain.{code}", now=plain(before), then=plain(after), **facts)
+            found.append((after, words, changed))
+    return [(words, changed) for _, words, changed in sorted(found, key=lambda one: one[0])]
+
+
+def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
+    """How far off a bar may be with the form filled in like this; None where that is refused."""
+    return _amount(canonical([query.describe()["parameters"], _public(query), now]), table, now)
+
+
+def _public(query: Overview) -> list[Any]:
+    facts = query.facts
+    return [facts.table, facts.schema.as_json(), facts.about, facts.relation, facts.unit.as_json()]
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _amount(facts: str, _table: dp.Table, _now: dict[str, Any]) -> Any:
+    """How far off a bar may be with the form filled in like this; the key holds public facts only."""
+    try:
+        return board_state.query_of(_table, _now).promise().amount
+    except dp.AllowanceError:
+        return None
+
 
 _PICKED = f"{PLACE}-picked"
 
 
-def show(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str, Any]:
+def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """What is together now, and a place to choose more; what would be gained is told by `gain`."""
     able = [name for name in board_state.can_be_merged(table) if name in chosen]
     merged = {name: groups for name, groups in (given.get("merged") or {}).items() if name in able}
@@ -29,18 +98,18 @@ def show(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str,
     if not able:
         return {"merged": {}}
     with st.expander(say("board_page.merge"), expanded=bool(merged)):
-        column = st.selectbox(say("board_page.column"), able, key=addressed.widget(PLACE, "merge-column"))
+        column = st.selectbox(say("board_page.column"), able, key=job.addressed_widget(PLACE, "merge-column"))
         groups = merged.get(column, [])
         taken = {value for _, values in groups for value in values}
         free = [label for label in table.schema.category(str(column)).labels if label not in taken]
         values = st.multiselect(
             say("board_page.merge_values"),
             free,
-            key=addressed.widget(PLACE, f"merge-values-{column}"),
+            key=job.addressed_widget(PLACE, f"merge-values-{column}"),
             format_func=called,
             placeholder=say("board_page.none"),
         )
-        name = st.text_input(say("board_page.merge_name"), key=addressed.widget(PLACE, f"merge-name-{column}"))
+        name = st.text_input(say("board_page.merge_name"), key=job.addressed_widget(PLACE, f"merge-name-{column}"))
         if len(values) > 1:
             st.session_state[_PICKED] = (str(column), [*groups, [name, values]])
         _looked_up(table, str(column))
@@ -51,7 +120,7 @@ def _looked_up(table: dp.Table, column: str) -> None:
     """All groups at once from a public list that somebody pastes: districts and their regions."""
     pasted = st.text_area(
         say("board_page.lookup", column=unmarked(column)),
-        key=addressed.widget(PLACE, f"lookup-{column}"),
+        key=job.addressed_widget(PLACE, f"lookup-{column}"),
         help=say("board_page.lookup_help"),
         height=120,
     )
@@ -73,7 +142,7 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     if picked := st.session_state.pop(_PICKED, None):
         column, groups = picked
         changed = now | {"merged": now["merged"] | {column: groups}}
-        after = board_gains.promised(table, query, changed)
+        after = promised(table, query, changed)
         if after is None:
             st.html(f'<p class="warn">{escape(_refusal(table, changed))}</p>')
         else:

@@ -6,9 +6,12 @@ stands in the address.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
+from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import streamlit as st
@@ -16,25 +19,319 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import chance
 from dpengine.messages import say
-from dpengine.released.look import Look
+from dpengine.messages.numbers import local
+from dpengine.released import look_groups
+from dpengine.released.files import as_sheet
+from dpengine.released.look import Figure, Look
+from dpengine.released.look_fit import HeldBack
+from dpengine.released.look_groups import Apart
 from dpengine.released.shapes import predictable
-from ui.board import (
-    board_figures,
-    board_full,
-    board_matrix,
-    board_pairs,
-    board_price,
-    board_take,
-    board_words,
-)
+from ui.ask import answer as answers
+from ui.ask import preview, spend
+from ui.board import board_figures, board_state
 from ui.board.board_figures import Bar, Card, Picked
-from ui.parts import answer as answers
-from ui.parts import fitting
-from ui.pictures import named_bars
-from ui.shell import nav, steer
-from ui.shell.state import workspace
+from ui.parts import answer_notes, exports
+from ui.pictures import camera, charts, many, named_bars
+from ui.shell import nav, scroll
+from ui.shell.state import held, workspace
 from ui.words import prices
+from ui.words.figures import bare, rounded
 from ui.words.markup import unmarked
+
+# One column of the board in full: a picture to take as a PNG, and all its figures.
+
+
+def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
+    st.html(f"<h2>{escape(say('board_page.full'))}</h2>")
+    now = st.query_params.get("of", "")
+    turn = now if now in look.columns else ""
+    column = st.selectbox(
+        say("board_page.column"),
+        ["", *look.columns],
+        look.columns.index(turn) + 1 if turn else 0,
+        format_func=lambda name: name or say("board_page.none"),
+        key=f"board-of-{turn}",
+        on_change=_full_chosen,
+        args=(f"board-of-{turn}",),
+        width=320,
+    )
+    if not column:
+        return
+    if sets := column in look.query.items:
+        if picked.by:
+            st.html(f'<p class="muted">{escape(say("board_page.sets_everyone"))}</p>')
+        picked = Picked(shares=picked.shares)
+    if (note := board_figures.note_of(look, str(column), picked)) in ("untold", "large"):
+        st.html(f'<p class="warn">{escape(say(f"board_page.{note}"))}</p>')
+        return
+    bars = board_figures.bars_of(look, str(column), picked)
+    short = found.receipt["charge"]["hash"][:8]
+    title = say("chart.percent") if picked.shares else say("chart.people" if sets else f"chart.{look.query.counted}")
+    group = "".join(f" · {name}: {label}" for name, label in picked.of(str(column)).items())
+    source = say(
+        "answers.picture", question=f"{found.sentence}, {found.receipt['table']}: {column}{group}", receipt=short
+    )
+    values = {bar.name: bar.value for bar in bars}
+    ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
+    alt = "; ".join(f"{bar.name}: {bar.told}" for bar in bars[:60])
+    with st.container(key="card-board-full"), camera.takes(f"first-look-{short}", source):
+        charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint])
+    if not ranges:
+        st.html(f'<p class="warn">{escape(say("board_page.estimated"))}</p>')
+    with st.expander(say("answer.figures")):
+        page = [bars[int(at)] for at in many.page(map(str, range(len(bars))), "board-figures")]
+        st.html(_table(page, picked.shares) + answers.not_adding())
+
+
+def _full_chosen(key: str) -> None:
+    if not held(key):
+        return
+    if st.session_state[key]:
+        st.query_params["of"] = st.session_state[key]
+    else:
+        st.query_params.pop("of", None)
+
+
+def _table(bars: list[Bar], shares: bool) -> str:
+    titles = ("answer.column.label", "answer.column.value", "answer.column.range")
+    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(one))}</th>' for at, one in enumerate(titles))
+    sign, body = " %" if shares else "", ""
+    for bar in bars:
+        told = bare(bar.value) if bar.low is None or bar.high is None else rounded(bar.value, bar.low, bar.high)
+        cells = (told + sign, bar.range or say("board_page.no_promise"))
+        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
+        body += f"<tr><td>{escape(bar.name)}</td>{numbers}</tr>"
+    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+
+
+# What goes together: each column against the columns of interest, as far as the ranges tell.
+
+_NARROW = 2  # percentage points
+_ORDER = (look_groups.CLEAR, look_groups.PERHAPS, look_groups.UNKNOWN, look_groups.ESTIMATED)
+
+
+def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
+    against = look.query.against
+    if not against or len(look.cells) < 2:
+        return
+    names = [name for name in look.cells if list(against) != [name]]
+    told = _all_pairs(found.receipt["charge"]["hash"], look)
+    names.sort(key=lambda name: min(_ORDER.index(one.state) for one in told[name].values()))
+    shown = [name for name in names if any(one.most is not None for one in told[name].values())]
+    head = "".join(f"<th>{escape(say('board_page.with', column=name))}</th>" for name in against)
+    rows = "".join(_row(table, found, look, name, told[name]) for name in shown)
+    matrix = (
+        f'<div class="scroll" tabindex="0"><table class="plain pairs"><tr><th>{escape(say("board_page.column"))}</th>'
+        f"{head}</tr>{rows}</table></div>"
+    )
+    rest = [name for name in names if name not in shown]
+    hidden = say("board_page.rest_unknown", columns=rest, against=list(against)) if rest else ""
+    st.html(
+        f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
+        + (matrix if shown else "")
+        + (f"<p>{_pill(look_groups.UNKNOWN)} {escape(hidden)}</p>" if rest else "")
+    )
+
+
+@st.cache_resource(max_entries=50, show_spinner=False)
+def _all_pairs(charge: str, _look: Look) -> dict[str, dict[str, Apart]]:
+    """Worked out once for all visitors: it is what was paid for, and nothing changes it."""
+    against = _look.query.against
+    return {
+        name: {other: look_groups.together(_look, name, other) for other in against if other != name}
+        for name in _look.cells
+        if list(against) != [name]
+    }
+
+
+def _pill(state: str) -> str:
+    return f'<span class="state {state}">{escape(say(f"board_page.state.{state}"))}</span>'
+
+
+def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: dict[str, Apart]) -> str:
+    cells = ""
+    for other in look.query.against:
+        if other == name:
+            cells += "<td></td>"
+            continue
+        told = with_each[other]
+        cells += f"<td>{_pill(told.state)} {shows(table, found, look, name, other, told)}</td>"
+    return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
+
+
+def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, told: Apart) -> str:
+    """Where it shows most; a link to the board of that group."""
+    if told.most is None or told.least is None:
+        return ""
+    groups = dict(zip(look.query.cell_labels[look.place(name)], look.query.cell_names(look.place(name)), strict=True))
+    values = dict(zip(look.query.cell_labels[look.place(other)], look.query.cell_names(look.place(other)), strict=True))
+    most, least = (
+        say("board_page.share_of", share=_figure(one), group=groups[one.label]) for one in (told.most, told.least)
+    )
+    where = {"look": found.request_id, "by": name, "group": told.most.label}
+    link = f'<a href="{nav.address("board", table.name, **where)}" target="_self">{escape(say("board_page.look"))}</a>'
+    return f"{escape(say('board_page.shows', value=values[told.value], most=most, least=least))} {link}"
+
+
+def _figure(one: Figure) -> str:
+    """In whole percents, or in tenths where they are known; the range is rounded outwards."""
+    low, high = 100 * (one.low or 0.0), 100 * (1.0 if one.high is None else one.high)
+    grain = 1 if high - low >= _NARROW else 10
+    ends = math.floor(low * grain) / grain, math.ceil(high * grain) / grain
+    first, middle, last = (local(f"{end:.{grain // 10}f}") for end in (ends[0], 100 * one.value, ends[1]))
+    return f"{middle} % ({first}–{last})"
+
+
+# What goes together where all pairs were bought, or some that a question chose: every two columns in a matrix, and the
+# clearest pairs in words.
+
+_CLEAREST = 8  # pairs told in words
+_SIGNS = {look_groups.CLEAR: "●", look_groups.PERHAPS: "◐", look_groups.UNKNOWN: "·"}
+
+
+def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
+    if look.query.against or not look.paired:
+        return
+    told = _all_cells(found.receipt["charge"]["hash"], look)
+    legend = " ".join(f"{sign} {say(f'board_page.state.{state}')}" for state, sign in _SIGNS.items())
+    told_pairs = sum(len(part) == 2 for part in look.marginals)
+    some = say("board_page.together_some", pairs=told_pairs, all=len(told)) if told_pairs < len(told) else ""
+    names = look.cells
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names[1:])
+    rows = ""
+    for at, name in enumerate(names[:-1]):
+        cells = "".join(_cell(table, found, name, other, told[name, other]) for other in names[at + 1 :])
+        rows += f'<tr><th scope="row">{escape(name)}</th>{"<td></td>" * at}{cells}</tr>'
+    clear = sorted((pair for pair in told if told[pair].state == look_groups.CLEAR), key=lambda pair: -_gap(told[pair]))
+    words = ""
+    for one, other in clear[:_CLEAREST]:
+        shown = shows(table, found, look, one, other, told[one, other])
+        words += f"<li><b>{escape(one)} · {escape(other)}</b> {shown}</li>"
+    st.html(
+        f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
+        + (f'<p class="muted">{escape(some)}</p>' if some else "")
+        + f'<p class="muted">{escape(legend)}</p>'
+        f'<div class="scroll" tabindex="0"><table class="plain matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
+        + (f"<ul>{words}</ul>" if words else "")
+    )
+
+
+@st.cache_resource(max_entries=20, show_spinner=False)
+def _all_cells(charge: str, _look: Look) -> dict[tuple[str, str], Apart]:
+    """Worked out once for all visitors: it is what was paid for, and nothing changes it."""
+    return {pair: look_groups.together(_look, *pair) for pair in combinations(_look.cells, 2)}
+
+
+def _gap(told: Apart) -> float:
+    """How far apart two groups are for certain."""
+    return (told.most.low or 0.0) - (told.least.high or 0.0) if told.most and told.least else 0.0
+
+
+def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, told: Apart) -> str:
+    if told.state == look_groups.ESTIMATED:
+        return "<td></td>"
+    words = f"{name}, {other}: {say(f'board_page.state.{told.state}')}"
+    sign = f'<span class="state {told.state}" title="{escape(words)}">{_SIGNS.get(told.state, "")}</span>'
+    if told.most is None:
+        return f"<td>{sign}</td>"
+    where = {"look": found.request_id, "by": name, "group": told.most.label}
+    link = nav.address("board", table.name, **where)
+    return f'<td><a href="{link}" target="_self" aria-label="{escape(words)}">{sign}</a></td>'
+
+
+# Pairs of columns that were not bought: that they are estimated, how such estimates did where it is known, and what
+# buying them would take.
+
+
+def held_back(tried: HeldBack) -> str:
+    """How estimates did on what was left out."""
+    return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
+
+
+def two(tried: HeldBack | None) -> None:
+    """Of two groups at once, where these three columns were not bought together."""
+    told = say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else "")
+    st.html(f'<p class="warn">{escape(told)}</p>')
+
+
+def show_price(table: dp.Table, look: Look, by: str) -> None:
+    """Pictures that are only estimated."""
+    told = say("board_page.not_bought", column=by)
+    if (tried := look.held_back) is not None:
+        told += " " + held_back(tried)
+    st.html(f'<p class="warn">{escape(told)}</p>')
+    _pairs(table, look, by)
+
+
+def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
+    """Where the group is known in some columns only: the others have no picture."""
+    st.html(
+        f'<p role="status">{escape(say("board_page.some_bought", column=by, group=called, others=list(known)))}</p>'
+    )
+    _pairs(table, look, by)
+
+
+def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
+    """Where nothing is known of the group in the `others`: one message, then single questions, then all pairs."""
+    told = say("board_page.nothing_bought", column=picked.by, group=called)
+    st.html(f'<p role="status">{escape(told)}</p>')
+    if table.closed:
+        return
+    asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
+    found = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
+    priced = [(table.preview(one).share, one) for one in found]
+    for share, query in sorted(priced, key=itemgetter(0)):
+        label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
+        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
+    _pairs(table, look, picked.by)
+
+
+def _pairs(table: dp.Table, look: Look, by: str) -> None:
+    """What all pairs with a column would take."""
+    if table.closed or by not in board_state.offered(table):
+        return
+    now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
+    try:
+        (share,) = table.prices([query := board_state.query_of(table, now)])
+        if share is None and (less := table.opening(query)) is not None:
+            now["epsilon"] = spend.opens_at(less)
+            (share,) = table.prices([board_state.query_of(table, now)])
+    except dp.AllowanceError:
+        return
+    if share is not None:
+        label = say("board_page.buy_pairs", column=by, share=prices.takes(table, share))
+        st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))
+
+
+# A first look to take away: every measured figure as a file. Written when it is clicked, not before.
+
+
+def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
+    name = f"first-look-{found.receipt['charge']['hash'][:8]}"
+    with st.popover(say("answers.take_away"), key="board-take"):
+        st.download_button(
+            say("receipt.csv"),
+            lambda: exports.as_csv(*download_rows(look)),
+            f"{name}.csv",
+            "text/csv",
+            key="board-csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            say("receipt.sheet"),
+            lambda: as_sheet(*download_rows(look)),
+            f"{name}.xlsx",
+            exports.SHEET,
+            key="board-sheet",
+            on_click="ignore",
+        )
+
+
+def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
+    """Every measured bar and pair, a figure a row."""
+    frame = look.to_frame()
+    return list(frame.columns), frame.to_numpy().tolist()
+
 
 PER_PAGE = 12
 ACROSS = 3
@@ -52,10 +349,10 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
     if not table.practice:  # what a first look also tells: do the columns fit what was declared?
-        st.html(f"{fitting.between(found, linked=True)}{fitting.html(found, linked=True)}")
+        st.html(f"{answer_notes.headline_notes(found, linked=True)}{answer_notes.fit_notes(found, linked=True)}")
     picked = _controls(table, found, look)
     if st.session_state.pop(_TOP, False):  # the bar may have been far below, and the cards have another order now
-        steer.top()
+        scroll.top()
     made = board_figures.cards(found, look, picked)
     _told(table, found, look, picked, made)
     made = tuple(card for card in made if card.note != "untold")  # said once, with what would tell it
@@ -66,17 +363,17 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     with slot:
         _grid(look, made[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
     if scarce:
-        names = board_words.some([card.column for card in scarce])
+        names = board_state.some_names([card.column for card in scarce])
         with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
             st.html(f'<p class="muted">{escape(say("board_page.scarce_means"))}</p>')
             _grid(look, scarce, picked)
-    board_pairs.show(table, found, look)
-    board_matrix.show(table, found, look)
-    board_full.show(found, look, picked)
+    show_pairs(table, found, look)
+    show_matrix(table, found, look)
+    show_full(found, look, picked)
     if predictable(look):
         where = {"table": table.name, "shapes": found.request_id}
         st.page_link(nav.page("train"), label=say("shapes_page.from_board"), query_params=where)
-    board_words.counted_as(found.query)
+    board_state.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
 
@@ -138,7 +435,7 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
             on_change=_chosen,
             args=("as", f"board-as-{turn}"),
         )
-        board_take.show(table, found, look)
+        show_downloads(table, found, look)
     return Picked(by, group, shares, also, second)
 
 
@@ -195,12 +492,12 @@ def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: S
     notes = {card.note for card in made}
     known = [card.column for card in made if card.note == "" and card.column != picked.by]
     if "untold" in notes and known:
-        board_price.some(table, look, picked.by, _called(look, picked.by, picked.group), known)
+        some(table, look, picked.by, _called(look, picked.by, picked.group), known)
         return
     if "untold" in notes:
         everyone = board_figures.cards(found, look, Picked())  # what shows most first
         others = [card.column for card in everyone if card.column != picked.by][:OFFERED]
-        board_price.alone(table, look, picked, _called(look, picked.by, picked.group), others)
+        alone(table, look, picked, _called(look, picked.by, picked.group), others)
         return
     if not picked.by:
         told = say("board_page.showing_all" if look.paired else "board_page.showing_alone", columns=len(made))
@@ -211,9 +508,9 @@ def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: S
             told = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
     st.html(f'<p class="muted" role="status">{escape(told)}</p>')
     if picked.also and "estimated" in notes:
-        board_price.two(board_figures.tried(found, look, picked))
+        two(board_figures.tried(found, look, picked))
     elif "estimated" in notes:
-        board_price.show(table, look, picked.by)
+        show_price(table, look, picked.by)
 
 
 def _called(look: Look, column: str, group: str) -> str:

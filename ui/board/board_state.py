@@ -1,10 +1,14 @@
 """The form of a first look, as the address holds it: what is left out, what is of interest, what is told in fewer
-groups, what matters most."""
+groups, what matters most.
+"""
 
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any, TypeGuard
+
+import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import text_of
@@ -12,7 +16,29 @@ from dpengine.declared.grouped import MERGED, Grouped, base, ref_json
 from dpengine.declared.merging import MOST_MERGED, read_merged
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, coarser, readable, tellable
-from ui.parts import addressed
+from dpengine.messages import say
+from ui.parts import answer_notes, job
+
+# Words that the form and the board share.
+
+_SHORT = 300  # signs
+_NAMED = 8
+
+
+def some_names(names: list[str]) -> str:
+    """The first of them."""
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+def counted_as(query: dp.Query) -> None:
+    """What is counted as something else; of very many columns behind a line of its own."""
+    told = answer_notes.cut_words(query)
+    if len(told) <= _SHORT:
+        st.html(answer_notes.cut_note(query))
+        return
+    with st.expander(say("board_page.counted")):
+        st.html(f'<p class="muted">{escape(told)}</p>')
+
 
 PLACE = "board"
 NAMES = ("without", "against", "every", "coarse", "merged", "most", "three", "epsilon")
@@ -37,7 +63,7 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     known = offered(table)
 
     def names(of: str) -> list[str]:
-        wanted = addressed.read(arriving.get(of))
+        wanted = job.read_address(arriving.get(of))
         found = wanted if isinstance(wanted, list) else []
         return [name for name in known if name in found]
 
@@ -46,7 +72,7 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
         given["without"] = known[MOST_COLUMNS:]
     given["every"] = "1" if arriving.get("every") == "1" else ""
     given["against"] = [] if given["every"] else given["against"][:MOST_AGAINST]
-    given["merged"] = _merged(table, addressed.read(arriving.get("merged")))
+    given["merged"] = _merged(table, job.read_address(arriving.get("merged")))
     return given | {"three": "1" if arriving.get("three") == "1" else ""}
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable
-from html import escape
+from fractions import Fraction
+from html import escape, unescape
 from typing import Any
 
 import streamlit as st
@@ -12,14 +15,223 @@ import streamlit as st
 import dpengine as dp
 from demos.neighbours import ANA, SCHEMA, Example, Table, settings
 from demos.twins import twins
+from demos.views import View
+from dpengine.audit.columns import ColumnAudit, audited_column
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.facts import named_columns
 from dpengine.declared.schema import Category, ItemSet
+from dpengine.mechanisms.publish.of_rows import OfRows, way_key
 from dpengine.messages import plain, say
-from ui.check import audit_chart, audit_state, audit_words, own_column
-from ui.check.audit_state import CARE, CHOICES, MOST, Drawn, Prepared
-from ui.parts import exports
-from ui.shell import frame
+from dpengine.messages.numbers import local
+from ui.check import audit_chart, audit_state
+from ui.check.audit_state import CARE, CHOICES, MOST, Drawn, Prepared, evidence
+from ui.parts import exports, job
+from ui.shell import frame, nav
 from ui.words import gloss
+
+# What the audit page says of a check: bounds from below are rounded down, claims are rounded up.
+
+TABLES = ("A", "B")
+
+
+def two(value: float | Fraction, up: bool | None = None) -> str:
+    """Two decimals, to the nearest or to one side; a float's own last digits are not a reason to go one further."""
+    scaled = float(value) * 100
+    whole = (
+        round(scaled)
+        if up is None or abs(scaled - round(scaled)) < 1e-6
+        else (math.ceil(scaled) if up else math.floor(scaled))
+    )
+    return local(f"{whole / 100:,.2f}")
+
+
+def times(ratio: float, up: bool | None = None) -> str:
+    """How many times as likely, in three figures at most."""
+    if ratio >= 1e6:
+        return say("check.million")
+    if ratio < 10:
+        return two(ratio, up)
+    grain = 10 ** max(0, math.floor(math.log10(ratio)) - 1)
+    whole = ratio / grain
+    return plain((round(whole) if up is None else math.ceil(whole) if up else math.floor(whole)) * grain)
+
+
+def labels(view: View) -> list[str]:
+    """The names of the cells along the axis."""
+    if view.kind == "digits":
+        return [say(f"check.digits.{cell.label}") for cell in view.cells]
+    return [_level(cell.evidence) if view.kind == "evidence" else cell.label for cell in view.cells]
+
+
+def _level(weight: float) -> str:
+    table = TABLES[0] if weight > 0 else TABLES[1]
+    if math.isinf(weight):
+        return say("check.level.sure", table=table)
+    if abs(weight) < 0.005:
+        return say("check.level.neither")
+    odds = math.exp(abs(weight))
+    told = f"{odds:.2f}" if odds < 2 else f"{odds:.1f}" if odds < 20 else f"{odds:,.0f}"
+    return say("check.level.odds", table=table, odds=local(told))
+
+
+def found_words(ready: Prepared, kept: Drawn) -> str:
+    """Where the privacy is spent, as one sentence (HTML)."""
+    view, claim = ready.view, ready.claim
+    first, cells = view.worst(claim)
+    likely, unlikely = (0, 1) if first else (1, 0)
+    facts = {
+        "event": escape(_event(view, cells, TABLES[likely])),
+        "likely": TABLES[likely],
+        "unlikely": TABLES[unlikely],
+        "most": times(claim.times, up=True),
+        "but": escape(say("check.but", delta=percent(claim.delta))) if claim.delta else "",
+    }
+    if not view.known:
+        often, seldom = kept.share(likely, cells), kept.share(unlikely, cells)
+        rare = percent(seldom) if seldom else say("check.never")
+        return say("check.found_drawn", often=percent(often), seldom=rare, **facts)
+    pairs = [(view.cells[at].one or 0.0, view.cells[at].other or 0.0) for at in cells]
+    often, seldom = (math.fsum(pair[side] for pair in pairs) for side in (likely, unlikely))
+    if not seldom:
+        return say("check.found_sure", often=percent(often), **facts)
+    return say("check.found", often=percent(often), seldom=percent(seldom), times=times(often / seldom), **facts)
+
+
+def _event(view: View, cells: tuple[int, ...], table: str) -> str:
+    chosen = [view.cells[at] for at in cells]
+    if view.kind == "digits":
+        return say("check.event.digits", table=table)
+    if view.kind == "names":
+        return say(
+            "check.event.names",
+            names=say("check.event.or").join(say("words.quoted", text=cell.label) for cell in chosen),
+        )
+    if view.kind == "evidence":
+        sure = all(math.isinf(cell.evidence) for cell in chosen)
+        return say("check.event.sure" if sure else "check.event.evidence", table=table)
+    low, high = chosen[0].first, chosen[-1].last
+    facts = {"what": say(f"check.what.{view.kind}", bar=view.bar), "low": _signed(low or 0), "high": _signed(high or 0)}
+    return say(f"check.event.{'from' if high is None else 'to' if low is None else 'between'}", **facts)
+
+
+def axis(view: View) -> str:
+    return say(f"check.axis.{view.kind}", bar=view.bar)
+
+
+def _signed(number: int) -> str:
+    return plain(number).replace("-", "−")
+
+
+def bare(html: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+def gauge(ready: Prepared, kept: Drawn) -> list[tuple[str, str]]:
+    """The three figures of the gauge, each with its kind (HTML)."""
+    claim, proof = ready.claim, float(evidence(ready, kept).epsilon)
+    delta = say("check.gauge.delta", delta=power_of_ten(claim.delta)) if claim.delta else ""
+    facts = {"times": times(claim.times, up=True), "epsilon": two(claim.epsilon, up=True), "delta": delta}
+    lines = [("promised", say("check.gauge.promised", **facts))]
+    if ready.loss is not None and math.isinf(ready.loss):
+        lines.append(("exact", say("check.gauge.exact_none")))
+    elif ready.loss is not None:
+        lines.append(("exact", say("check.gauge.exact", times=times(math.exp(ready.loss)), epsilon=two(ready.loss))))
+    told = {"times": times(math.exp(proof), up=False), "epsilon": two(proof, up=False), "draws": 2 * kept.many}
+    line = say("check.gauge.proven" if proof >= 0.01 else "check.gauge.nothing", **told)
+    lines.append(("over" if proof > claim.epsilon else "fine", line))
+    return lines
+
+
+def verdict_words(ready: Prepared, kept: Drawn, twin: str) -> str:
+    """What the draws show; they never prove that a promise is kept."""
+    over = evidence(ready, kept).epsilon > ready.claim.epsilon
+    if not twin:
+        return say("check.verdict.alarm" if over else "check.verdict.built")
+    code = "caught" if over else "exact" if ready.loss is not None else "open"
+    return f"{say(f'check.verdict.{code}')} {say(f'check.gave.{twin}')}"
+
+
+def details(example: Example, ready: Prepared, twin: str) -> list[str]:
+    query, claim = ready.subject.query, ready.claim
+    relation = say(f"check.details.relation.{example.relation}")
+    lines = [
+        say("check.details.asked", sentence=query.sentence()),
+        say("check.details.theorem", theorem=query.theorem),
+        say("check.details.claim", relation=relation),
+    ]
+    if twin:
+        lines.append(say("check.details.twin"))
+    if ready.view.kind == "evidence":
+        lines.append(say("check.details.evidence"))
+    if query.noise == "gaussian":
+        lines.append(say("check.details.gaussian", delta=power_of_ten(claim.delta)))
+    return [*lines, say("check.details.draws")]
+
+
+# A declared column of one's own table, audited from its declaration: what publishing it would lose, exactly.
+
+DELTAS = ("0", "1e-6", "0.01", "0.1")
+
+
+def show_own_column(table: dp.Table, epsilon: str) -> None:
+    st.html(f'<h2>{escape(say("check.own"))}</h2><p class="muted">{escape(say("check.own_lead"))}</p>')
+    frame.pick_table(table, "check")
+    left, right = st.columns([1, 1])
+    with left:
+        names = list(table.schema.columns)
+        name = str(st.selectbox(say("check.own_column"), names, key=f"check-own-{table.name}", width=320))
+    with right:
+        delta = str(
+            st.segmented_control(
+                say("check.own_delta"),
+                DELTAS,
+                default=DELTAS[0],
+                required=True,
+                key="check-own-delta",
+                format_func=lambda one: power_of_ten(Fraction(one)),
+            )
+        )
+    try:
+        query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
+    except dp.AllowanceError as refusal:
+        job.hint(str(refusal))
+        return
+    assert isinstance(query, OfRows)
+    found = audited_column(query, name)
+    st.html(_told(found, name, epsilon, delta))
+    st.page_link(
+        nav.page("publish"),
+        label=say("check.own_publish"),
+        query_params={"table": table.name, "columns": json.dumps([name], ensure_ascii=False), "epsilon": epsilon},
+    )
+
+
+def _told(found: ColumnAudit, name: str, epsilon: str, delta: str) -> str:
+    """The exact loss over all one-row tables, and why these decide."""
+    infinite = found.epsilon.is_infinite()
+    figures = {
+        "column": name,
+        "epsilon": local(epsilon),
+        "exact": "∞" if infinite else two(float(found.epsilon), up=True),
+        "times": "∞" if infinite else times(math.exp(float(found.epsilon)), up=True),
+        "delta": power_of_ten(Fraction(delta)),
+        "lost": power_of_ten(Fraction(found.delta)),
+    }
+    code = "check.own_exact_delta" if found.claimed_delta else "check.own_exact"
+    verdict = say("check.own_kept" if found.kept else "check.own_broken")
+    listed = {"cells": _many(found.cells), "pairs": _many(found.pairs), "kinds": found.kinds}
+    return (
+        f'<p class="found" role="status">{escape(say(code, **figures))}</p>'
+        f'<p class="{"muted" if found.kept else "warn"}">{escape(verdict)}</p>'
+        f'<p class="muted">{escape(say("check.own_why", **listed))}</p>'
+    )
+
+
+def _many(count: int) -> str:
+    """In full up to a million million, else as a power of ten."""
+    if count < 10**12:
+        return plain(count)
+    return "10" + str(len(str(count)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def show(table: dp.Table) -> None:
@@ -39,7 +251,7 @@ def show(table: dp.Table) -> None:
         given = given | {"twin": _twin(example, given)}
         checked(example, given["twin"])
     with st.container(key="card-audit-own"):
-        own_column.show(table, given["e"])
+        show_own_column(table, given["e"])
     audit_state.remember(given)
 
 
@@ -60,7 +272,7 @@ def controls(given: dict[str, str]) -> dict[str, str]:
             CARE,
             given["e"],
             key=audit_state.widget("e"),
-            format_func=lambda one: say("check.care", times=audit_words.times(math.exp(float(one))), epsilon=one),
+            format_func=lambda one: say("check.care", times=times(math.exp(float(one))), epsilon=one),
         )
     chosen = {}
     given = audit_state.fitted(given | {"q": str(question), "e": str(care)})
@@ -149,7 +361,7 @@ def checked(example: Example, twin: str) -> None:
         bar = st.progress(0.0, say("check.drawing"))
         audit_state.draw_more(ready, kept, lambda share: bar.progress(share, say("check.drawing")))
         bar.empty()
-    found = audit_words.found(ready, kept)
+    found = found_words(ready, kept)
     with top:
         st.html(f'<p class="found" role="status">{found}</p>')
         _picture(example, ready, kept, found, key)
@@ -160,7 +372,7 @@ def checked(example: Example, twin: str) -> None:
         else:
             st.html(f'<p class="muted">{escape(say("check.enough"))}</p>')
     with st.expander(say("check.details")):
-        lines = audit_words.details(example, ready, twin)
+        lines = details(example, ready, twin)
         st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
         st.download_button(
             say("check.csv"),
@@ -185,15 +397,15 @@ def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[audit_chart.
 def _picture(example: Example, ready: Prepared, kept: Drawn, found: str, key: str) -> None:
     view, claim = ready.view, ready.claim
     one, other = _sides(example, ready, kept)
-    alt = say("check.alt.chart", found=audit_words.bare(found))
+    alt = say("check.alt.chart", found=bare(found))
     audit_chart.both(
-        audit_words.labels(view),
+        labels(view),
         one,
         other,
         claim.times,
         float(claim.delta),
         view.worst(claim)[1],
-        audit_words.axis(view),
+        axis(view),
         alt,
         f"{key}-chart",
     )
@@ -205,10 +417,10 @@ def _picture(example: Example, ready: Prepared, kept: Drawn, found: str, key: st
 
 def _gauge(ready: Prepared, kept: Drawn, twin: str) -> str:
     claim, proven = ready.claim, audit_state.evidence(ready, kept).epsilon
-    figures = {"claim": audit_words.two(claim.epsilon, up=True), "proven": audit_words.two(proven, up=False)}
+    figures = {"claim": two(claim.epsilon, up=True), "proven": two(proven, up=False)}
     alt = say("check.alt.gauge", **figures)
-    lines = "".join(f'<li class="{kind}">{line}</li>' for kind, line in audit_words.gauge(ready, kept))
-    verdict = audit_words.verdict(ready, kept, twin)
+    lines = "".join(f'<li class="{kind}">{line}</li>' for kind, line in gauge(ready, kept))
+    verdict = verdict_words(ready, kept, twin)
     kind = "warn" if twin or proven > claim.epsilon else "muted"
     return (
         f'{audit_chart.gauge(float(claim.epsilon), ready.loss, float(proven), alt)}<ul class="gauge-words">{lines}</ul>'
@@ -218,12 +430,10 @@ def _gauge(ready: Prepared, kept: Drawn, twin: str) -> str:
 
 def _csv(ready: Prepared, kept: Drawn) -> str:
     cells = ready.view.cells
-    columns = [say(f"check.csv.{what}", table=one) for what in ("exact", "drawn") for one in audit_words.TABLES]
+    columns = [say(f"check.csv.{what}", table=one) for what in ("exact", "drawn") for one in TABLES]
     shares = [kept.shares(side, len(cells)) for side in (0, 1)]
     exact = [[cell.one for cell in cells], [cell.other for cell in cells]]
-    return exports.as_csv(
-        [say("check.csv.answer"), *columns], zip(audit_words.labels(ready.view), *exact, *shares, strict=True)
-    )
+    return exports.as_csv([say("check.csv.answer"), *columns], zip(labels(ready.view), *exact, *shares, strict=True))
 
 
 _STYLE = """<style>

@@ -10,12 +10,76 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import pairwise
 
+from dpengine.declared import spelling
+from dpengine.declared.id_names import numbering_people
 from dpengine.messages.language import current
-from ui.data.preset_lists import LISTS, YES_NO
+
+# Usual lists of values, as the page offers them: each a table of spellings, of which a cell may hold any.
+#
+# Which words stand for a value is data of the engine (dpengine/declared/spellings); here stands which lines a card
+# begins with, and the cells by which a person recognises the list. They are public, and never come from a file.
+
+
+@dataclass(frozen=True)
+class UsualList:
+    table: str
+    like: tuple[str, ...]  # cells a person may recognise
+    lines: int | None = None  # so many of the table's values; None: all
+    also: tuple[str, ...] = ()  # spellings of one value, to show that a person's own would count
+    short: dict[str, tuple[str, ...]] = field(default_factory=dict)  # how a language shortens them in a cell
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """As the reader's language calls them."""
+        return spelling.spelling_values(self.table, current())[: self.lines]
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """Cells a person may recognise, the short ones of the reader's language first."""
+        return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.like)))
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """Some spellings that count, those of the reader's language first; none where nobody would look for another."""
+        return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.also)))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.values)
+
+
+LISTS: dict[str, UsualList] = {
+    "sex": UsualList(
+        "sex-1",
+        ("Male", "moški"),
+        2,
+        ("Male", "moški"),
+        {"en": ("M", "F"), "sl": ("m", "ž"), "he": ("M", "F")},
+    ),
+    "countries": UsualList("countries-1", ("Slovenia", "Slovenija", "SVN"), None, ("United-States", "USA", "ZDA")),
+    "schooling": UsualList("schooling-1", ("secondary", "srednja šola")),
+    "schooling_us": UsualList("schooling_us-1", ("HS-grad", "Masters")),
+    "marital": UsualList("marital-1", ("married", "poročen")),
+    "marital_us": UsualList("marital_us-1", ("Married-civ-spouse",)),
+    "employment": UsualList("employment-1", ("employed", "zaposlen")),
+    "work_us": UsualList("work_us-1", ("Private", "Self-emp-inc")),
+    "occupation_us": UsualList("occupation_us-1", ("Craft-repair", "Sales")),
+    "family_us": UsualList("family_us-1", ("Husband", "Own-child")),
+    "race_us": UsualList("race_us-1", ("Black", "Other")),
+    "bracket_us": UsualList("bracket_us-1", (">50K",)),
+    "months": UsualList("months-1", ("January", "januar", "01")),
+    "weekdays": UsualList("weekdays-1", ("Monday", "ponedeljek", "Mon")),
+    "regions_sl": UsualList("regions_sl-1", ("gorenjska", "savinjska")),
+    "continents": UsualList("continents-1", ("Europe", "Evropa")),
+    "agreement": UsualList("agreement-1", ("agree", "strinjam se", "4")),
+    "sizes": UsualList("sizes-1", ("M", "XL")),
+}
+_YES_NO = ("yes", "no", "da", "ne", "1", "0")
+YES_NO = UsualList("yes_no-1", _YES_NO, also=_YES_NO, short={"sl": ("da", "ne")})
 
 
 @dataclass(frozen=True)
@@ -361,3 +425,48 @@ def measure(name: str, preset: str | None) -> str:
     sign = next((sign for sign in name if sign in _SIGNS), "")
     said = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
     return said or (RANGES[preset].measure if preset in RANGES else "")
+
+
+# Which columns, by their names alone, say whose a row is, or that one person may have several.
+
+_NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero kzz emso ssn"
+# Both in one word: PatNr, patientid, Kundennummer.
+_GLUED = re.compile(
+    "(pat|patient|person|personal|kunde|klient|client|customer|user|member|mitglied|mitarbeiter|employee|student|"
+    "schuler|versichert|pac|pacient)(en|n|s|er)*(id|nr|no|num|nummer|number|code)"
+)
+MOST_WHO = 3
+
+
+def whose(names: Sequence[str]) -> list[str]:
+    """Columns that by their names may say who a row belongs to, the likeliest first."""
+    words, sure = {name: fold(name) for name in names}, numbering_people(names)
+    people = [name for name in names if holds(words[name] or [""], PERSON) or _glued(words[name])]
+    people.sort(key=lambda name: not _numbers_a_person(words[name]))
+    numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
+    return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
+
+
+_COMING = (
+    "visit visits obisk obiska obiski pregled pregleda termin order orders narocilo narocila racun racuna invoice "
+    "payment payments placilo placila transaction appointment besuch bestellung termin visite visita"
+)
+
+
+def coming(names: Sequence[str]) -> list[str]:
+    """Columns that by their names are about something that one person may have several of."""
+    return [name for name in names if holds(fold(name) or [""], _COMING)]
+
+
+def surely_whose(names: Sequence[str]) -> str | None:
+    """The one column that is named as a person's number, where no other may say who a row belongs to."""
+    found = whose(names)
+    return found[0] if len(found) == 1 and _numbers_a_person(fold(found[0])) else None
+
+
+def _numbers_a_person(words: list[str]) -> bool:
+    return _glued(words) or (holds(words, PERSON) and holds(words, _NUMBERED))
+
+
+def _glued(words: list[str]) -> bool:
+    return _GLUED.fullmatch("".join(words)) is not None

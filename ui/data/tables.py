@@ -16,9 +16,9 @@ from dpengine.core.printed import percent_left
 from dpengine.declared.schema import Schema
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
-from ui.data import declare
-from ui.parts import first_look, fitting, history, missing, wish
-from ui.shell import frame, nav, room
+from ui.data import wizard
+from ui.parts import answer_notes, history, requests, tables
+from ui.shell import frame, nav, workshop_state
 from ui.shell.state import may, open_table, table_labels, workspace
 
 LATEST = 3
@@ -30,11 +30,11 @@ def show() -> None:
     frame.nothing()  # each card has a bar of its own
     st.html(f'<h1>{escape(say("tables.title"))}</h1><p class="lead">{escape(say("tables.lead"))}</p>')
     labels = table_labels()
-    if not room.on():
+    if not workshop_state.on():
         own = [_card(record.name, labels[record.name]) for record in workspace().tables()]
         brings = may("add_table")
         _section("tables.own", own, _add() if brings else "", say("tables.none" if brings else "tables.none_granted"))
-        wish.elsewhere(labels)
+        requests.elsewhere(labels)
     _section("tables.practice", [_sample(name) for name in SAMPLES], kind="tiles narrow")
 
 
@@ -49,7 +49,7 @@ def _section(title: str, cards: list[str], first: str = "", none: str = "", kind
 
 def _add() -> str:
     """A new table, or the one that somebody was in the middle of."""
-    draft = declare.under_way()
+    draft = wizard.under_way()
     label = say("tables.add") if draft is None else say("tables.go_on", file=draft.file)
     return f'<a class="button" href="{nav.address("data")}" target="_self">{escape(label)}</a>'
 
@@ -66,11 +66,11 @@ def _card(name: str, label: str) -> str:
     shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
     about = nav.address("data", name), "tables.about" if table.practice else "tables.about_own"
     ways = [] if table.closed or not may("ask", name) else [(nav.address("ask", name), "tables.ask")]
-    if first_look.label(table):
+    if tables.first_look_label(table):
         ways.append((nav.address("board", name), "tables.first_look"))
     if meter.charges:
         ways.append((nav.address(nav.PLACES["answers"][0], name), "tables.answers"))
-    inner = f"{_left(meter.used, shared)}{_attention(table)}{_latest(table)}{missing.html(table)}{_ways(*ways, about)}"
+    inner = f"{_left(meter.used, shared)}{_attention(table)}{_latest(table)}{tables.missing_html(table)}{_ways(*ways, about)}"
     return _tile(label, f"{people} · {_columns(table.schema)}", inner)
 
 
@@ -79,7 +79,7 @@ def _sample(name: str) -> str:
     if workspace().here(name):
         return _card(name, name)
     ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
-    if first_look.possible(SAMPLES[name].schema):
+    if tables.first_look_possible(SAMPLES[name].schema):
         ways.insert(1, (nav.address("board", name), "tables.first_look"))
     return _tile(name, _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
 
@@ -106,13 +106,16 @@ def _attention(table: dp.Table) -> str:
     """Columns that mostly do not fit, as far as that was paid for; and that nobody has checked any."""
     if table.practice or table.closed:
         return ""
-    fits, people = fitting.of_table(table.name).all_of(table.schema.columns.items()), fitting.far_off(table)
+    fits, people = (
+        answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()),
+        answer_notes.far_off(table),
+    )
     told = [fit.words() for fit in fits if fit.doubted]
     if fits and not any(fit.checked for fit in fits):
         told = [say("tables.unchecked")]
     lines = [escape(line) for line in told]
     if people is not None:
-        lines.insert(0, f"{escape(people.on_card())} {fitting.people_way(table.name)}")
+        lines.insert(0, f"{escape(people.on_card())} {answer_notes.people_way(table.name)}")
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 
 
@@ -128,7 +131,7 @@ def _latest(table: dp.Table) -> str:
         return ""
     rows = "".join(
         f'<li><a href="{history.answer_link(entry.charge)}" target="_self">{escape(sentence_of(entry.charge))}</a> '
-        f"<span>{escape(history.outcome(entry))}</span> {fitting.in_short_html(entry)}</li>"
+        f"<span>{escape(history.outcome(entry))}</span> {answer_notes.fit_in_short_html(entry)}</li>"
         for entry in entries
     )
     return f'<ul class="latest">{rows}</ul>'

@@ -13,27 +13,98 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import dpengine as dp
 from dpengine.asking.exports import act_words
 from dpengine.asking.sessions import step_query
 from dpengine.core.exact import up
 from dpengine.core.printed import chance, percent, percent_left, power_of_ten
+from dpengine.core.types import Floats
 from dpengine.mechanisms.card import AnswerKind
+from dpengine.mechanisms.curves.density import Density
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from dpengine.messages.language import current
+from dpengine.released import curves
+from ui.ask.answer import (
+    bars_alt,
+    bars_table,
+    card_words,
+    curve_standing,
+    faint_names,
+    found_html,
+    odds_words,
+    speechless,
+    strips_html,
+)
 from ui.board import board_figures
-from ui.parts import card, counted, curve_answer
-from ui.parts.answer import bars_alt, bars_table, found_html, odds_words, speechless, strips_html
-from ui.parts.grouped_answer import faint_names
+from ui.parts import answer_notes
 from ui.parts.history import when
-from ui.pictures import density_svg, many, svg
-from ui.session import session_said
+from ui.pictures import many, svg
+from ui.pictures.svg import _SIDE, WIDTH, Axis, _picture, _short
+from ui.session import session_words
 from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import cut, limits, pictured
+from ui.words.phrases import density_headline, density_unit
 from ui.words.wording import axis, from_zero, headline, range_words, released_words
+
+# A smooth curve in its band, or a map, as a picture that stands alone: for the report.
+
+_TALL, _TOP, _LEFT = 220, 24, 70
+_CELLS = 25  # of a map, along each side
+
+
+def density_svg(answer: dp.Answer) -> str:
+    query = answer.query
+    assert isinstance(query, Density)
+    alt = f"{density_headline(query, answer.value)}. {range_words(answer)}"
+    heights = curves.heights(query, answer.value) * curves.scale_of(query)[0]
+    return _map(query, heights, alt) if len(query.columns) > 1 else _curve(query, heights, answer, alt)
+
+
+def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
+    [grid], factor = query.grids(), curves.scale_of(query)[0]
+    ends = np.array([answer.interval[label] for label in query.labels()]) * factor
+    across = Axis(float(grid[0]), float(grid[-1]), _SIDE + _LEFT, WIDTH - _SIDE, False)
+    down = Axis(min(0.0, float(ends.min())), float(ends.max()), _TALL + _TOP, _TOP, False)
+
+    def path(ys: Floats) -> list[str]:
+        return [f"{across.place(float(x)):.1f} {down.place(float(y)):.1f}" for x, y in zip(grid, ys, strict=True)]
+
+    band = f'<path class="band" d="M{"L".join(path(ends[:, 1]))}L{"L".join(reversed(path(ends[:, 0])))}Z"/>'
+    line = f'<path class="smooth" d="M{"L".join(path(heights))}"/>'
+    told = [f'<text x="0" y="14">{escape(_short(density_unit(query), 90))}</text>']
+    for tick in down.ticks():
+        y, figure = down.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))
+        told.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
+    drawn = band + line + "".join(told) + across.drawn(_TALL + _TOP + 4, query.columns[0])
+    return _picture(drawn, _TALL + _TOP + 50, alt)
+
+
+def _map(query: Density, heights: Floats, alt: str) -> str:
+    """A few of its points, darker where it is higher."""
+    first, second = query.grids()
+    places = np.unique(np.linspace(0, query.points - 1, min(_CELLS, query.points)).astype(int))
+    across = Axis(float(first[0]), float(first[-1]), _SIDE + _LEFT, WIDTH - _SIDE, False)
+    down = Axis(float(second[0]), float(second[-1]), _TALL + _TOP, _TOP, False)
+    wide, tall = (across.right - across.left) / len(places), _TALL / len(places)
+    most = max(float(heights.max()), 1e-12)
+    cells = [
+        f'<rect class="cell" x="{across.left + column * wide:.1f}" y="{_TOP + _TALL - (row + 1) * tall:.1f}" '
+        f'width="{wide:.1f}" height="{tall:.1f}" opacity="{max(float(heights[x, y]) / most, 0):.2f}"/>'
+        for column, x in enumerate(places)
+        for row, y in enumerate(places)
+    ]
+    told = [f'<text x="0" y="14">{escape(_short(query.columns[1], 40))}</text>']
+    for tick in down.ticks():
+        y, figure = down.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))
+        told.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
+    drawn = "".join(cells + told) + across.drawn(_TALL + _TOP + 4, query.columns[0])
+    return _picture(drawn, _TALL + _TOP + 50, alt)
+
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4
@@ -118,7 +189,7 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
     caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)
     return (
-        f"<section>{card.words(answer, f'{number}. ')}{picture(answer)}{figures}"
+        f"<section>{card_words(answer, f'{number}. ')}{picture(answer)}{figures}"
         f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
         f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}"
@@ -152,7 +223,7 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     return (
         f"<section><p class='question'>{number}. "
         f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{_p(asked)}"
-        f"{counted.html(session)}<ol>{told}</ol>{_p(together)}"
+        f"{answer_notes.cut_note(session)}<ol>{told}</ol>{_p(together)}"
         f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
         "</section>"
@@ -162,8 +233,8 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
 def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) -> str:
     """One question of a session and its answer, with unit and range."""
     ends = None if interval is None else tuple(interval)
-    said, ranges = session_said.value(query, value, ends), session_said.ranges(query, value, ends)
-    return f"<li>{escape(query.sentence())}: <b>{escape(said)}</b>. {escape(ranges)}{counted.html(query)}</li>"
+    said, ranges = session_words.value(query, value, ends), session_words.ranges(query, value, ends)
+    return f"<li>{escape(query.sentence())}: <b>{escape(said)}</b>. {escape(ranges)}{answer_notes.cut_note(query)}</li>"
 
 
 def picture(answer: dp.Answer) -> str:
@@ -201,10 +272,10 @@ def _named(answer: dp.Answer) -> str:
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "label": _named,
     "declarations": found_html,
-    "density": density_svg.standing,
+    "density": density_svg,
     "board": board_figures.standing,
-    "curve": curve_answer.standing,
-    "column": curve_answer.standing,
+    "curve": curve_standing,
+    "column": curve_standing,
 }
 
 

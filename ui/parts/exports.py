@@ -19,7 +19,7 @@ from dpengine.accountant.costs import cost
 from dpengine.asking.exports import FigureNotes
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.released.files import as_sheet
-from ui.parts import counted, fitting
+from ui.parts import answer_notes
 
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
 
@@ -100,9 +100,9 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     tail = [
         "" if epsilon is None else float(epsilon),
         answer.receipt["charge"]["hash"],
-        counted.words(answer.query),
+        answer_notes.cut_words(answer.query),
     ]
-    notes = FigureNotes(answer.query, answer.value, answer.interval, fitting.fits(answer))
+    notes = FigureNotes(answer.query, answer.value, answer.interval, answer_notes.fits_of_answer(answer))
     if isinstance(answer.value, dict):
         shown = answer.query.shown()
         named = dict(zip(answer.query.labels(), cells, strict=True))

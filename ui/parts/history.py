@@ -16,7 +16,7 @@ from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day
-from ui.parts import fitting
+from ui.parts import answer_notes
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import printed_range
@@ -48,7 +48,7 @@ def rows_html(
             "when": f'{escape(when(charge.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
             "table": escape(charge.table),
             "question": escape(sentence_of(charge)),
-            "answer": escape(outcome(entry) + together.get(charge.request, "")) + fitting.in_short_html(entry),
+            "answer": escape(outcome(entry) + together.get(charge.request, "")) + answer_notes.fit_in_short_html(entry),
             "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(prices.took(table, entry))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),
         }

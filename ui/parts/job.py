@@ -5,6 +5,8 @@ The id is in the URL from the click on, so a reload, a second tab or a restart f
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -12,10 +14,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.release import new_request
+from dpengine.core.strict_json import read_strict
 from dpengine.ledger.rows import Charge
 from dpengine.messages import say
-from ui.parts import wish
-from ui.shell import steer
+from ui.parts import requests
+from ui.shell import frame, scroll
+from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
 
@@ -48,8 +52,8 @@ def ask_button(
     where it is a sentence, that says why. The engine checks columns that nobody has checked first; not `checked`: that
     is known. `anyway`: only of cells that fit, where a check doubts a column.
     """
-    if wish.waits(table, query):
-        wish.approval(table, query, key)
+    if requests.waits(table, query):
+        requests.approval(table, query, key)
         return
     waiting = st.session_state.setdefault(_NEXT, {})
     request = waiting.setdefault((key, table.name, query.digest()), new_request())
@@ -112,7 +116,7 @@ def submit(table: dp.Table, query: dp.Query, request: str, place: str) -> None:
 
 
 def expect(table: dp.Table, request: str, place: str) -> None:
-    steer.expect(request)
+    scroll.expect(request)
     st.query_params["table"] = table.name
     st.query_params[place] = request
 
@@ -184,17 +188,17 @@ def elsewhere(request: str) -> None:
 
 def short(table: dp.Table, price: dp.Preview) -> bool:
     """Where the person's own share is what a question does not fit into: the page says so, and how to ask for more."""
-    sentence = wish.own_short(table, price)
+    sentence = requests.own_short(table, price)
     if sentence is not None:
         refused(sentence)
         if price.covered:  # a larger share would not help
-            wish.link(table)
+            requests.request_link(table)
     return sentence is not None
 
 
 def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Nothing more of the page where the person's share is not for questions of this kind: only that it is not."""
-    sentence = wish.not_covered(table, key, given)
+    sentence = requests.not_covered(table, key, given)
     if sentence is not None:
         refused(sentence)
         st.stop()
@@ -213,11 +217,86 @@ def refused(sentence: str, request: str | None = None) -> None:
     mark = 'class="refused arrived" tabindex="-1"' if request or now else 'class="refused"'
     st.html(f'<div {mark} role="alert">{words}</div>')
     if now:
-        steer.show()
-    steer.arrived(request)
+        scroll.show()
+    scroll.arrived(request)
 
 
 def revisit(table: dp.Table, answer: dp.Answer) -> None:
     """Show an answer that was already paid for."""
     st.query_params["table"] = table.name
     st.query_params["answer"] = answer.request_id
+
+
+# What a URL holds: a form's whole state, which is read on arrival, kept while it is filled in, and written back; and a
+# request, with its outcome.
+
+
+def _state(place: str) -> str:
+    return f"{place}-form"
+
+
+def address_given(
+    table: dp.Table, place: str, names: tuple[str, ...], fill: Callable[[dict[str, str]], dict[str, Any]]
+) -> tuple[dict[str, Any], bool]:
+    """From the URL on arrival, else as it was left; and whether it has just arrived. `fill` makes what the form shows
+    of what the address says, nothing of which is trusted."""
+    kept = st.session_state.get(_state(place))
+    arriving = {name: st.query_params[name] for name in names if name in st.query_params}
+    arrived = kept is None or kept["table"] != table.name or bool(arriving and arriving != kept["url"])
+    if kept is None or arrived:
+        for key in [key for key in st.session_state if str(key).startswith(f"{place}-") and key != _state(place)]:
+            if not str(key).startswith(f"{place}-table"):
+                del st.session_state[key]
+        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps showing the old ones
+        kept = {"table": table.name, "url": arriving, "given": arriving | fill(arriving), "turn": turn}
+        st.session_state[_state(place)] = kept
+    return dict(kept["given"]), arrived
+
+
+def addressed_widget(place: str, name: str) -> str:
+    return f"{place}-{name}-{st.session_state[_state(place)]['turn']}"
+
+
+def remember_address(table: dp.Table, place: str, now: dict[str, Any], again: bool = False) -> None:
+    """`again`: a link to the page itself brought this, which a browser does not put into its address."""
+    told = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in now.items()
+        if value or name == "columns"
+    }
+    st.session_state[_state(place)] |= {"url": told, "given": now}
+    address({"table": table.name} | told, again)
+
+
+def read_address(text: str | None) -> Any:
+    """What an address says as JSON; None where it is none."""
+    try:
+        return read_strict(text or "")
+    except ValueError:
+        return None
+
+
+def became(
+    table: dp.Table,
+    request: str,
+    mine: type | Callable[[Any], bool],
+    unknown: str,
+    wait: Callable[[str], None],
+    show: Callable[[dp.Table, dp.Answer], None],
+) -> bool:
+    """The answer to a question of this page (`mine`) that a request of this table became, or how far it has come; False
+    where there is none, and the page says why."""
+    asked = workspace().job(request)
+    if not asked.over:
+        frame.show_price(table, None)
+        wait(request)
+        return True
+    renew(request)
+    found = asked.answer
+    own = found is not None and (isinstance(found.query, mine) if isinstance(mine, type) else mine(found.query))
+    if found is None or not own or found.receipt["table"] != table.name:
+        refused(str(asked.error or say(unknown)), request)
+        return False
+    frame.show_price(table, None)  # drawn again: the charge may have come after the frame
+    show(table, found)
+    return True

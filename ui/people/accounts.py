@@ -13,7 +13,7 @@ from dpengine.messages import say
 from ui.ledger import ledger_view
 from ui.parts import history
 from ui.people import names
-from ui.people.opened import opened
+from ui.people.names import opened
 from ui.shell import frame
 from ui.shell.state import face
 

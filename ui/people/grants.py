@@ -14,8 +14,8 @@ from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.ledger.people_rules import ALL_QUESTIONS, CHANGED, NO, YES, Wanted
 from dpengine.messages import say
 from dpengine.people.face_people import HeldGrant
-from ui.parts import history, odds, said
-from ui.parts.wish import share_of
+from ui.parts import fields, history, requests
+from ui.parts.requests import share_of
 from ui.people import names
 from ui.shell import frame, person
 from ui.shell.language import day_format
@@ -33,7 +33,7 @@ def show(table: dp.Table) -> None:
         badge = f' <span class="badge">{len(waiting)}</span>' if waiting else ""
         lead = f'<p class="muted">{escape(say("grants.lead"))}</p>'
         st.html(f'<h2 id="people">{escape(say("grants.title"))}{badge}</h2>{lead}')
-        said.tell(f"grants-{table.name}")
+        requests.show_feedback(f"grants-{table.name}")
         for one in waiting:
             wished(table, one, called)
         for held in face().grants(table.name):
@@ -81,7 +81,7 @@ def wished(table: dp.Table | None, one: Wanted, called: dict[str, str]) -> None:
 def _promise(table: dp.Table) -> str:
     """What the table promises: now, and however its allowance is used. No share that is granted moves the second."""
     meter = table.meter()
-    now, whole = (odds.after(_PRIOR, epsilon) for epsilon in (meter.spent_epsilon, meter.epsilon))
+    now, whole = (fields.odds_after(_PRIOR, epsilon) for epsilon in (meter.spent_epsilon, meter.epsilon))
     told = say(f"grants.odds.{table.facts.relation}", prior=_PRIOR, now=now, whole=whole)
     return f"{told} {say('odds.delta', delta=power_of_ten(meter.delta)) if meter.delta else say('odds.no_delta')}"
 
@@ -148,7 +148,7 @@ def _limit(table: dp.Table) -> None:
 
 def _decide(table: str, wish: str, answer: str) -> None:
     typed = str(st.session_state.get(f"other-{wish}") or "")
-    said.act(
+    requests.act(
         f"grants-{table}",
         f"grants.decided.{answer}",
         lambda: face().decide(wish, answer, share_of(typed) if answer == CHANGED else None),
@@ -160,7 +160,7 @@ def _granted(table: str, called: dict[str, str]) -> None:
     until: date | None = st.session_state.get(f"give-until-{table}")
     kept = [f"!{key}" for key in st.session_state.get(f"give-not-{table}") or ()]
     typed = str(st.session_state.get(f"give-share-{table}") or "")
-    done = said.act(
+    done = requests.act(
         f"grants-{table}",
         "grants.given",
         lambda: face().grant(
@@ -173,10 +173,10 @@ def _granted(table: str, called: dict[str, str]) -> None:
 
 
 def _back(table: str, to: str) -> None:
-    said.act(f"grants-{table}", "grants.taken", lambda: face().grant(table, to, 0))
+    requests.act(f"grants-{table}", "grants.taken", lambda: face().grant(table, to, 0))
 
 
 def _limited(table: str, field: str) -> None:
     typed = str(st.session_state.get(field) or "").strip()
     work = (lambda: face().set_limit(table, share_of(typed))) if typed else (lambda: face().set_limit(table, None))
-    said.act(f"grants-{table}", "grants.limit_done" if typed else "grants.limit_none", work)
+    requests.act(f"grants-{table}", "grants.limit_done" if typed else "grants.limit_none", work)

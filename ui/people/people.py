@@ -6,16 +6,133 @@ Everything here is asked of the face of whoever is signed in; the engine refuses
 from __future__ import annotations
 
 from html import escape
+from zlib import crc32
 
 import streamlit as st
 
+import dpengine as dp
 from dpengine.ledger.people_rules import ADMINISTRATOR, AUDITOR, BARRED, OWNER, Role
 from dpengine.messages import say
 from dpengine.storage.people_names import KnownPerson
-from ui.parts import history, said
-from ui.people import apart, grants, groups, names
-from ui.people.opened import opened
+from ui.parts import history, requests
+from ui.people import grants, names
+from ui.people.names import opened
 from ui.shell.state import face
+
+# People who keep apart, for an administrator. An owner has no such form: a refusal would tell them that somebody else
+# has the same content, which is why it can be refused.
+
+
+def show_apart(called: dict[str, str]) -> None:
+    tables = [name for name, _ in face().names()]
+    if not tables:
+        return
+    st.html(f'<h2>{escape(say("apart.title"))}</h2><p class="muted">{escape(say("apart.lead"))}</p>')
+    requests.show_feedback("apart")
+    for table, people in face().agreements().items():
+        members = ", ".join(called.get(one, one[:10]) for one in people)
+        line = f'<b>{escape(table)}</b><br><span class="muted">{escape(members)}</span>'
+        st.html(f'<div class="person">{line}</div>')
+    with st.container(key="apart-new", horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            say("people.hand.table"), tables, None, key="apart-table", width=260, placeholder=say("grants.choose")
+        )
+        st.multiselect(
+            say("apart.people"),
+            list(called),
+            format_func=called.__getitem__,
+            key="apart-people",
+            width=420,
+            placeholder=say("grants.choose"),
+        )
+        st.button(say("apart.do"), key="apart-do", on_click=_agreed)
+
+
+def _agreed() -> None:
+    table, people = str(st.session_state.get("apart-table") or ""), list(st.session_state.get("apart-people") or ())
+    if requests.act("apart", "apart.done", lambda: face().keep_apart(table, people), table=table):
+        st.session_state["apart-people"] = []
+
+
+# Groups and matches, for an administrator: who is in a group that owners may grant to, and which tables hold what
+# another owner's table holds. Nobody else is told of a match: it would say what is in a table of somebody else.
+
+MOST = 50  # matches that are listed
+
+
+def show_groups(called: dict[str, str]) -> None:
+    found = face().groups()
+    st.html(f'<h2>{escape(say("groups.title"))}</h2><p class="muted">{escape(say("groups.lead"))}</p>')
+    requests.show_feedback("groups")
+    for name, people in sorted(found.items()):
+        _group(name, people, called)
+    with st.container(key="group-new", horizontal=True, vertical_alignment="bottom"):
+        st.text_input(say("groups.name"), key="group-name", width=240, max_chars=40)
+        _members("group-people", (), called)
+        st.button(say("groups.make"), key="group-make", on_click=_made)
+
+
+def _group(name: str, people: tuple[str, ...], called: dict[str, str]) -> None:
+    with st.container(key=f"card-group-{name}", horizontal=True, vertical_alignment="center"):
+        members = ", ".join(called.get(one, one[:10]) for one in people) or say("groups.empty")
+        line = f'<b>{escape(name[2:])}</b><br><span class="muted">{escape(members)}</span>'
+        st.html(f'<div class="person">{line}</div>')
+        with st.popover(say("people.page.change"), key=f"group-{name}", width="content"):
+            field = f"group-people-{name}-{crc32(repr(people).encode())}"
+            _members(field, people, called)
+            st.button(say("groups.set"), key=f"set-{field}", on_click=_named, args=(name, field))
+
+
+def _members(field: str, people: tuple[str, ...], called: dict[str, str]) -> None:
+    st.multiselect(
+        say("groups.members"),
+        list(dict.fromkeys([*called, *people])),
+        default=list(people),
+        format_func=lambda one: called.get(one, one[:10]),
+        key=field,
+        width=420,
+        placeholder=say("grants.choose"),
+    )
+
+
+def matches(called: dict[str, str]) -> None:
+    found = face().matches()
+    if not found:
+        return
+    st.html(f'<h2>{escape(say("matches.title"))}</h2><p class="muted">{escape(say("matches.lead"))}</p>')
+    rows = []
+    for one in reversed(found[-MOST:]):
+        who = called.get(one.person, one.person[:10])
+        what = say(f"matches.{'refused' if one.refused else 'joined'}")
+        cells = (history.when(one.at), one.name, who, ", ".join(one.others), what)
+        rows.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
+    heads = "".join(
+        f"<th>{escape(say(f'matches.head.{name}'))}</th>" for name in ("at", "table", "who", "others", "what")
+    )
+    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    st.html(f'<div class="wide"><table class="acts">{body}</table></div>')
+
+
+def _made() -> None:
+    name = " ".join(str(st.session_state.get("group-name") or "").split())
+    if f"g-{name}" in face().groups():  # what somebody else made is changed where it stands, never by its name
+        requests.act("groups", "groups.done", _there, group=name)
+    elif _group_name(f"g-{name}", "group-people"):
+        st.session_state["group-name"], st.session_state["group-people"] = "", []
+
+
+def _there() -> None:
+    raise dp.AllowanceError("groups.there")
+
+
+def _named(group: str, field: str) -> None:
+    _group_name(group, field)
+
+
+def _group_name(group: str, field: str) -> bool:
+    people = list(st.session_state.get(field) or ())
+    return requests.act("groups", "groups.done", lambda: face().name_group(group, people), group=group[2:])
+
 
 PER_PAGE = 25
 GIVEN = (OWNER, AUDITOR, ADMINISTRATOR)
@@ -24,21 +141,21 @@ GIVEN = (OWNER, AUDITOR, ADMINISTRATOR)
 def show() -> None:
     if not opened("people.page", "name_role", "people.page.not_you"):
         return
-    said.tell("people")
+    requests.show_feedback("people")
     everybody = face().people()
     roles: dict[str, list[Role]] = {}
     for role in face().roles():
         roles.setdefault(role.person, []).append(role)
     waiting = face().pending()
     for table in dict.fromkeys(one.table for one in waiting):
-        said.tell(f"grants-{table}")
+        requests.show_feedback(f"grants-{table}")
     for one in waiting:  # nobody decides about a wish of their own: those of owners come here
         grants.wished(None, one, names.called(everybody))
     _list(everybody, roles)
-    groups.show(names.called(everybody))
+    show_groups(names.called(everybody))
     _hand_over(everybody)
-    apart.show(names.called(everybody))
-    groups.matches(names.called(everybody))
+    show_apart(names.called(everybody))
+    matches(names.called(everybody))
 
 
 def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
@@ -108,17 +225,19 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
             placeholder=say("grants.choose"),
         )
         st.button(say("people.hand.do"), key="hand-do", on_click=_hand)
-    said.tell("hand")
+    requests.show_feedback("hand")
 
 
 def _name(who: str, role: str, on: bool) -> None:
-    said.act("people", "people.page.done", lambda: face().name_role(who, role, on), person=names.of(who).shown)
+    requests.act("people", "people.page.done", lambda: face().name_role(who, role, on), person=names.of(who).shown)
 
 
 def _forget(who: str) -> None:
-    said.act("people", "people.page.forgotten", lambda: face().forget_person(who))
+    requests.act("people", "people.page.forgotten", lambda: face().forget_person(who))
 
 
 def _hand() -> None:
     table, to = (str(st.session_state.get(f"hand-{name}") or "") for name in ("table", "to"))
-    said.act("hand", "people.hand.done", lambda: face().hand_over(table, to), table=table, person=names.of(to).shown)
+    requests.act(
+        "hand", "people.hand.done", lambda: face().hand_over(table, to), table=table, person=names.of(to).shown
+    )

@@ -13,8 +13,8 @@ import streamlit as st
 from dpengine.messages import say
 from dpengine.messages.numbers import day
 from dpengine.storage.tokens import LONGEST_NAME, MOST_DAYS, USUAL_DAYS, Token
-from ui.parts import history, said
-from ui.people.opened import opened
+from ui.parts import history, requests
+from ui.people.names import opened
 from ui.shell.language import day_format
 from ui.shell.state import face, may
 
@@ -24,7 +24,7 @@ _SHOWN = "programs-shown"
 def show() -> None:
     if not opened("programs", "new_token", "people.no_right"):
         return
-    said.tell("programs")
+    requests.show_feedback("programs")
     if shown := st.session_state.pop(_SHOWN, None):
         with st.container(key="card-token"):
             st.html(f'<p class="warn">{escape(say("programs.once"))}</p>')
@@ -90,9 +90,9 @@ def _made() -> None:
     def make() -> None:
         st.session_state[_SHOWN], _ = face().new_token(name, tables, metrics, "" if last is None else last.isoformat())
 
-    if said.act("programs", "programs.made", make):
+    if requests.act("programs", "programs.made", make):
         st.session_state["programs-name"], st.session_state["programs-tables"] = "", []
 
 
 def _back(token: str) -> None:
-    said.act("programs", "programs.taken", lambda: face().revoke_token(token))
+    requests.act("programs", "programs.taken", lambda: face().revoke_token(token))

@@ -15,8 +15,9 @@ from dpengine.core.printed import percent, percent_left, power_of_ten, three_fig
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
 from dpengine.planning.partition import as_one
-from ui.parts import counted, job, number_field, owner, plan_state, spend, suggest
-from ui.parts.plan_state import KEEPS, Plan
+from ui.ask import spend, suggestions
+from ui.ask.suggestions import KEEPS, Plan
+from ui.parts import answer_notes, fields, job, owner
 from ui.plan import plan_run
 from ui.shell import frame, nav
 from ui.words import gloss, prices
@@ -31,7 +32,7 @@ def show(table: dp.Table) -> None:
     if table.closed:
         owner.closed(table)
         return
-    plan = plan_state.current(table)
+    plan = suggestions.current_plan(table)
     if plan.unread:
         job.hint(say("plan.unreadable"))
     if plan.rows:
@@ -42,21 +43,21 @@ def show(table: dp.Table) -> None:
     if refusal:
         job.refused(refusal)
     if not run:
-        plan_state.remember(table, plan)
+        suggestions.remember_plan(table, plan)
     link = say("plan.more" if plan.rows else "plan.ask")
     st.page_link(nav.page("ask"), label=link, query_params={"table": table.name})
-    suggest.show(table)
+    suggestions.show_suggestions(table)
 
 
 def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
     """For the pages where questions are put together."""
-    label = say("plan.add_again" if plan_state.current(table).holds(query) else "plan.add")
-    st.button(label, key=key, on_click=plan_state.add, args=(table, query))
+    label = say("plan.add_again" if suggestions.current_plan(table).holds(query) else "plan.add")
+    st.button(label, key=key, on_click=suggestions.add_to_plan, args=(table, query))
 
 
 def in_plan(table: dp.Table) -> None:
     """How many questions wait in the plan, with a way to it."""
-    rows = len(plan_state.current(table).rows)
+    rows = len(suggestions.current_plan(table).rows)
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
         st.page_link(nav.page("plan"), label=label, query_params={"table": table.name})
@@ -123,9 +124,9 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
             words = say("plan.noise_groups" if line.promise.grouped else "plan.noise")
             told.append(f'<span class="noise">{escape(words)}</span>')
     with st.container(key=f"card-plan-row-{number}"):
-        st.html(f"<p>{'<br>'.join(told)}</p>{counted.html(wish.query)}")
+        st.html(f"<p>{'<br>'.join(told)}</p>{answer_notes.cut_note(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            key = number_field.key_of(f"plan-wish-{number}")
+            key = fields.number_key(f"plan-wish-{number}")
             st.text_input(
                 spend.wish_field(wish.query)[0],
                 wish.query.promise().written(wish.amount, wish.query),

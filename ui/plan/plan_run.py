@@ -11,8 +11,9 @@ import dpengine as dp
 from dpengine.asking.plan import PlanRun, Priced
 from dpengine.asking.release import new_request
 from dpengine.messages import say
-from ui.parts import history, job, plan_state
-from ui.parts.plan_state import Plan
+from ui.ask import suggestions
+from ui.ask.suggestions import Plan
+from ui.parts import history, job
 from ui.shell import frame
 from ui.shell.language import address
 
@@ -53,7 +54,7 @@ def show(table: dp.Table, run: str) -> bool:
         progress(table, run)
         return True
     if renew(run) and found.rows:
-        plan_state.clear(table)  # it was run: nobody should pay for it again by chance
+        suggestions.clear_plan(table)  # it was run: nobody should pay for it again by chance
     if not found.rows:
         job.refused(str(found.error) if found.error else say("plan.unknown"))
         return False
@@ -92,4 +93,4 @@ def _results(table: dp.Table, found: PlanRun) -> None:
         if (against := table.doubts(query)) is not None:  # a check doubts a column of it: it took nothing
             told = f"<b>{escape(query.sentence())}</b> {escape(str(against))}"
             st.html(f'<p class="warn" role="status">{told}</p>')
-    st.button(say("plan.another"), key="plan-another", on_click=plan_state.forget, args=(table,))
+    st.button(say("plan.another"), key="plan-another", on_click=suggestions.forget_plan, args=(table,))

@@ -15,7 +15,8 @@ from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, Chosen, OfRows, be
 from dpengine.messages import say
 from dpengine.noise.set_noise import MOST_ITEMS
 from dpengine.planning.opening import PART, Opening
-from ui.parts import addressed, history, job, number_field, owner, spend
+from ui.ask import spend
+from ui.parts import fields, history, job, owner
 from ui.publish import publish_preview, publish_result
 from ui.shell import frame, nav
 from ui.shell.state import workspace
@@ -28,7 +29,7 @@ _SHORT = 15  # values of a list that is offered first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if request and addressed.became(table, request, OfRows, "publish.unknown", _wait, publish_result.show):
+    if request and job.became(table, request, OfRows, "publish.unknown", _wait, publish_result.show):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
@@ -70,7 +71,7 @@ def _offered(table: dp.Table) -> list[str]:
 
 
 def _form(table: dp.Table) -> None:
-    given = addressed.given(table, PLACE, NAMES, lambda told: {"columns": _columns(table, told)})[0]
+    given = job.address_given(table, PLACE, NAMES, lambda told: {"columns": _columns(table, told)})[0]
     given = {"grid": "", "delta": "", **given}
     left, right = st.columns([5, 6], gap="medium")
     chosen = None
@@ -90,7 +91,7 @@ def _form(table: dp.Table) -> None:
             "epsilon": spend.choose(table, lambda step: made(table, {"epsilon": step, **more}).query, PLACE),
             **more,
         }
-        addressed.remember(table, PLACE, given)
+        job.remember_address(table, PLACE, given)
         try:
             chosen = made(table, given)
         except dp.AllowanceError as complaint:
@@ -125,10 +126,10 @@ def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:
 def _more(given: dict[str, Any]) -> dict[str, str]:
     """Settings that few people need: a coarser grid, and δ."""
     with st.expander(say("publish_page.more")):
-        grid = number_field.field(
+        grid = fields.number_field(
             say("param.grid.label"), given["grid"], _widget("grid"), help=say("param.grid.help"), width=220
         )
-        delta = number_field.field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
+        delta = fields.number_field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
         st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
     return {"grid": grid, "delta": delta}
 
@@ -168,12 +169,12 @@ def _earlier(table: dp.Table, but: str = "") -> None:
 
 
 def _widget(name: str) -> str:
-    return addressed.widget(PLACE, name)
+    return job.addressed_widget(PLACE, name)
 
 
 def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:
     offered = _offered(table)
-    wanted = addressed.read(arriving.get("columns"))
+    wanted = job.read_address(arriving.get("columns"))
     if isinstance(wanted, list):
         return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))[:MOST_COLUMNS]
     lists = [name for name in table.schema.of_kind(Category) if table.schema[name].size <= _SHORT]

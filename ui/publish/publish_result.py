@@ -19,8 +19,8 @@ from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import day
 from dpengine.noise.row_noise import Blur
 from dpengine.released.published import Estimate, Published, reach_of
-from ui.parts import answer as answers
-from ui.parts import counted, exports, fitting
+from ui.ask import answer as answers
+from ui.parts import answer_notes, exports
 from ui.pictures import charts, many
 from ui.publish.publish_preview import cell_words, link
 from ui.shell import nav
@@ -41,7 +41,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>{fitting.html(found)}{counted.html(query)}'
+        f'<p class="lead">{escape(range_words(found))}</p>{answer_notes.fit_notes(found)}{answer_notes.cut_note(query)}'
     )
     if not published.whole:
         st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')

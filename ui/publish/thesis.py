@@ -2,15 +2,76 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
 
 from demos.thesis import BETA, HIGH, LOW, Cell, Printed, covers, residents, tables
+from demos.thesis_curves import DELTA, WIDTH, Figure, figures
+from dpengine.core.printed import power_of_ten
 from dpengine.messages import say
-from dpengine.messages.numbers import local
-from ui.publish import thesis_figures
+from dpengine.messages.numbers import local, to_figures
+from ui.pictures import charts
 from ui.shell import frame, nav
+
+# Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its level of noise.
+
+_FIGURES_DRAWN = "thesis-figures"
+
+
+def show_figures() -> None:
+    if _FIGURES_DRAWN not in st.session_state:
+        again()
+    drawn: tuple[Figure, ...] = st.session_state[_FIGURES_DRAWN]
+    st.html(
+        f"<h2>{escape(say('thesis.figures'))}</h2>"
+        f"<p>{escape(say('thesis.figures_lead', width=local(WIDTH), delta=power_of_ten(Fraction(str(DELTA)))))}</p>"
+    )
+    for one in drawn:
+        with st.container(key=f"card-figure-{one.number}"):
+            _curve_figure(one)
+    st.html(_levels(drawn))
+
+
+def again() -> None:
+    """New draws with the coins that releases use; the people are made up, so nothing is spent."""
+    st.session_state[_FIGURES_DRAWN] = figures()
+
+
+def _curve_figure(one: Figure) -> None:
+    told = {"number": one.number, "epsilon": to_figures(one.epsilon, 6)}
+    st.html(f"<p><b>{escape(say('thesis.figure', **told))}</b></p>")
+    band = [y - one.reach for y in one.drawn], [y + one.reach for y in one.drawn]
+    alt = say("thesis.figure_alt", reach=_short(one.reach), most=_short(max(one.drawn)), **told)
+    titles = ("x", say("thesis.figure_height"))
+    charts.band(one.xs, one.drawn, band, titles, alt, f"chart-figure-{one.number}", other=one.truth, height=240)
+
+
+def _levels(drawn: tuple[Figure, ...]) -> str:
+    names = ("epsilon", "thesis", "printed", "least", "kept")
+    head = "".join(f"<th>{escape(say(f'thesis.level.{name}'))}</th>" for name in names)
+    body = ""
+    for one in drawn:
+        told = one.levels
+        cells = [
+            to_figures(one.epsilon, 6),
+            _short(told.thesis),
+            _short(told.printed),
+            _short(told.least),
+            _short(told.kept),
+        ]
+        body += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+    return (
+        f"<h3>{escape(say('thesis.levels'))}</h3><p class='muted'>{escape(say('thesis.levels_lead'))}</p>"
+        f'<div class="scroll" tabindex="0"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
+        f"<p class='muted'>{escape(say('thesis.levels_proved'))}</p>"
+    )
+
+
+def _short(value: float) -> str:
+    return to_figures(value, 2)
+
 
 _DRAWN = "thesis-drawn"
 
@@ -30,7 +91,7 @@ def show() -> None:
     for table in drawn:
         with st.container(key=f"card-thesis-{table.number}"):
             st.html(_html(table))
-    thesis_figures.show()
+    show_figures()
     st.html(f"<p class='muted'>{escape(say('thesis.command'))}</p><pre>{escape(say('thesis.command_line'))}</pre>")
     st.page_link(nav.page("publish"), label=say("thesis.back"))
 
@@ -38,7 +99,7 @@ def show() -> None:
 def _again() -> None:
     """New draws with the coins that releases use; the people are made up, so nothing is spent."""
     st.session_state[_DRAWN] = tables()
-    thesis_figures.again()
+    again()
 
 
 def _html(table: Printed) -> str:

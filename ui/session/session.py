@@ -16,8 +16,9 @@ from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUES
 from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning.opening import CLEAR, SHARES, opening_share, room
-from ui.parts import counted, job, owner, spend
-from ui.session import session_outward, session_run
+from ui.ask.spend import least_share_html
+from ui.parts import answer_notes, job, owner
+from ui.session import session_run, session_words
 from ui.shell import frame
 from ui.shell.language import address
 from ui.shell.state import workspace
@@ -51,7 +52,7 @@ def show(table: dp.Table) -> None:
         _remember(table, {"k": str(questions), "share": share, "how": how})
         found = offers[how]
         if isinstance(found, AdaptiveSession):
-            _worth(table, found, part, spend.least_share_html(share, lambda: _opens(table, questions)))
+            _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions)))
         else:
             job.hint(str(found))
     refusal = st.session_state.pop("refusal", None)
@@ -174,14 +175,14 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
         f"<p><b>{escape(say('session.sample', promise=query.promise().words()))}</b> "
-        f"{escape(say('session.adaptive'))}</p>{counted.html(query)}"
+        f"{escape(say('session.adaptive'))}</p>{answer_notes.cut_note(query)}"
         f"<p class='muted'>{gloss.text(_bears_words(table, query, part))}</p>"
         f"{least}{_noise(table, query, price)}"
         f"<h2>{escape(say('session.outward.title'))}</h2>"
-        f"<p>{escape(session_outward.words(query, past, reserve))}</p>"
-        f"<p class='muted'>{escape(session_outward.splitting(query, past))}</p>"
+        f"<p>{escape(session_words.outward_words(query, past, reserve))}</p>"
+        f"<p class='muted'>{escape(session_words.splitting(query, past))}</p>"
     )
-    session_outward.explain(query, past, reserve)
+    session_words.explain(query, past, reserve)
     with st.expander(say("session.more")):
         told = [
             _each(query),

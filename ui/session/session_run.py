@@ -17,8 +17,8 @@ from dpengine.core.strict_json import canonical
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.messages import say
-from ui.parts import conditions, counted, job, owner, pickers
-from ui.session import session_outward, session_said
+from ui.parts import answer_notes, conditions, fields, job, owner
+from ui.session import session_words
 from ui.shell import frame, nav
 from ui.words import prices
 
@@ -62,7 +62,7 @@ def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> Non
     label = say("session.used", asked=state.asked, questions=state.questions)
     left = say("session.unused" if ended else "session.left", left=state.left)
     others = session.others_from is not None
-    told = session_outward.words(session.query, session.past, session.reserve, others)
+    told = session_words.outward_words(session.query, session.past, session.reserve, others)
     outward = say("session.outward.withdrawn") if withdrawn else told
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
     st.html(
@@ -101,7 +101,7 @@ def _builder(table: dp.Table, session: Session) -> None:
             job.hint(str(complaint))
         if query is not None:
             told = f"{query.sentence()}. {query.promise().words()}"
-            st.html(f'<p class="muted">{escape(told)}</p>{counted.html(query)}')
+            st.html(f'<p class="muted">{escape(told)}</p>{answer_notes.cut_note(query)}')
             _known(table, query)
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
@@ -120,7 +120,7 @@ def _known(table: dp.Table, query: AdaptiveSession) -> None:
     """What a first look that was bought says about it, before a question is used."""
     known = table.already_known(query)
     if known is not None:
-        st.html(f'<p role="status">{escape(session_said.known(query, known))}</p>')
+        st.html(f'<p role="status">{escape(session_words.known(query, known))}</p>')
         st.page_link(
             nav.page("board"),
             label=say("session.known_open"),
@@ -134,10 +134,10 @@ def _sentence(table: dp.Table) -> dict[str, Any]:
     kinds = ["share", *(["average"] if numbers else []), "largest"]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        kind = pickers.pick("session.kind", kinds, "share", lambda one: say(f"session.kind.{one}"), "session-kind")
+        kind = fields.pick("session.kind", kinds, "share", lambda one: say(f"session.kind.{one}"), "session-kind")
         if kind == "average":
             st.markdown(say("session.of"), width="content")
-            return {"average": pickers.pick("form.column", numbers, numbers[0], str, "session-column")}
+            return {"average": fields.pick("form.column", numbers, numbers[0], str, "session-column")}
         st.markdown(say(f"session.where.{kind}"), width="content")
     if kind == "largest":
         return {"largest": conditions.compare(table, [])}
@@ -178,12 +178,12 @@ def _answer(one: Taken) -> str:
     if one.state != "done":
         words = say("history.on_its_way" if one.state == "running" else "session.step_lost")
         return f'<div class="taken">{head}<p class="muted">{escape(words)}</p></div>'
-    told = session_said.value(one.query, one.value, one.interval)
-    ranges = session_said.ranges(one.query, one.value, one.interval)
+    told = session_words.value(one.query, one.value, one.interval)
+    ranges = session_words.ranges(one.query, one.value, one.interval)
     if one.interval is not None:
-        ranges = f"{ranges} {session_outward.range_words(one)}"
+        ranges = f"{ranges} {session_words.outward_range(one)}"
     said = f'<p><b class="said">{escape(told)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
-    return f'<div class="taken">{head}{said}{counted.html(one.query)}</div>'
+    return f'<div class="taken">{head}{said}{answer_notes.cut_note(one.query)}</div>'
 
 
 def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps: list[Taken]) -> None:

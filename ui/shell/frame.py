@@ -14,7 +14,7 @@ import dpengine as dp
 from dpengine.asking.plan import Priced
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.messages import say
-from ui.shell import person, steer
+from ui.shell import person, scroll
 from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 
@@ -59,7 +59,7 @@ def fine(sentence: str, bring: bool = False) -> None:
     mark = ' class="arrived" tabindex="-1"' if bring else ""
     st.html(f'<p role="status"{mark}><b class="whole">✓</b> {escape(sentence)}</p>')
     if bring:
-        steer.show()
+        scroll.show()
 
 
 def broken(title: str, sentence: str) -> None:

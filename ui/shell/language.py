@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpengine.messages import MEANT, say
 from dpengine.messages.language import LANGUAGES, STORED, by_default, current
-from ui.shell import cookies
+from ui.shell import web
 
 IN_ADDRESS = "lang"
 RIGHT_TO_LEFT = ("he",)
@@ -33,7 +33,7 @@ by_default(_of_this_session)
 def settle() -> None:
     """For this run and whatever follows it in this session."""
     lang = _ours(st.query_params.get(IN_ADDRESS)) or _ours(st.session_state.get(_CHOSEN))
-    lang = lang or _ours(cookies.kept(IN_ADDRESS))
+    lang = lang or _ours(web.read_cookie(IN_ADDRESS))
     if lang:
         st.session_state[_CHOSEN] = lang
         if st.query_params.get(IN_ADDRESS) != lang:
@@ -84,7 +84,7 @@ def pick() -> None:
                 on_change=_choose,
                 args=(f"{_PICKER}-{current()}",),
             )
-        cookies.keep(IN_ADDRESS, st.session_state.get(_CHOSEN))
+        web.keep_cookie(IN_ADDRESS, st.session_state.get(_CHOSEN))
 
 
 def _name(lang: str) -> str:

@@ -16,7 +16,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui.shell import room
+from ui.shell import workshop_state
 from ui.shell.language import in_address
 from ui.shell.state import ROOT, may
 
@@ -60,12 +60,12 @@ def page(name: str) -> Any:
 
 def places() -> list[str]:
     """As they stand in the head, from the first."""
-    return [place for place in PLACES if place != "wall" or room.on()]
+    return [place for place in PLACES if place != "wall" or workshop_state.on()]
 
 
 def rooms(place: str) -> list[str]:
     """The pages that a place lists."""
-    return [name for name in PLACES[place] if name != "data" or not (room.on() or not may("add_table"))]
+    return [name for name in PLACES[place] if name != "data" or not (workshop_state.on() or not may("add_table"))]
 
 
 def place_of(name: str) -> str | None:

@@ -1,6 +1,6 @@
 """Who is signed in, as a page asks it.
 
-The porter (ui/shell/porter.py) tells a session who it is for in a header of the request that opened its socket; what
+The porter (ui/auth/middleware.py) tells a session who it is for in a header of the request that opened its socket; what
 a browser itself writes there never comes through. Callbacks and fragments ask the same way. Where the app is served,
 a session that the porter has not named is nobody's, and nobody can do nothing.
 """

@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.messages import say
 from dpengine.people.face import Face
 from dpengine.storage.samples import SAMPLES
-from ui.shell import person, room
+from ui.shell import person, workshop_state
 from ui.shell.language import address
 from ui.shell.web import visitor_of
 
@@ -31,7 +31,7 @@ def workspace() -> dp.Workspace:
     """The workspace on a laptop; where people sign in, only what the person may do who is signed in."""
     who = person.person()
     if who is None:
-        return dp.open_workspace(home(), samples_only=room.on())
+        return dp.open_workspace(home(), samples_only=workshop_state.on())
     return cast(dp.Workspace, dp.open_workspace(home()).as_person(who))
 
 
@@ -54,7 +54,7 @@ def browser() -> str:
     a workshop, where the instructor must be told from the others."""
     if named := visitor_of(st.context.cookies):
         return named
-    return str(st.session_state.setdefault("browser", secrets.token_hex(16))) if room.on() else NOBODY
+    return str(st.session_state.setdefault("browser", secrets.token_hex(16))) if workshop_state.on() else NOBODY
 
 
 def visitor() -> str:
@@ -62,7 +62,7 @@ def visitor() -> str:
     round."""
     if (who := person.person()) is not None:
         return who
-    here = room.room()
+    here = workshop_state.room()
     return browser() if here is None else here.name(browser())
 
 

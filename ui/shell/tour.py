@@ -10,10 +10,11 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.messages import say
-from ui.shell import cookies, nav
+from dpengine.messages import known, say
+from ui.shell import nav, web
 from ui.shell.state import FIRST_TABLE, open_table
 from ui.shell.web import REMEMBERED
+from ui.words import gloss
 
 STEPS = ("start", "ask", "answers")
 _WISH = "tour"
@@ -28,7 +29,7 @@ def settle() -> None:
 
 def wish() -> str | None:
     """*on*, *off*, or None if nothing was chosen."""
-    told: str | None = st.session_state.get(_WISH) or cookies.kept(_WISH)
+    told: str | None = st.session_state.get(_WISH) or web.read_cookie(_WISH)
     return told
 
 
@@ -56,7 +57,7 @@ def again(page: str) -> None:
 
 def show(page: str, table: dp.Table) -> None:
     """Show the card, if this page is one of the steps."""
-    cookies.keep(_WISH, st.session_state.get(_WISH))
+    web.keep_cookie(_WISH, st.session_state.get(_WISH))
     if wish() != "on" or page not in STEPS:
         return
     here = STEPS.index(page)
@@ -78,3 +79,38 @@ def show(page: str, table: dp.Table) -> None:
                 st.button(say("tour.skip"), key="tour-skip", type="tertiary", on_click=_wish, args=("off",))
             else:
                 st.button(say("tour.finish"), key="tour-finish", on_click=_wish, args=("off",))
+
+
+# *What is this?* in the head of every page: what the page is for, its words, and where to find more.
+
+WORDS = {  # of a page: those that somebody who opens it for the first time will meet
+    "start": ("allowance", "range", "noise"),
+    "tables": ("allowance", "declared", "seal"),
+    "more": ("allowance", "noise"),
+    "data": ("neighbours", "unit", "declared", "epsilon"),
+    "ask": ("allowance", "epsilon", "range", "rehearsal"),
+    "board": ("allowance", "range", "noise"),
+    "synthetic": ("allowance", "epsilon", "range"),
+    "session": ("session", "noise", "composition"),
+    "train": ("noise", "range", "declared"),
+    "plan": ("allowance", "epsilon", "range"),
+    "whatif": ("epsilon", "delta", "neighbours"),
+    "answers": ("range", "allowance", "receipt"),
+    "ledger": ("charge", "receipt", "seal", "epsilon"),
+    "lessons": ("privacy", "epsilon", "noise"),
+    "audit": ("neighbours", "noise", "epsilon"),
+    "wall": ("noise", "epsilon"),
+}
+
+
+def show_about(page: str) -> None:
+    if not known(f"about.{page}"):
+        return
+    with st.container(key="what", width="content"), st.popover(say("about.open"), icon=":material/help:"):
+        words = "".join(gloss.entry(name) for name in WORDS.get(page, ()))
+        listed = f"<h2>{gloss.escaped('about.words')}</h2><dl>{words}</dl>" if words else ""
+        st.html(f'<div class="about"><p>{gloss.escaped(f"about.{page}")}</p>{listed}</div>')
+        with st.container(horizontal=True):
+            if page != "glossary":
+                st.page_link(nav.page("glossary"), label=say("about.all"))
+            again(page)

@@ -15,10 +15,12 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
 
+import streamlit as st
+
 from dpengine.messages import MEANT, say
 from dpengine.messages.language import LANGUAGES, STORED, speaking
-from ui.shell import gate, incoming, room
-from ui.shell.scripts import ADMITTED
+from ui.shell import gate, incoming, workshop_state
+from ui.shell.scroll import ADMITTED
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -40,7 +42,7 @@ _VISITOR = re.compile(r"[0-9a-f]{32}")
 
 # The browser itself refuses to fetch from, or send to, any other host, and to run a script that this server did not
 # serve as a file. The hashes admit the one inline script of Streamlit's page ("window.prerenderReady = false") and our
-# own of ui/shell/scripts.py, word for word.
+# own of ui/shell/scroll.py, word for word.
 CONTENT_POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -101,7 +103,7 @@ class FrontDoor:
         if gate.within(scope["path"]).rstrip("/") == START and scope.get("method", "GET") in ("GET", "HEAD"):
             await _lead(send, scope)
             return
-        if room.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
+        if workshop_state.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
             await _refuse(scope, send)
             return
 
@@ -201,3 +203,29 @@ def _new_cookies(scope: Scope, scheme: str) -> list[bytes]:
             made.append(f"{cookie}={wanted}")
     secure = "; Secure" if scheme == "https" else ""
     return [f"{one}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax{secure}".encode("ascii") for one in made]
+
+
+# What a browser is asked to remember for a visitor: small choices, nothing private (`REMEMBERED` in ui/shell/web.py).
+
+
+def read_cookie(name: str) -> str | None:
+    """As the browser said it when this session began."""
+    said: dict[str, str | None] = st.session_state.setdefault("cookies-said", {})
+    if name not in said:
+        cookie, choices = REMEMBERED[name]
+        told = st.context.cookies.get(cookie)
+        said[name] = told if told in choices else None
+    return said[name]
+
+
+def keep_cookie(name: str, value: str | None) -> None:
+    """A page asked for with `?name=value` sets the cookie; this one is asked for as a picture and never seen. The
+    turn makes each change a request of its own, which no cache answers."""
+    turns = st.session_state.setdefault("cookie-turns", {})
+    before, turn = turns.get(name, (read_cookie(name), 0))
+    if value is None or (value == before and not turn):
+        return
+    if value != before:
+        turn += 1
+        turns[name] = (value, turn)
+    st.html(f'<img class="sr" alt="" src="?{name}={value}&turn={turn}">')

@@ -12,19 +12,100 @@ from dpengine.core.printed import chance
 from dpengine.mechanisms.synthetic.plans import CHOSEN
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
+from dpengine.released import synthetic
 from dpengine.released.look import Figure
 from dpengine.released.look_fit import MOST_FITTED
 from dpengine.released.synthetic import KeptTogether, MadeTable
-from ui.parts import answer as answers
-from ui.parts import counted, exports, fitting, history
+from ui.ask import answer as answers
+from ui.parts import answer_notes, exports, history
 from ui.pictures import charts, many
 from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.shell import nav
-from ui.synthetic import not_kept
 from ui.synthetic.synthetic_preview import counted_together, good_words, plainly, promised
 from ui.synthetic.take_rows import take_away
-from ui.words.figures import rounded_range
+from ui.words.figures import bare, rounded_range
+from ui.words.phrases import threes
 from ui.words.wording import headline
+
+# What a synthetic table that was paid for does not keep: beside its files, and in a sentence under Answers. From what
+# was released and public facts alone.
+
+FEW = 12  # pairs that are named in the line itself
+NAMED = 6  # values
+
+
+def show_not_kept(made: MadeTable, kept: KeptTogether) -> None:
+    """A point for each; which pairs, folded where they are many."""
+    told = [_pairs(kept), threes(kept), _averages(made, kept), _rare(made, kept), _none(made)]
+    told.append(say("synthetic_page.bad_rest"))
+    points = "".join(f"<li>{escape(line)}</li>" for line in told if line)
+    st.html(f"{_NOT_KEPT_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
+    if len(kept.apart) > FEW:
+        with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):
+            st.html(_apart(kept))
+
+
+def _pairs(kept: KeptTogether) -> str:
+    if not kept.apart:
+        return ""
+    facts = {"many": len(kept.apart), "all": kept.all_pairs}
+    if len(kept.apart) > FEW:
+        return say("synthetic_page.apart", **facts)
+    named = [f"{one} × {other}" for one, other in kept.apart]
+    return say("synthetic_page.apart_named", pairs=named, **facts)
+
+
+def _averages(made: MadeTable, kept: KeptTogether) -> str:
+    even = [name for name in kept.uneven if name not in made.refined]
+    if not even:
+        return ""
+    told = say("synthetic_page.bad_averages", columns=even)
+    if off := made.off_by_spreading():
+        by = [f"{name} ±{bare(float(f'{size:.2g}'))}" for name, size in off.items()]
+        told += " " + say("synthetic_page.bad_averages_by", off=by)
+    return told
+
+
+def _rare(made: MadeTable, kept: KeptTogether) -> str:
+    of = say(f"synthetic_page.of_{made.query.counted}")
+    told = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
+    found = []
+    for place, column in enumerate(kept.names):
+        found += [f"{column}: {name}" for name in synthetic.perhaps_none(made.look, place, made.counts(column))]
+    if not found:
+        return told
+    more = max(len(found) - NAMED, 0)
+    code = "synthetic_page.rare_more" if more else "synthetic_page.rare_named"
+    return f"{told} {say(code, values='; '.join(found[:NAMED]), more=more)}"
+
+
+def _none(made: MadeTable) -> str:
+    """Which cells that a declaration makes by itself got no rows."""
+    found = []
+    for place, (column, out) in enumerate(zip(made.look.cells, made.left_out, strict=True)):
+        cells = zip(made.query.cell_names(place), out, made.counts(column), strict=True)
+        found += [f"{column}: {name}" for name, no, rows in cells if no and not rows]
+    if not found:
+        return ""
+    if len(found) > NAMED:
+        return say("synthetic_page.none_many", many=len(found))
+    return say("synthetic_page.none_named", values="; ".join(found))
+
+
+def _apart(kept: KeptTogether) -> str:
+    """For each column those that it was not measured with."""
+    heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
+    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
+    body = ""
+    for name, others in kept.apart_by_column().items():
+        body += f"<tr><td>{escape(name)}</td><td>{escape(', '.join(others))}</td></tr>"
+    return f'<div class="scroll tall" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+
+
+_NOT_KEPT_STYLE = """<style>
+[data-testid="stHtml"] ul.kept { margin: 0 0 0.6rem 0; padding-inline-start: 1.2rem; }
+[data-testid="stHtml"] ul.kept li { margin: 0 0 0.4rem 0; overflow-wrap: anywhere; }
+</style>"""
 
 
 def show(table: dp.Table, found: dp.Answer) -> None:
@@ -33,14 +114,14 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of, kept = say("answer.of", sentence=found.sentence, table=table.name), KeptTogether(made.look)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(plainly(made.query, kept))}</p>{fitting.html(found)}{counted.html(found.query)}'
+        f'<p class="lead">{escape(plainly(made.query, kept))}</p>{answer_notes.fit_notes(found)}{answer_notes.cut_note(found.query)}'
     )
     if made.ready:
         with st.container(key="card-synthetic-rows"):
             take_away(found, made.table, made.rows)
             if made.refined:
                 st.html(_inside(table, made))
-            not_kept.show(made, kept)
+            show_not_kept(made, kept)
             st.html(good_words(made.query, made.refined))
         with st.container(key="card-synthetic-free"):
             _beside(made)

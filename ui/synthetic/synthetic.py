@@ -17,8 +17,9 @@ from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable, can_be_part
 from dpengine.messages import say
 from dpengine.planning.opening import PART
-from ui.board import board_words
-from ui.parts import addressed, conditions, history, job, owner, pickers, spend
+from ui.ask import spend
+from ui.board import board_state
+from ui.parts import conditions, fields, history, job, owner
 from ui.shell import frame
 from ui.synthetic import made_result, synthetic_preview, synthetic_result
 from ui.words import prices
@@ -33,7 +34,7 @@ _USUAL = 15  # columns that are chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and addressed.became(table, request, _makes_rows, "synthetic.unknown", job.wait, _result):
+    if request and job.became(table, request, _makes_rows, "synthetic.unknown", job.wait, _result):
         _earlier(table, request)
         return
     title, lead = say("synthetic_page.title"), say("synthetic_page.lead")
@@ -66,9 +67,9 @@ def _earlier(table: dp.Table, but: str = "") -> None:
 
 
 def _form(table: dp.Table) -> None:
-    given, arrived = addressed.given(table, PLACE, NAMES, lambda told: _filled(table, told))
+    given, arrived = job.address_given(table, PLACE, NAMES, lambda told: _filled(table, told))
     if arrived:
-        pickers.forget_pickers()
+        fields.forget_pickers()
     left, right = st.columns([5, 6], gap="medium")
     query: SyntheticTable | None = None
     with left, st.container(key="card-synthetic-what"):
@@ -77,7 +78,7 @@ def _form(table: dp.Table) -> None:
             _offered(table),
             given["columns"],
             max_selections=MOST_COLUMNS,
-            key=addressed.widget(PLACE, "columns"),
+            key=job.addressed_widget(PLACE, "columns"),
             placeholder=say("publish_page.columns_none"),
         )
         keep = _keep(columns, str(given.get("keep") or ""))
@@ -95,7 +96,7 @@ def _form(table: dp.Table) -> None:
             query = _built(table, now)
         else:
             now["epsilon"] = st.session_state[f"{PLACE}-epsilon"]
-        addressed.remember(table, PLACE, now, arrived)
+        job.remember_address(table, PLACE, now, arrived)
         if query is None:
             job.hint(refusal)
         else:
@@ -120,7 +121,7 @@ def _keep(columns: list[str], now: str) -> str:
             options,
             options.index(now) if now in options else 0,
             format_func=lambda one: say("synthetic_page.keep.column", column=one) if one else _all(),
-            key=addressed.widget(PLACE, "keep"),
+            key=job.addressed_widget(PLACE, "keep"),
             help=say("param.keep.help"),
         )
     )
@@ -146,7 +147,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
         if not columns:
             return []
         lists = conditions.Lists(table.name, dp.Schema({name: table.schema[name] for name in columns}))
-        counter = addressed.widget(PLACE, "many")
+        counter = job.addressed_widget(PLACE, "many")
         count = st.session_state.setdefault(counter, len(known))
         built = []
         for place in range(count):
@@ -191,7 +192,7 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
     dear = price.share - price.check_share > PART * table.meter().unused
     if dear and (least := spend.least_html(table, table.opening(query, _worth))):
         st.html(least)
-    board_words.counted_as(query)
+    board_state.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
@@ -203,12 +204,12 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     """What the form shows of an address; the first columns where it says nothing."""
     offered = _offered(table)
-    wanted = addressed.read(arriving.get("columns"))
+    wanted = job.read_address(arriving.get("columns"))
     if isinstance(wanted, list):
         columns = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))
     else:
         columns = offered[:_USUAL]
-    never = addressed.read(arriving.get("never"))
+    never = job.read_address(arriving.get("never"))
     keep = arriving.get("keep", "")
     return {
         "columns": columns[:MOST_COLUMNS],

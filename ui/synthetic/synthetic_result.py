@@ -13,8 +13,8 @@ from dpengine.core.printed import chance
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
 from dpengine.released.synthetic import ClassShare, Synthetic
-from ui.parts import addressed, conditions, counted, fitting
-from ui.parts import answer as answers
+from ui.ask import answer as answers
+from ui.parts import answer_notes, conditions, job
 from ui.pictures import charts, many
 from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.synthetic.take_rows import take_away
@@ -28,7 +28,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>{fitting.html(found)}{counted.html(found.query)}'
+        f'<p class="lead">{escape(range_words(found))}</p>{answer_notes.fit_notes(found)}{answer_notes.cut_note(found.query)}'
     )
     with st.container(key="card-synthetic-rows"):
         take_away(found, made.table)
@@ -67,7 +67,7 @@ def _ask(made: Synthetic) -> None:
 def _condition(made: Synthetic) -> None:
     """The share of the rows that meet a condition; the address keeps it."""
     schema = dp.Schema({name: made.query.facts.schema[name] for name in made.query.columns})
-    known = addressed.read(st.query_params.get("if"))
+    known = job.read_address(st.query_params.get("if"))
     rows = conditions.conditions(
         conditions.Lists(made.query.facts.table, schema), known if isinstance(known, list) else [], "made"
     )

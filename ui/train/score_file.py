@@ -23,7 +23,7 @@ from dpengine.released.scoring import Scored, score
 from dpengine.released.shapes import Shapes
 from dpengine.statistics.features import Model
 from ui.parts import exports
-from ui.shell import room
+from ui.shell import workshop_state
 from ui.shell.incoming import here
 from ui.shell.state import workspace
 from ui.synthetic.take_rows import buttons
@@ -42,7 +42,7 @@ class Done:
 
 
 def show(table: dp.Table, found: dp.Answer, model: Shapes | Model) -> None:
-    if not room.on():  # nobody uploads anything in a workshop
+    if not workshop_state.on():  # nobody uploads anything in a workshop
         with st.container(key="card-train-file"):
             _file(table, found, model)
 

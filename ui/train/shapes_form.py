@@ -15,7 +15,7 @@ from dpengine.messages import plain, say
 from dpengine.planning import training
 from dpengine.planning.opening import AT_MOST, opening_share
 from dpengine.released.shapes import predictable, sources
-from ui.board import board_figures, board_words
+from ui.board import board_figures, board_state
 from ui.parts import history, job
 from ui.shell import frame, nav
 from ui.train import train_state
@@ -69,7 +69,7 @@ def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = 
     frame.show_price(table, price, "_train")
     takes = say("shapes_page.takes", share=prices.takes(table, price.share), columns=len(query.names))
     with worth:
-        board_words.counted_as(query)
+        board_state.counted_as(query)
         st.html(f'<p class="muted">{escape(takes)}</p>')
         if least:
             st.html(least)

@@ -20,14 +20,14 @@ from dpengine.messages.numbers import local
 from dpengine.released import model_scripts
 from dpengine.released.look import Look
 from dpengine.released.shapes import Effect, Shapes, predictable, sources
+from ui.ask import answer as answers
 from ui.board import board_figures
-from ui.parts import addressed, pickers
-from ui.parts import answer as answers
+from ui.parts import fields, job
 from ui.pictures import named_bars
 from ui.pictures.named_bars import NamedBar
 from ui.shell import nav
 from ui.shell.state import workspace
-from ui.train import score_file, train_check, train_field
+from ui.train import score_file, train_check
 from ui.words import model_words, prices
 from ui.words.figures import bare, rounded_range
 from ui.words.markup import unmarked
@@ -81,7 +81,7 @@ def _chosen(look: Look) -> Shapes | None:
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("train_page.predict"), width="content")
         first = wanted if wanted in offered else offered[-1]
-        target = pickers.pick("train_page.target", offered, first, str, "shapes-target")
+        target = fields.pick("train_page.target", offered, first, str, "shapes-target")
         goal = look.query.facts.schema[target]
         if isinstance(goal, Category):
             st.markdown(say("train_page.is"), width="content")
@@ -90,10 +90,10 @@ def _chosen(look: Look) -> Shapes | None:
             usual = told if told in labels else model_words.usual_yes(goal)
             usual = usual if usual in labels else labels[0]
             key = f"shapes-positive-{target}"
-            positive = [pickers.pick("train_page.value", labels, usual, called, key)]
+            positive = [fields.pick("train_page.value", labels, usual, called, key)]
         st.markdown(say("train_page.from"), width="content")
     others = sources(look, target)
-    read = addressed.read(asked.get("features"))
+    read = job.read_address(asked.get("features"))
     kept = [name for name in others if isinstance(read, list) and name in read]
     columns = st.multiselect(
         say("train_page.features"),
@@ -211,15 +211,15 @@ def _figures(found: dp.Answer, model: Shapes) -> None:
 
 def _try(found: dp.Answer, model: Shapes) -> None:
     st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
-    kept = train_field.typed(st.query_params.get("with"))
+    kept = train_check.typed(st.query_params.get("with"))
     answered = st.container()
     schema, values = model.look.query.facts.schema, {}
-    for name, place in zip(model.columns, train_field.beside(len(model.columns)), strict=True):
+    for name, place in zip(model.columns, train_check.beside(len(model.columns)), strict=True):
         column = schema[name]
         assert isinstance(column, dp.Number | Date | Category)
         now = kept.get(name, model.usual_value(name))
         with place:
-            values[name] = train_field.field(name, column, now, f"shapes-with-{found.request_id}-{name}")
+            values[name] = train_check.model_field(name, column, now, f"shapes-with-{found.request_id}-{name}")
     told = json.dumps(values, ensure_ascii=False)
     if st.query_params.get("with") != told:
         st.query_params["with"] = told

@@ -18,7 +18,8 @@ from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import called, say
 from dpengine.planning.opening import AT_MOST, SHARES, opening_share
 from dpengine.statistics.features import MOST_WIDE
-from ui.parts import addressed, counted, history, job, number_field, owner, pickers, spend
+from ui.ask.spend import enough, least_share_html
+from ui.parts import answer_notes, fields, history, job, owner
 from ui.shell import frame
 from ui.shell.state import workspace
 from ui.train import shapes_form, shapes_result, train_preview, train_result, train_state
@@ -29,11 +30,11 @@ from ui.words import gloss, model_words, prices
 
 def show(table: dp.Table) -> None:
     bought = st.query_params.get(SHAPES)
-    if bought and addressed.became(table, bought, Overview, "shapes_page.unknown", job.wait, shapes_result.show):
+    if bought and job.became(table, bought, Overview, "shapes_page.unknown", job.wait, shapes_result.show):
         _earlier(table, bought)
         return
     request = st.query_params.get("trained")
-    if request and addressed.became(table, request, OfGradients, "train_page.unknown", _wait, train_result.show):
+    if request and job.became(table, request, OfGradients, "train_page.unknown", _wait, train_result.show):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
@@ -93,12 +94,12 @@ def _form(table: dp.Table) -> None:
         given["share"] = _share(table, given, _usual)
         worth = st.container()
         given |= _more(given, given["kind"] or train_state.kinds(table, given["target"])[0])
-        addressed.remember(table, PLACE, given)
+        job.remember_address(table, PLACE, given)
         if given["features"]:
             offers = offered(table, given)
             query = best(offers, given["calibration"])
         if isinstance(query, OfGradients):
-            least = spend.least_share_html(given["share"], lambda: _usual(table, given))
+            least = least_share_html(given["share"], lambda: _usual(table, given))
             _buy(table, query, worth, least)
         else:
             worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
@@ -118,11 +119,11 @@ def _counted(table: dp.Table, given: dict[str, Any]) -> None:
     with left, st.container(key="card-train"):
         given["share"] = _share(table, given, shapes_form.usual)
         worth = st.container()
-        addressed.remember(table, PLACE, given | dict.fromkeys(train_state.MORE, ""))
+        job.remember_address(table, PLACE, given | dict.fromkeys(train_state.MORE, ""))
         if given["features"]:
             query = shapes_form.offered(table, given, table.meter().unused * int(given["share"]) / 100)
         if isinstance(query, Overview):
-            least = spend.least_share_html(given["share"], lambda: shapes_form.usual(table, given))
+            least = least_share_html(given["share"], lambda: shapes_form.usual(table, given))
             shapes_form.buy(table, query, given["target"], worth, least)
         else:
             worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
@@ -147,13 +148,13 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     positive = ""
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("train_page.predict"), width="content")
-        target = pickers.pick("train_page.target", offered, given["target"], str, train_state.widget("target"))
+        target = fields.pick("train_page.target", offered, given["target"], str, train_state.widget("target"))
         goal = table.schema[target]
         if isinstance(goal, Category):
             st.markdown(say("train_page.is"), width="content")
             usual = given["positive"] if given["positive"] in goal.values else model_words.usual_yes(goal)
             key = train_state.widget(f"positive-{target}")
-            positive = pickers.pick("train_page.value", list(goal.values), usual, called, key)
+            positive = fields.pick("train_page.value", list(goal.values), usual, called, key)
         st.markdown(say("train_page.from"), width="content")
     others = train_state.others(table, target)
     kept = [name for name in given["features"] if name in others]
@@ -267,7 +268,7 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
         choices = (("calibration", CALIBRATIONS), ("region", question.regions), ("iterate", ITERATES))
         chosen = {name: _choice(name, options, given[name], usual.get(name, "")) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
-            chosen[name] = number_field.field(
+            chosen[name] = fields.number_field(
                 say(f"train_page.{name}"),
                 given[name],
                 train_state.widget(name),
@@ -294,9 +295,9 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
     price = table.preview(query, checked=True)
     frame.show_price(table, price, "_train")
     takes = say("train_page.takes", share=prices.takes(table, price.share), steps=query.steps)
-    told = f'{counted.html(query)}<p class="muted">{escape(takes)}</p>'
+    told = f'{answer_notes.cut_note(query)}<p class="muted">{escape(takes)}</p>'
     if not price.useful:
-        share = spend.enough(table, query, price)
+        share = enough(table, query, price)
         short = "train_page.mostly_noise_short" if share is None else "train_page.mostly_noise"
         told += f'<p class="warn">{gloss.text(say(short, share=percent(share or 0)))}</p>'
     told += least

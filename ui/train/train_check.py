@@ -2,26 +2,78 @@
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance, percent_left, two_figures
+from dpengine.core.strict_json import read_strict
+from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_models import OfModel
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.population.session_validity import USELESS
 from dpengine.population.validity import flattery
 from dpengine.statistics.features import Model
-from ui.parts import answer as answers
-from ui.parts import counted, history, job, spend
+from ui.ask import answer as answers
+from ui.ask import spend
+from ui.parts import answer_notes, history, job
 from ui.pictures import charts
 from ui.shell import frame
+from ui.shell.language import day_format
 from ui.shell.state import workspace
 from ui.words import gloss, prices
 from ui.words.figures import bare, printed, printed_range, rounded
+from ui.words.markup import unmarked
+
+# Fields for a made-up person: a declared value, or one on the declared grid.
+
+
+def typed(text: str | None) -> dict[str, Any]:
+    try:
+        told = read_strict(text or "")
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+MANY = 6  # fields: more stand in two columns
+
+
+def beside(many: int) -> list[Any]:
+    """A place for each of so many fields, row by row; on a phone they stand below each other in the same order."""
+    if many <= MANY:
+        return [st.container() for _ in range(many)]
+    places: list[Any] = []
+    while len(places) < many:
+        places += st.columns(2)
+    return places[:many]
+
+
+def model_field(name: str, column: dp.Number | Date | Category, now: Any, key: str) -> Any:
+    name = unmarked(name)
+    if isinstance(column, Category):
+        labels = list(column.labels)
+        return str(st.selectbox(name, labels, labels.index(now) if now in labels else 0, called, key=key))
+    if isinstance(column, Date):
+        first, last = column.first, column.last
+        try:
+            picked = min(max(date.fromisoformat(str(now)), first), last)
+        except ValueError:
+            picked = date.fromisoformat(column.value(column.size // 2))
+        return st.date_input(name, picked, first, last, key=key, format=day_format()).isoformat()
+    try:
+        code = column.code(now) if now is not None else column.size // 2
+    except dp.AllowanceError:
+        code = column.size // 2
+    kind: type[int] | type[float] = int if column.step.denominator == column.lower.denominator == 1 else float
+    ends = kind(column.lower), kind(column.upper)
+    return st.number_input(name, *ends, kind(column.value(code)), kind(column.step), key=key)
+
 
 PLACE = "train-check"
 
@@ -75,7 +127,7 @@ def _form(table: dp.Table, model: Model) -> None:
         return
     price = table.preview(query, checked=True)
     told = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
-    told += counted.html(query) + spend.least_html(table, found)
+    told += answer_notes.cut_note(query) + spend.least_html(table, found)
     if not price.useful:
         told += f'<p class="warn">{gloss.text(spend.noise_words(table, query, price))}</p>'
     st.html(told)
@@ -99,7 +151,7 @@ def _told(table: dp.Table, found: dp.Answer) -> None:
     words = flattery_words(table, found)
     beside = "" if found.raw is None else f"{query.beside(found.raw)} {query.finds(found.raw)}".strip()
     lead = f'<p class="lead"><b>{escape(told)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
-    st.html(f'{lead}<p class="muted">{escape(words)}</p>{counted.html(query)}')
+    st.html(f'{lead}<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
     _curve(found, query)
     with st.expander(say("answer.figures")):
         st.html(answers.bars_table(found))

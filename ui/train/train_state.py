@@ -13,7 +13,7 @@ from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
 from dpengine.planning.opening import SHARES
 from dpengine.planning.training import trainings
 from dpengine.statistics.features import MOST_WIDE
-from ui.parts import addressed
+from ui.parts import job
 
 PLACE = "train"
 LONGEST = 60
@@ -50,11 +50,11 @@ def possible(table: dp.Table) -> bool:
 
 def given(table: dp.Table) -> dict[str, Any]:
     """From the URL on arrival, else as it was left, else a first idea."""
-    return addressed.given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
+    return job.address_given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
 
 
 def widget(name: str) -> str:
-    return addressed.widget(PLACE, name)
+    return job.addressed_widget(PLACE, name)
 
 
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _idea(table: dp.Table, offered: list[str]) -> str:
 
 
 def _features(table: dp.Table, target: str, arriving: str | None) -> list[str]:
-    wanted = addressed.read(arriving)
+    wanted = job.read_address(arriving)
     if isinstance(wanted, list):
         offered = others(table, target)
         return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))

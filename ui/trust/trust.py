@@ -19,13 +19,13 @@ from dpengine.messages.numbers import local
 from dpengine.planning import trust_models
 from dpengine.planning.trust_models import Way
 from ui.learn import lessons
-from ui.parts import conditions, job, number_field, owner
+from ui.parts import conditions, fields, job, owner
 from ui.parts.history import answer_address
 from ui.pictures import many
 from ui.pictures.trust_pictures import bars
 from ui.plan import plan_run
 from ui.shell import frame, nav
-from ui.trust import trust_channel, trust_honest, trust_more, trust_state
+from ui.trust import trust_channel, trust_more, trust_state
 from ui.words import prices
 from ui.words.figures import figure, printed_range
 from ui.words.wording import in_short
@@ -61,7 +61,7 @@ def show(table: dp.Table) -> None:
         with st.container(key="card-trust-curve"):
             trust_more.curve(table, given, found)
         with st.container(key="card-trust-honest"):
-            given = trust_honest.show(table, given, found)
+            given = trust_more.show_honest(table, given, found)
         with st.expander(say("trust.figures")):
             st.html(trust_more.figures(given, found))
     with st.container(key="card-trust-steps"):
@@ -123,7 +123,7 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     )
     with st.expander(say("trust.more")):
         label, help_ = say("trust.delta"), say("trust.delta_help")
-        given["d"] = number_field.field(label, given["d"], trust_state.widget("d"), max_chars=30, help=help_)
+        given["d"] = fields.number_field(label, given["d"], trust_state.widget("d"), max_chars=30, help=help_)
     return given
 
 
@@ -217,7 +217,7 @@ def _refused(table: dp.Table, given: dict[str, Any], way: Way) -> str:
     if way.refused is None or way.refused.code != "shuffle.lecture":
         return str(way.refused)
     told = trust_models.lecture(table.facts.about, given["kind"], Fraction(given["e"]), read_shuffle_delta(given["d"]))
-    facts = {"p": trust_more.coin(told.chance), "people": table.facts.about, "epsilon": told.epsilon}
+    facts = {"p": trust_more.coin_words(told.chance), "people": table.facts.about, "epsilon": told.epsilon}
     if told.delta is None:
         return say("trust.lecture.above", **facts)
     if Fraction(told.delta) > told.wanted:

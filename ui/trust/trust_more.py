@@ -11,12 +11,13 @@ import streamlit as st
 import dpengine as dp
 from demos.lessons import trust as demo
 from demos.lessons.trust import HOLDS, NAMES, Stages
-from dpengine.core.printed import power_of_ten
+from dpengine.core.amounts import BETA
+from dpengine.core.printed import chance, power_of_ten
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import trust_models
-from dpengine.planning.trust_models import Way
+from dpengine.planning.trust_models import Kept, Shuffled, Way
 from ui.pictures import charts
 from ui.pictures.trust_pictures import pile
 from ui.shell import nav
@@ -58,7 +59,7 @@ def curve(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> Non
         charts.curves(lines, say("trust.axis.people"), *title, "trust-curve", height=360)
 
 
-def coin(p: Fraction) -> str:
+def coin_words(p: Fraction) -> str:
     """To four figures; a small one as a power of ten. Never told as 1 where it is not."""
     if p < Fraction(1, 1000):
         return power_of_ten(p)
@@ -80,7 +81,7 @@ def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
         noise, loss = way.noise, way.query.loss()
         delta = getattr(loss, "delta", Fraction(0))
         cells = (
-            coin(noise.chance) if noise else "—",
+            coin_words(noise.chance) if noise else "—",
             to_figures(noise.deviation, 3) if noise else "—",
             local(given["e"]),
             power_of_ten(delta),
@@ -176,3 +177,85 @@ def learns() -> str:
 def links() -> None:
     st.page_link(nav.page("lessons"), label=say("trust.lesson"), query_params={"lesson": "trust"})
     nav.check_link(q="shuffle_count")
+
+
+# On the Trust page: what is left of each promise if only some of the people are honest. A slider, and figures.
+
+
+def show_honest(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> dict[str, Any]:
+    people = table.facts.about
+    st.html(f'<h2>{escape(say("honest.title"))}</h2><p class="muted">{escape(say("honest.lead"))}</p>')
+    share = st.select_slider(
+        say("honest.slider", people=people),
+        trust_state.HONEST,
+        given["honest"],
+        key=trust_state.widget("honest"),
+        format_func=lambda one: say("honest.of", honest=trust_models.honest_people(people, int(one)), people=people),
+    )
+    given = given | {"honest": str(share)}
+    honest = trust_models.honest_people(people, int(given["honest"]))
+    rows = trust_models.kept(found, honest)
+    st.html(f'{_table(rows)}<div role="status" class="after">{_said(found, rows, honest)}</div>')
+    _curve(found, honest)
+    st.html(f'<p class="muted">{escape(say("honest.assumed"))}</p>')
+    return given
+
+
+def _table(rows: tuple[Kept, ...]) -> str:
+    body = ""
+    for row in rows:
+        sign = "✓" if row.holds else "✗"
+        delta = say("honest.pure") if row.chance is None else say("honest.delta", delta=power_of_ten(row.delta))
+        cells = (f"{sign} {delta}", _off(row.error), _off(row.worst))
+        coin = f'<br><span class="muted">p = {coin_words(row.chance)}</span>' if row.chance is not None else ""
+        told = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
+        body += f"<tr><th scope='row'>{escape(_name(row))}{coin}</th>{told}</tr>"
+    heads = [say(f"honest.column.{name}", chance=chance(BETA)) for name in ("privacy", "error", "worst")]
+    head = "".join(f"<th scope='col' class='number'>{escape(one)}</th>" for one in heads)
+    return scrolled(f"<tr><td></td>{head}</tr>{body}", say("honest.title"))
+
+
+def _name(row: Kept) -> str:
+    return say("honest.needed") if row.model == "needed" else say(f"trust.model.{row.model}")
+
+
+def _off(error: Fraction | None) -> str:
+    return "—" if error is None else say("trust.error", error=-(-error.numerator // error.denominator))
+
+
+def _said(found: tuple[Way, ...], rows: tuple[Kept, ...], honest: int) -> str:
+    """What happened to the shuffler's promise, what would mend it, and why the others keep theirs."""
+    query, by_model = trust_models.shuffled_of(found), {row.model: row for row in rows}
+    lines = []
+    if query is not None:
+        row, wanted = by_model["tight"], power_of_ten(query.delta)
+        if row.holds:
+            lines.append(say("honest.holds", honest=honest, delta=wanted))
+        else:
+            lines.append(say("honest.breaks", honest=honest, delta=power_of_ten(row.delta), wanted=wanted))
+            lines.append(_mended(query, row, by_model.get("needed"), honest))
+    lines.append(say("honest.others"))
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)
+
+
+def _mended(query: Shuffled, row: Kept, needed: Kept | None, honest: int) -> str:
+    if needed is None:
+        return say("honest.few", honest=honest, least=trust_models.fewest(query) or 0)
+    assert needed.chance is not None and row.chance is not None
+    coins = {"p": coin_words(row.chance), "needed": coin_words(needed.chance)}
+    return say("honest.mend", before=_off(row.error), after=_off(needed.error), **coins)
+
+
+def _curve(found: tuple[Way, ...], honest: int) -> None:
+    """δ against honest people, with the δ that is claimed."""
+    query = trust_models.shuffled_of(found)
+    if query is None:
+        return
+    points = [(float(one), delta) for one, delta in trust_models.along(query, query.facts.about)]
+    here = (float(honest), float(trust_models.delta_of(query, honest)))
+    claimed = [(points[0][0], float(query.delta)), (points[-1][0], float(query.delta))]
+    lines = [
+        charts.Line(say("honest.line.kept"), points, here, "refuse"),
+        charts.Line(say("honest.line.claimed"), claimed, None, "left", "dash"),
+    ]
+    charts.curves(lines, say("honest.axis.honest"), "δ", say("honest.alt"), "trust-honest", height=280)

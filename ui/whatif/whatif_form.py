@@ -16,8 +16,9 @@ from dpengine.messages import known, say
 from dpengine.messages.numbers import local
 from dpengine.planning import whatif
 from dpengine.planning import whatif as asked
-from ui.data.declare_draft import CARE
-from ui.parts import form, number_field, pickers
+from ui.ask import form
+from ui.data.draft import CARE
+from ui.parts import fields
 from ui.shell.state import choose_table, open_table, table_names
 from ui.whatif.whatif_state import FIELDS, USUAL, change, from_table, widget
 
@@ -29,16 +30,16 @@ def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     now = given["q"] if given["q"] in keys else keys[0]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        key = pickers.pick("form.kind", keys, now, noun, widget("q"))
+        key = fields.pick("form.kind", keys, now, noun, widget("q"))
         column = ""
         if own and not asked.sized(key) and asked.typed(key) - {"share"}:
             columns = form.choices(table, key)
             st.markdown(say("whatif.like" if "columns" in asked.typed(key) else "form.of"), width="content")
             first = given["column"] if given["column"] in columns else columns[0]
-            column = pickers.pick("form.column", columns, first, str, widget(f"column-{key}"))
+            column = fields.pick("form.column", columns, first, str, widget(f"column-{key}"))
         st.markdown(say(_middle(key, column)), width="content")
         here = table.name if own else ""
-        picked = pickers.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))
+        picked = fields.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))
     chosen = given | {"q": key, "column": column, "from": "table" if picked else "typed"}
     if picked in ("", here):
         return chosen
@@ -93,8 +94,8 @@ def field(label: str, name: str, given: dict[str, str], key: str = "", **options
     """What an address says of it stays as it is written there, 1,000, while it says the same number. Of an error in
     people, a “%” stays too: it is a share of all of them."""
     key = widget(key or name)
-    found = number_field.field(label, given[name], key, unit="%", live=True, max_chars=40, **options)
-    shown = str(st.session_state.get(number_field.key_of(key), ""))
+    found = fields.number_field(label, given[name], key, unit="%", live=True, max_chars=40, **options)
+    shown = str(st.session_state.get(fields.number_key(key), ""))
     if name == "x" and shown.strip().endswith("%") and _usual(given["q"])[0].whole and found:
         found = f"{found.rstrip(' %')} %"
     try:

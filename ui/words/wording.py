@@ -13,10 +13,9 @@ from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.edges import at_end, named
 from dpengine.mechanisms.telling import APART, LIKELY, REST, leaders
 from dpengine.messages import say
-from ui.words import density_words, model_words
-from ui.words.curve_words import halfway_words
-from ui.words.edge_words import LISTED, listed
+from ui.words import model_words, phrases
 from ui.words.figures import anything, figure, printable, printed, printed_range
+from ui.words.phrases import LISTED, halfway_words, listed_edges
 
 _COUNTED = ("people", "rows")
 NAMED = 4  # groups that may be as high: so many are all named
@@ -116,7 +115,7 @@ def _range(answer: dp.Answer, state: str) -> str:
 
 def _density(answer: dp.Answer, state: str) -> str:
     query: Any = answer.query
-    return say("answer.density_flat") if state else density_words.headline(query, answer.value)
+    return say("answer.density_flat") if state else phrases.density_headline(query, answer.value)
 
 
 def _label(answer: dp.Answer, state: str) -> str:
@@ -190,7 +189,7 @@ def finding(answer: dp.Answer, state: str) -> str:
     ranges = answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     if len(telling) <= LISTED or not query.compared or not ranges:
-        first = listed(query, telling)
+        first = listed_edges(query, telling)
         told = "; ".join(_part(answer, part, names.get(part, part)) for part in first)
         told += "; …" if len(telling) > LISTED else ""
         told = say("answer.apart", parts=told) if state else told
@@ -291,9 +290,9 @@ def _curve_range(answer: dp.Answer) -> str:
 
 def _density_range(answer: dp.Answer) -> str:
     query: Any = answer.query
-    alpha, pointwise = (two_figures(one) for one in density_words.reach(query))
+    alpha, pointwise = (two_figures(one) for one in phrases.density_reach(query))
     code = "answer.density_map" if len(query.columns) > 1 else "answer.density_band"
-    facts = {"alpha": alpha, "unit": density_words.unit(query), "chance": chance(query.beta)}
+    facts = {"alpha": alpha, "unit": phrases.density_unit(query), "chance": chance(query.beta)}
     return say(code, pointwise=pointwise, **facts)
 
 

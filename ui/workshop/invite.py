@@ -21,7 +21,7 @@ import segno
 
 from dpengine.messages import say
 from ui.shell.gate import ORIGIN
-from ui.shell.room import ADDRESS, CODE, new_code
+from ui.shell.workshop_state import ADDRESS, CODE, new_code
 
 ROOT = Path(__file__).resolve().parents[2]
 ALONE = "127.0.0.1"

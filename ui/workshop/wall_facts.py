@@ -9,8 +9,8 @@ import dpengine as dp
 from demos import truth
 from dpengine.core.printed import chance
 from dpengine.messages import say
-from ui.shell.room import GONE, WAITING, Dot, here
 from ui.shell.state import open_table, workspace
+from ui.shell.workshop_state import GONE, WAITING, Dot, here
 from ui.words.wording import axis
 from ui.workshop.wall_picture import width
 from ui.workshop.workshop import figure

@@ -14,7 +14,7 @@ from statistics import fmean, median
 from dpengine.messages import plain, say
 from ui.pictures.picture import figure
 from ui.pictures.svg import Axis
-from ui.shell.room import Dot
+from ui.shell.workshop_state import Dot
 from ui.words.figures import rounded
 
 _CELLS = 80  # parts of the axis; dots that fall into one are stacked

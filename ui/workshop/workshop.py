@@ -1,6 +1,6 @@
 """What a workshop changes on every page: a banner, no data of one's own, and the truth beside a private answer.
 
-Each of these asks first whether the app is a workshop (ui/shell/room.py). The truth comes from a bundled file
+Each of these asks first whether the app is a workshop (ui/shell/workshop_state.py). The truth comes from a bundled file
 (demos/truth.py), never from a table of the workspace, so there is none to show of anything else.
 """
 
@@ -15,12 +15,12 @@ import dpengine as dp
 from demos import truth
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
-from ui.shell import nav, room, speed, state
+from ui.shell import nav, speed, state, workshop_state
 
 
 def warm() -> None:
     """Bring the sample tables in, and ask each a question for nobody, before thirty people do it at once."""
-    if room.on():
+    if workshop_state.on():
         threading.Thread(target=_bring, daemon=True, name="warm").start()
 
 
@@ -34,14 +34,14 @@ def _bring() -> None:
 
 def banner() -> None:
     """On every page, before everything else."""
-    if room.on():
+    if workshop_state.on():
         told = f"<b>{escape(say('workshop.banner'))}</b> {escape(say('workshop.banner_means'))}"
         st.html(f'<div class="workshop" role="note">{told}</div>')
 
 
 def instead_of_data() -> None:
     """The way to a table of one's own, for whoever may bring one; in a workshop, to the wall."""
-    if room.on():
+    if workshop_state.on():
         st.page_link(nav.page("wall"), label=say("workshop.wall_link"))
     elif state.may("add_table"):
         st.page_link(nav.page("data"), label=say("start.own"))
@@ -49,14 +49,14 @@ def instead_of_data() -> None:
 
 def refuse_data() -> None:
     """No table is added here; the workspace refuses one too. Those that are here can be looked at."""
-    if room.on() and not st.query_params.get("table"):
+    if workshop_state.on() and not st.query_params.get("table"):
         st.html(f'<h1>{escape(say("page.data"))}</h1><p class="lead">{escape(say("workshop.no_tables"))}</p>')
         instead_of_data()
         st.stop()
 
 
 def truth_beside(answer: dp.Answer) -> None:
-    if room.on() and truth.tellable(answer.query):
+    if workshop_state.on() and truth.tellable(answer.query):
         told = say("workshop.truth", truth=plain(figure(truth.of(answer.query))))
         st.html(f'<p class="warn workshop-truth">{escape(told)}</p>')
 
@@ -67,4 +67,4 @@ def figure(value: float) -> int | float:
 
 
 def nothing_left() -> str:
-    return say("workshop.exhausted" if room.on() else "ask.nothing_left")
+    return say("workshop.exhausted" if workshop_state.on() else "ask.nothing_left")

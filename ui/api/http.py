@@ -1,0 +1,185 @@
+"""A request to the door, as far as it is read before anybody asks what it wants: its token, its language, its body.
+
+Whatever is not exactly what a program sends is refused: cookies are not looked at, a page (which sends an `Origin`)
+gets nothing, a form cannot be posted, and a body is one JSON object of bounded size, depth and numbers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
+
+from dpengine.core.errors import AllowanceError, BudgetExceeded
+from dpengine.core.exact import LONGEST_NUMBER
+from dpengine.core.strict_json import read_strict
+from dpengine.core.types import Json, JsonObject
+from dpengine.messages import MEANT
+from dpengine.messages.language import STORED, speaking
+from ui.api import serialize
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MOST_BYTES = 256 * 1024
+MOST_DEEP = 16
+PATIENCE = 30.0  # seconds in which a body must have come
+_LARGEST = 10**LONGEST_NUMBER
+
+
+def header(scope: Mapping[str, Any], wanted: bytes) -> str:
+    """One header's value; one that is given twice is none."""
+    found = [value for name, value in scope["headers"] if name.lower() == wanted]
+    return found[0].decode("latin-1").strip() if len(found) == 1 else ""
+
+
+def has(scope: Mapping[str, Any], wanted: bytes) -> bool:
+    return any(name.lower() == wanted for name, _ in scope["headers"])
+
+
+def token_of(scope: Mapping[str, Any]) -> str:
+    kind, _, token = header(scope, b"authorization").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def language_of(scope: Mapping[str, Any]) -> str:
+    """The first of ours that the program prefers, else English."""
+    wanted = []
+    for place, part in enumerate(header(scope, b"accept-language")[:200].split(",")):
+        name, _, weight = part.partition(";q=")
+        try:
+            wanted.append((-float(weight or 1), place, name.strip()[:2].lower()))
+        except ValueError:
+            continue
+    ours = [name for _, _, name in sorted(wanted) if name in MEANT and MEANT[name] == MEANT[STORED]]
+    return ours[0] if ours else STORED
+
+
+async def body_of(scope: Mapping[str, Any], receive: Receive) -> JsonObject:
+    """The one JSON object that was sent."""
+    if header(scope, b"content-type").split(";")[0].strip().lower() != "application/json":
+        raise AllowanceError("door.type")
+    told = header(scope, b"content-length")
+    if told.isdecimal() and (len(told) > 12 or int(told) > MOST_BYTES):
+        raise AllowanceError("door.large", most=MOST_BYTES // 1024)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return read(await _bytes(receive))
+    except TimeoutError:
+        raise AllowanceError("door.late") from None
+
+
+async def _bytes(receive: Receive) -> bytes:
+    came = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise AllowanceError("door.late")
+        came += message.get("body", b"")
+        if len(came) > MOST_BYTES:
+            raise AllowanceError("door.large", most=MOST_BYTES // 1024)
+        if not message.get("more_body"):
+            return bytes(came)
+
+
+def read(content: bytes) -> JsonObject:
+    try:
+        parsed = read_strict(content.decode("utf-8"), MOST_DEEP, _LARGEST)
+    except ValueError:
+        parsed = None  # raised below: the parser's own error quotes what was sent
+    if not isinstance(parsed, dict):
+        raise AllowanceError("door.json")
+    return parsed
+
+
+# How a door answers: work of the engine on threads of its own, and one sentence with its code where something is wrong.
+
+T = TypeVar("T")
+Headers = list[tuple[bytes, bytes]]
+_pool = ThreadPoolExecutor(4, thread_name_prefix="door")
+_heavy = ThreadPoolExecutor(4, thread_name_prefix="door-heavy")  # what may take seconds; nothing quick waits for it
+_log = logging.getLogger("allowance")
+
+_STATUS: Mapping[str, int] = {
+    "door.token": 401,
+    "door.token_ended": 401,
+    "door.origin": 403,
+    "door.path": 404,
+    "door.method": 405,
+    "door.late": 408,
+    "door.large": 413,
+    "door.type": 415,
+    "door.json": 400,
+    "door.field": 400,
+    "door.unknown": 400,
+    "door.slow": 429,
+    "door.failed": 500,
+    "people.no_right": 403,
+    "table.unknown": 404,
+    "request.unknown": 404,
+    "request.reused": 409,
+}
+
+
+def status_of(complaint: AllowanceError) -> int:
+    return _STATUS.get(complaint.code, 403 if isinstance(complaint, BudgetExceeded) else 422)
+
+
+async def run(work: Callable[[], T], lang: str, heavy: bool = False) -> T:
+    """Not on the threads that others of this process wait for."""
+    pool = _heavy if heavy else _pool
+    return await asyncio.get_running_loop().run_in_executor(pool, partial(_speaking, lang, work))
+
+
+async def complaint(send: Send, fault: Exception, lang: str) -> AllowanceError:
+    """Say what is wrong; of an error that nobody foresaw only that there was one."""
+    if not isinstance(fault, AllowanceError):  # its text may hold a value
+        _log.error("the door failed: %s", type(fault).__name__)
+    wrong = fault if isinstance(fault, AllowanceError) else AllowanceError("door.failed")
+    with speaking(lang):
+        body = written(serialize.error(wrong))
+    await answer(send, status_of(wrong), body, [*spoken(lang), *_more(wrong)])
+    return wrong
+
+
+def spoken(lang: str) -> Headers:
+    return [(b"content-language", lang.encode("ascii"))]
+
+
+def _speaking(lang: str, work: Callable[[], T]) -> T:
+    with speaking(lang):
+        return work()
+
+
+def _more(complaint: AllowanceError) -> Headers:
+    """The headers that belong to a refusal."""
+    facts: Mapping[str, Any] = complaint.facts
+    return {
+        "door.token": [(b"www-authenticate", b"Bearer")],
+        "door.token_ended": [(b"www-authenticate", b"Bearer")],
+        "door.slow": [(b"retry-after", str(facts.get("seconds", 1)).encode())],
+        "door.method": [(b"allow", str(facts.get("method", "")).encode())],
+    }.get(complaint.code, [])
+
+
+def written(content: Json) -> bytes:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+
+
+async def answer(send: Send, status: int, body: bytes, more: Headers, kind: bytes = b"application/json") -> None:
+    headers = [
+        (b"content-type", kind),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        *more,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

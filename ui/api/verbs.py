@@ -1,0 +1,238 @@
+"""Somebody at the door: a person's face, as far as their token reaches. Every verb asks for its table here, so one that
+the token does not name is refused like one that does not exist, before anything else happens.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpengine.asking.answers import Job
+from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Json, JsonObject
+from dpengine.ledger.rows import read_request
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.people.face import Face
+from dpengine.released.look import Look
+from dpengine.storage.samples import SAMPLES
+from dpengine.storage.tokens import Token
+from dpengine.table import Table
+from ui.api import serialize
+
+_LONGEST = 80
+_MOST = 10_000
+
+
+class Asked:
+    """Which question stands behind a request that came in here, while the ledger does not know it yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
+
+    def note(self, person: str, request: str, table: str, digest: str) -> None:
+        """Refuses a request that another question came with before."""
+        with self._lock:
+            if self._known.setdefault((person, request), (table, digest)) != (table, digest):
+                raise AllowanceError("request.reused")
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+
+    def drop(self, person: str, request: str) -> None:
+        """It was refused, so nothing was asked under this id."""
+        with self._lock:
+            self._known.pop((person, request), None)
+
+    def table_of(self, person: str, request: str) -> str | None:
+        with self._lock:
+            return self._known.get((person, request), (None,))[0]
+
+
+@dataclass(frozen=True)
+class Visit:
+    face: Face
+    token: Token
+    asked: Asked
+
+    @property
+    def person(self) -> str:
+        return self.token.person
+
+    def table(self, name: object) -> Table:
+        if not isinstance(name, str) or not self.token.covers(name):
+            raise AllowanceError("table.unknown", name=str(name)[:_LONGEST])
+        return self.face.table(name)
+
+    def tables(self) -> list[str]:
+        """The tables that the person may see and the token covers; samples last."""
+        seen = [*(record.name for record in self.face.tables() if record.name not in SAMPLES), *SAMPLES]
+        return [name for name in seen if self.token.covers(name)]
+
+    def charged(self, request: str, table: str, digest: str) -> bool:
+        """Was this very question charged under this request before? Refused where another was."""
+        entry = self.face.ledger.find(request)
+        if entry is None:
+            return False
+        if (entry.charge.actor, entry.charge.table, entry.charge.claim.get("digest")) != (self.person, table, digest):
+            raise AllowanceError("request.reused")
+        return True
+
+    def job(self, request: str) -> Job:
+        """A question of this person's about a table of this token; any other is unknown."""
+        found = self.face.job(request)
+        table = self.asked.table_of(self.person, request)
+        if table is None and (entry := self.face.ledger.find(request)) is not None:
+            table = entry.charge.table
+        if found.state == "unknown" or (self.token.tables and not (table and self.token.covers(table))):
+            raise AllowanceError("request.unknown")
+        return found
+
+
+# The one table of what the door does: the verbs of the Python face, by the same names. The addresses, the checks of
+# what is sent, and the OpenAPI description are all made from it. Nothing here returns rows, and nothing that is asked
+# with GET spends.
+
+MOST_WAIT, USUAL_WAIT = 30, 10  # seconds
+Given = JsonObject
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    kind: str  # string, object, number or boolean
+    required: bool = True
+
+
+TABLE = Field("table", "string")
+KEY = Field("key", "string")
+PARAMETERS = Field("parameters", "object")
+REQUEST = Field("request", "string")
+WAIT = Field("wait", "number", required=False)
+ANYWAY = Field("anyway", "boolean", required=False)  # only of cells that fit, where a check doubts a column
+
+
+@dataclass(frozen=True)
+class Verb:
+    """`does` gives the answer at once. One that `asks` hands its question over and gives the job, which is then waited
+    for; `shows` says what of an ended one is told."""
+
+    method: str
+    name: str
+    does: Callable[[Visit, Given], Json]
+    answer: str  # its schema in the OpenAPI description
+    fields: tuple[Field, ...] = ()
+    in_path: str = ""  # what follows the name in the address
+    kind: str = "request"  # which rate of the limiter counts, besides that of all requests
+    shows: Callable[[Job], JsonObject] | None = None
+
+    @property
+    def path(self) -> str:
+        return f"{self.name}/{{{self.in_path}}}" if self.in_path else self.name
+
+
+def read(verb: Verb, sent: JsonObject) -> Given:
+    """What was sent, with every field of the kind it must be and none that nobody reads."""
+    known = {field.name: field for field in verb.fields}
+    if strange := sorted(sent.keys() - known.keys()):
+        raise AllowanceError("door.unknown", field=strange[0][:60], fields=list(known))
+    for name, field in known.items():
+        if (name in sent or field.required) and not _is(field.kind, sent.get(name)):
+            raise AllowanceError("door.field", field=name, kind=field.kind)
+    return sent
+
+
+def _is(kind: str, value: Json) -> bool:
+    if kind == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, {"string": str, "boolean": bool}.get(kind, dict))
+
+
+def _catalogue(visit: Visit, given: Given) -> Json:
+    return {"questions": [serialize.question(kind) for kind in catalogue.values()]}
+
+
+def _tables(visit: Visit, given: Given) -> Json:
+    closed = visit.face.closed()
+    return {"tables": [{"name": name, "closed": closed.get(name)} for name in visit.tables()]}
+
+
+def _table(visit: Visit, given: Given) -> Json:
+    table = visit.table(given["table"])
+    return serialize.table(table.facts, table.practice, table.closed)
+
+
+def _meter(visit: Visit, given: Given) -> Json:
+    yours, tables = visit.face.meter(visit.table(given["table"]).name)
+    return {"yours": serialize.meter(yours), "table": serialize.meter(tables)}
+
+
+def _question(visit: Visit, given: Given, key: str | None = None) -> tuple[Table, AnyQuery]:
+    table = visit.table(given["table"])
+    return table, table.query(key or given["key"], **given["parameters"])
+
+
+def _preview(visit: Visit, given: Given) -> Json:
+    table, query = _question(visit, given)
+    return serialize.preview(query, table.preview(query, checked=True))
+
+
+def _recall(visit: Visit, given: Given) -> Json:
+    table, query = _question(visit, given)
+    return {"answers": [serialize.answer(one) for one in table.recall(query)]}
+
+
+def _job(visit: Visit, given: Given) -> Json:
+    return serialize.job(visit.job(given["request"]))
+
+
+def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
+    """Hand the question over. It is charged and drawn in the background, once for a request; columns that nobody has
+    checked are checked first, as on the pages."""
+    request = read_request(given["request"])
+    table, query = _question(visit, given, key)
+    visit.asked.note(visit.person, request, table.name, query.digest())
+    try:
+        if not visit.charged(request, table.name, query.digest()):
+            table.submit(query, request, checked=True, anyway=bool(given.get("anyway")))
+    except AllowanceError:
+        visit.asked.drop(visit.person, request)
+        raise
+    return {"request": request}
+
+
+def _overview(visit: Visit, given: Given) -> Json:
+    return _ask(visit, given, Overview.card.key)
+
+
+def _looked(found: Job) -> JsonObject:
+    looked = found.answer.value if found.answer is not None else None
+    return serialize.job(found) | {"look": serialize.look(looked) if isinstance(looked, Look) else None}
+
+
+VERBS = (
+    Verb("GET", "catalogue", _catalogue, "Catalogue"),
+    Verb("GET", "tables", _tables, "Tables"),
+    Verb("GET", "table", _table, "Table", in_path="table"),
+    Verb("GET", "meter", _meter, "Meters", in_path="table"),
+    Verb("GET", "job", _job, "Job", in_path="request"),
+    Verb("POST", "preview", _preview, "Preview", (TABLE, KEY, PARAMETERS), kind="preview"),
+    Verb("POST", "recall", _recall, "Answers", (TABLE, KEY, PARAMETERS), kind="preview"),
+    Verb(
+        "POST", "ask", _ask, "Job", (TABLE, KEY, PARAMETERS, REQUEST, WAIT, ANYWAY), kind="preview", shows=serialize.job
+    ),
+    Verb("POST", "overview", _overview, "Looked", (TABLE, PARAMETERS, REQUEST, WAIT), kind="preview", shows=_looked),
+)
+BY_NAME = {verb.name: verb for verb in VERBS}
+
+
+def find(inner: str) -> tuple[Verb | None, Given]:
+    """The verb of an address below /api/v1, and what the address says."""
+    name, _, rest = inner.partition("/")
+    verb = BY_NAME.get(name)
+    if verb is None or bool(rest) != bool(verb.in_path):
+        return None, {}
+    return verb, {verb.in_path: rest} if rest else {}

@@ -1,0 +1,639 @@
+"""Figures of several columns, each as a mark with its range on a strip that stands for its column's declared range. It
+is given figures as they are to be read. Plain boxes: Streamlit takes drawings out of its HTML.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.declared.schema import Ordered
+from dpengine.mechanisms.card import WHOLE, AnswerKind
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import plain, say, written_day
+from dpengine.messages.numbers import day, local
+from dpengine.released.compare import shares
+from dpengine.released.curves import rising
+from dpengine.released.synthetic import MadeTable
+from ui.ask import density
+from ui.parts import answer_notes, exports, fields
+from ui.pictures import charts, many, svg
+from ui.shell import nav, scroll
+from ui.shell.state import workspace
+from ui.words import gloss
+from ui.words.figures import cut, figure, limits, pictured, printed_range, rounded
+from ui.words.markup import unmarked
+from ui.words.phrases import edges, not_kept
+from ui.words.wording import axis, cut_rows, from_zero, headline, range_words, released_words, with_measure
+
+
+@dataclass(frozen=True)
+class Strip:
+    name: str
+    figure: str
+    low: str
+    high: str
+    lower: str  # the ends of the declared range
+    upper: str
+    places: tuple[float, float, float]  # of low, figure and high, as shares of that range
+    mute: bool  # the range says nothing, and neither does the figure
+    note: str = ""  # on how the cells behind it fit
+
+
+def strips_of(strips: Sequence[Strip]) -> str:
+    head = (
+        f'<tr><th scope="col">{escape(say("strips.head.column"))}</th>'
+        f'<th scope="col" class="number">{escape(say("answer.column.value"))}</th>'
+        f'<th scope="col" class="number">{escape(say("answer.column.range"))}</th></tr>'
+    )
+    return f'<div class="scroll"><table class="plain strips">{head}{"".join(map(_row, strips))}</table></div>{_STRIP_STYLE}'
+
+
+def _row(one: Strip) -> str:
+    words = {"column": one.name, "figure": one.figure, "low": one.low, "high": one.high}
+    alt = say("strips.alt", lower=one.lower, upper=one.upper, **words)
+    note = f'<p class="warn fit">{escape(one.note)}</p>' if one.note else ""
+    return (
+        f'<tr><th scope="row">{escape(one.name)}</th><td class="number"><b>{escape(one.figure)}</b></td>'
+        f'<td class="number">{escape(one.low)} – {escape(one.high)}</td></tr>'
+        f'<tr><td class="strip" colspan="3"><div role="img" aria-label="{escape(alt)}">{_drawn(one)}</div>'
+        f"<small><span>{escape(one.lower)}</span><span>{escape(one.upper)}</span></small>{note}</td></tr>"
+    )
+
+
+def _drawn(one: Strip) -> str:
+    low, at, high = (min(max(100 * place, 0.0), 100.0) for place in one.places)
+    bar = f"<i class='reach' style='left:{min(low, 99):.2f}%;width:{max(high - low, 0.6):.2f}%'></i>"
+    mark = "" if one.mute else f"<i class='mark' style='left:{at:.2f}%'></i>"
+    return f"<div class='line'>{bar}{mark}</div>"
+
+
+_STRIP_STYLE = """<style>table.strips th[scope=row]{text-align:left;font-weight:400}
+table.strips tr:has(+ tr td.strip) > *{border-bottom:0;padding-bottom:0}
+table.strips .line{position:relative;height:14px;background:var(--line);border-radius:3px}
+table.strips .reach{position:absolute;top:0;height:14px;min-width:9px;background:var(--left-soft);border-radius:3px;
+border:1px solid var(--left);box-sizing:border-box}
+table.strips .mark{position:absolute;top:-3px;width:3px;margin-left:-1px;height:20px;background:var(--left)}
+table.strips small{display:flex;justify-content:space-between;color:var(--muted)}</style>"""
+
+
+# Figures by two columns as a table whose cells are shaded by size. It is given figures as they are to be read.
+
+MOST_DOWN, MOST_ACROSS = 60, 24
+_STRONGEST = 35  # percent of colour, under which figures stay readable
+
+
+@dataclass(frozen=True)
+class Cell:
+    figure: str
+    range: str
+    size: float  # from 0 to 1
+    faint: bool = False  # it cannot be told from none
+
+
+def grid_table(
+    down: Sequence[str], across: Sequence[str], corner: str, cells: Mapping[tuple[str, str], Cell], caption: str
+) -> str:
+    """A row for each of `down`, a column for each of `across`; a range is also told when the pointer rests on it."""
+    head = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name in across)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(_cell(cells[name, other]) for other in across)}</tr>'
+        for name in down
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<table class="plain grid"><caption class="sr">{escape(caption)}</caption>'
+        f"<tr><th>{escape(corner)}</th>{head}</tr>{rows}</table></div>{_GRID_STYLE}"
+    )
+
+
+def _cell(one: Cell) -> str:
+    strong = round(_STRONGEST * min(max(one.size, 0.0), 1.0))
+    shade = f"background:color-mix(in srgb, var(--left) {strong}%, var(--card))"
+    small = f"<small>{escape(one.range)}</small>" if one.range else ""
+    kind = "number faint" if one.faint else "number"
+    return f'<td class="{kind}" style="{shade}" title="{escape(one.range)}"><b>{escape(one.figure)}</b>{small}</td>'
+
+
+_GRID_STYLE = """<style>table.plain.grid small{display:block;color:var(--ink);font-weight:400;white-space:nowrap}
+table.plain.grid td.faint b,table.plain.grid td.faint small{color:var(--muted);font-weight:400}
+table.plain.grid td,table.plain.grid th{padding:.35rem .6rem}table.plain.grid th[scope=row]{text-align:left}</style>"""
+
+
+# An answer that is a curve: its picture, the same never falling, and what can be taken along for nothing.
+
+TOLD = 5  # places of a curve that its alternative text names
+
+
+def show_curve(answer: dp.Answer, key: str) -> None:
+    """The picture; a switch for a curve that may fall; the synthetic column as a file."""
+    query: Any = answer.query
+    made_up = query.answer_kind == "column"
+    smooth = not made_up and st.toggle(say("curve.smooth"), help=say("curve.smooth_help"), key=f"smooth-{key}")
+    draw_curve(query, answer.value, answer.interval, f"chart-{key}", smooth=smooth)
+    if made_up:
+        short = answer.receipt["charge"]["hash"][:8]
+        st.download_button(
+            say("curve.csv"),
+            exports.column_csv(query, answer.value),
+            f"synthetic-{short}.csv",
+            "text/csv",
+            key=f"column-{key}",
+            on_click="ignore",
+        )
+        st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
+
+
+def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool = False) -> None:
+    xs, heights, lows, highs = traced_curve(query, value, interval)
+    if smooth:
+        heights, lows, highs = rising(heights, lows, highs)
+    column = query.answer_column
+    limits = (0.0, 102.0) if query.answer_kind == "column" else None
+    charts.band(
+        xs,
+        heights,
+        (lows, highs),
+        (column, upright(query)),
+        curve_alt(query, xs, heights, lows, highs),
+        key,
+        stairs=True,
+        limits=limits,
+    )
+
+
+def curve_standing(answer: dp.Answer) -> str:
+    """The same as a picture that stands alone."""
+    query = answer.query
+    xs, heights, lows, highs = traced_curve(query, answer.value, answer.interval)
+    titles = query.answer_column, upright(query)
+    return svg.curve(xs, heights, lows, highs, titles, curve_alt(query, xs, heights, lows, highs))
+
+
+Traced = tuple[list[Any], list[float], list[float], list[float]]
+
+
+def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Traced:
+    """The places, the heights there, and the band. A synthetic column starts at nothing and ends at all, and where how
+    many rows it is of is not public, its band is the one for the declared size."""
+    column = query.facts.schema.ordered(query.answer_column)
+    heights = [float(height) for height in value.values()]
+    xs = [curve_at(column, name) for name in value]
+    if query.answer_kind != "column":
+        told = [cut(query, height, interval[name], name) for name, height in value.items()]
+        ends = [end for _, end in told]
+        return xs, [float(y) for y, _ in told], [float(low) for low, _ in ends], [float(high) for _, high in ends]
+    off, first, last = float(query.promise().amount), column.value(0), column.value(column.size - 1)
+    if xs[0] != first:
+        xs, heights = [first, *xs], [0.0, *heights]
+    if xs[-1] != last:
+        xs, heights = [*xs, last], [*heights, 100.0]
+    return xs, heights, [max(y - off, 0.0) for y in heights], [min(y + off, 100.0) for y in heights]
+
+
+def curve_at(column: Ordered, name: str) -> float | str:
+    """Where a stored name lies: a number, or a day as it is."""
+    return name if isinstance(column, dp.Date) else float(Fraction(name))
+
+
+def upright(query: dp.Query) -> str:
+    if query.answer_kind == "column":
+        return say("chart.share_below")
+    return say(f"chart.{query.counted}_below")
+
+
+def curve_alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float], highs: list[float]) -> str:
+    places = sorted({(len(xs) - 1) * step // (TOLD - 1) for step in range(TOLD)})
+    names = [day(xs[p]) if isinstance(xs[p], str) else plain(xs[p]) for p in places]
+    figures = [rounded(heights[p], lows[p], highs[p]) for p in places]
+    pairs = zip(names, figures, strict=True)
+    told = "; ".join(say("curve.alt_at", value=name, figure=one) for name, one in pairs)
+    return say("curve.alt", column=query.answer_column, figures=told, range=say("curve.alt_band"))
+
+
+# An answer in several parts: bars, ranges or a grid, sorted and cut as the reader wishes. Only the view changes: what
+# was released stays in the figures below and in the CSV.
+
+_NAMED = 6  # hidden groups that are named
+
+
+def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
+    query = answer.query
+    if not _crossed(answer):
+        alike = query.compared or bool(query.crossed())  # else the largest of them means nothing
+        labels, none = _shown_labels(answer, key, alike and len(answer.value) > 2), many.told_from_none(answer)[1]
+        if none and (query.none_hoped or not st.toggle(say("many.none_shown"), key=f"none-{key}")):
+            together = set(none)
+            labels = [label for label in labels if label not in together]
+        values = {label: answer.value[label] for label in labels}
+        if values and from_zero(query):
+            charts.bars(
+                *pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}", faint_names(answer)
+            )
+        elif values:
+            charts.ranges(*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
+        if told := many.none_words(answer, none):
+            st.html(f'<p class="muted none">{escape(told)}</p>')
+        return
+    _grid(answer, key)
+
+
+def faint_names(answer: dp.Answer) -> set[str]:
+    """The names of those that cannot be told from none."""
+    ranges, names = answer.interval or {}, answer.query.shown()
+    return {names.get(one, one) for one in answer.value if answer.query.maybe_none(ranges.get(one), one)}
+
+
+def _crossed(answer: dp.Answer) -> bool:
+    """Is it told apart by several columns, and small enough for a table?"""
+    sizes = sorted((len(values) for _, values in answer.query.crossed()[:2]), reverse=True)
+    return len(sizes) == 2 and bool(answer.interval) and sizes[0] <= MOST_DOWN and sizes[1] <= MOST_ACROSS
+
+
+def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
+    """The parts that are drawn, in their order; what is not drawn is said."""
+    query, labels = answer.query, list(answer.value)
+    leftovers = set(query.leftovers())
+    with st.container(horizontal=True):
+        sort = sortable and st.toggle(say("group.largest"), key=f"largest-{key}")
+        hide = bool(leftovers) and st.toggle(say("group.hide"), key=f"hide-{key}")
+    if sort:  # those that say nothing last
+        mute = {label: query.mute(answer.interval[label] if answer.interval else None, label) for label in labels}
+        labels.sort(key=lambda label: (mute[label], -float(_number(answer.value[label]))))
+    if not hide:
+        return labels
+    gone, names = [label for label in labels if label in leftovers], query.shown()
+    told = say("group.hidden", names="; ".join(names.get(label, label) for label in gone))
+    told = told if len(gone) <= _NAMED else say("group.hidden_many", many=len(gone))
+    st.html(f'<p class="muted">{escape(told)}</p>')
+    return [label for label in labels if label not in leftovers]
+
+
+def _number(value: Any) -> Any:
+    """A day sorts by itself: later is larger."""
+    return value if not isinstance(value, str) else int(value.replace("-", ""))
+
+
+def _grid(answer: dp.Answer, key: str) -> None:
+    query, wanted = answer.query, set(_shown_labels(answer, key, sortable=False))
+    columns = query.crossed()
+    by_cell = dict(zip(query.cells()[1], query.labels(), strict=True))
+    titles, told = [name for name, _ in columns], [values for _, values in columns]
+    rest: tuple[str, ...] = ()
+    if len(columns) > 2:
+        seen = dict.fromkeys(cell[2] for cell, label in by_cell.items() if label in wanted)
+        third = st.selectbox(
+            say("grid.third", column=titles[2]), list(seen), format_func=told[2].__getitem__, key=f"third-{key}"
+        )
+        rest = (str(third),)
+    values = [list(one) for one in told[:2]]
+    long = 0 if len(values[0]) >= len(values[1]) else 1  # the longer list runs down
+
+    def label(down: str, across: str) -> str:
+        pair = (down, across) if long == 0 else (across, down)
+        return by_cell[pair + rest]
+
+    down, across = values[long], values[1 - long]
+    choice = st.segmented_control(
+        say("grid.figures"),
+        ["counts", "down", "across"],
+        default="counts",
+        format_func=lambda one: (
+            say("grid.counts")
+            if one == "counts"
+            else unmarked(say("grid.share", column=titles[long if one == "down" else 1 - long]))
+        ),
+        key=f"figures-{key}",
+    )
+    drawn: dict[tuple[str, str], Cell] = {}
+    if choice in ("down", "across"):
+        lines = (
+            [[(a, b) for b in across] for a in down] if choice == "down" else [[(a, b) for a in down] for b in across]
+        )
+        for line in lines:
+            drawn |= dict(zip(line, _shares(answer, [label(*pair) for pair in line]), strict=True))
+        most = max([cell.size for cell in drawn.values()] + [0.01])
+        drawn = {pair: replace(cell, size=cell.size / most) for pair, cell in drawn.items()}
+        lead = say("grid.share_lead", column=titles[long if choice == "down" else 1 - long])
+    else:
+        most = max([float(answer.value[one]) for one in answer.value] + [1.0])
+        drawn = {(a, b): _count(answer, label(a, b), most) for a in down for b in across}
+        lead = say("grid.lead", sure=plain(100 * (1 - query.beta)))
+        lead += " " + say("answer.not_adding")
+        lead += " " + say("many.grey") if any(cell.faint for cell in drawn.values()) else ""
+    kept_down = [a for a in down if any(label(a, b) in wanted for b in across)]
+    kept_across = [b for b in across if any(label(a, b) in wanted for a in down)]
+    names_of = (told[long], told[1 - long])
+    shown = {(names_of[0][a], names_of[1][b]): drawn[a, b] for a in kept_down for b in kept_across}
+    corner = say("grid.corner", down=titles[long], across=titles[1 - long])
+    sides = [names_of[0][a] for a in kept_down], [names_of[1][b] for b in kept_across]
+    st.html(grid_table(*sides, corner, shown, answer.sentence) + f'<p class="muted">{escape(lead)}</p>')
+
+
+def _count(answer: dp.Answer, label: str, most: float) -> Cell:
+    query, interval = answer.query, answer.interval[label]
+    if query.mute(interval, label):
+        return Cell(figure(answer, label), "", 0)
+    low, high = printed_range(query, interval[0], interval[1], label)
+    value, _ = cut(query, answer.value[label], interval, label)
+    faint = query.maybe_none(interval, label)
+    return Cell(figure(answer, label), f"{low} – {high}", 0 if faint else float(value) / most, faint)
+
+
+def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:
+    found = shares([answer.value[one] for one in labels], [answer.interval[one] for one in labels])
+    if found is None:
+        return [Cell(say("answer.nothing"), "", 0)] * len(labels)
+    return [
+        Cell(
+            local(f"{float(one.value):.0f} %"),
+            local(f"{int(one.low)} – {-int(-one.high // 1)} %"),
+            float(one.value) / 100,
+        )
+        for one in found
+    ]
+
+
+# An answer as a sentence, a picture and a receipt.
+
+# Answers that are no figure are read on a page of their own; the address names them.
+READ_ON: dict[AnswerKind, tuple[str, str]] = {
+    "file": ("publish", "published"),
+    "table": ("synthetic", "made"),
+    "model": ("train", "trained"),
+    "board": ("board", "look"),
+}
+
+
+def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
+    """`ways` draws what helps, between the finding and its picture."""
+    table = answer.receipt["table"]
+    if answer.query.card.answer == "session":
+        of = say("answer.of", sentence=answer.sentence, table=table)
+        st.html(f'<p class="question">{escape(of)}</p>{answer_notes.cut_note(answer.query)}')
+        where = {"table": table, "session": answer.request_id}
+        st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
+        return
+    meaning = protects("answer.meaning", answer.query)
+    lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>{answer_notes.fit_notes(answer, linked=True)}'
+    st.html(
+        f'<p class="question arrived" tabindex="-1">'
+        f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
+        f"{answer_notes.finding(answer, lead, linked=True)}"
+    )
+    scroll.arrived(answer.request_id)
+    if ways is not None:
+        ways()
+    if answer.query.answer_kind in READ_ON:
+        read_on(answer)
+    else:
+        with st.container(key=f"card-{key}"):
+            picture(answer, key)
+    receipt(answer, key)
+
+
+def protects(code: str, query: dp.Query) -> str:
+    """What the promise protects: a person's row, or all rows of a person who may have several."""
+    most = query.facts.unit.at_most
+    return say(f"{code}.{query.facts.relation}{'_each' if most > 1 else ''}", most=most)
+
+
+def read_on(answer: dp.Answer) -> None:
+    """Links to the page that an answer is read on; of a first look that was bought for a model, to the model first."""
+    page, name = READ_ON[answer.query.answer_kind]
+    where = {"table": answer.receipt["table"]}
+    if target := answer.query.predicts:
+        model = where | {"shapes": answer.request_id, "target": target}
+        st.page_link(nav.page("train"), label=say("train_page.open"), query_params=model)
+    st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where | {name: answer.request_id})
+
+
+def picture(answer: dp.Answer, key: str) -> None:
+    if answer.value == {} or speechless(answer):
+        _explained(answer, key)
+    else:
+        _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
+
+
+def _explained(answer: dp.Answer, key: str) -> None:
+    st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
+
+
+def _named(answer: dp.Answer, key: str) -> None:
+    st.html(f'<p class="lead">{escape(released_words(answer))}</p>')
+
+
+def _curve(answer: dp.Answer, key: str) -> None:
+    show_curve(answer, key)
+    figures(answer, key)
+
+
+def _charted(answer: dp.Answer, key: str) -> None:
+    title = axis(answer.query)
+    if answer.query.own_scales:
+        st.html(strips_html(answer))
+    elif isinstance(answer.value, dict):
+        show_groups(answer, bars_alt(answer), key)
+        figures(answer, key)
+    elif isinstance(answer.value, str):  # a day
+        st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
+    else:
+        alt = f"{headline(answer)}. {range_words(answer)}"
+        value, interval = cut(answer.query, answer.value, answer.interval)
+        ends = None if answer.interval is None else printed_range(answer.query, *answer.interval)
+        charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query), ends)
+
+
+def strips_html(answer: dp.Answer) -> str:
+    """A figure for each of several columns, on the declared range of its own."""
+    query, names, strips = answer.query, answer.query.shown(), []
+    for part, value in answer.value.items():
+        low, high = answer.interval[part]
+        at, (first, last) = cut(query, value, (low, high), part)
+        ends = query.limits(part) or (first, last)
+        lower, upper = (printed_range(query, end, end, part)[0] for end in ends)
+        wide = float(ends[1] - ends[0]) or 1.0
+        low_at, mark_at, high_at = ((float(one) - float(ends[0])) / wide for one in (first, at, last))
+        told = printed_range(query, low, high, part)
+        name, figure_told = names.get(part, part), figure(answer, part)
+        name = with_measure(name, query.measure_of(part))
+        places, mute = (low_at, mark_at, high_at), query.mute((low, high), part)
+        note = " ".join(answer_notes.fit_lines(answer, part))
+        strips.append(Strip(name, figure_told, *told, lower, upper, places, mute, note))
+    return strips_of(strips)
+
+
+def _found(answer: dp.Answer, key: str) -> None:
+    st.html(found_html(answer))
+    figures(answer, key)
+
+
+def found_html(answer: dp.Answer) -> str:
+    """Of several columns: what was found of each."""
+    query: Any = answer.query
+    told = "".join(f"<li>{escape(one.words())}</li>" for one in query.drafts(answer.value, answer.interval))
+    return f'<ul class="found">{told}</ul>'
+
+
+_PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
+    "label": _named,
+    "range": _explained,
+    "declarations": _found,
+    "density": density.picture,
+    "curve": _curve,
+    "column": _curve,
+}
+
+
+def speechless(answer: dp.Answer) -> bool:
+    """Does it say nothing at all? Then nothing is drawn; groups that cannot be told apart are still drawn."""
+    return answer.query.state(answer.value, answer.interval) == FEW
+
+
+def bars_alt(answer: dp.Answer) -> str:
+    names, (drawn, none) = answer.query.shown(), many.told_from_none(answer)
+    told = [f"{names.get(label, label)}: {figure(answer, label)}" for label in drawn[:60]]
+    return "; ".join([*told, many.none_words(answer, none)] if none else told)
+
+
+def figures(answer: dp.Answer, key: str) -> None:
+    """All of them, a page at a time."""
+    with st.expander(say("answer.figures")):
+        st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
+
+
+def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
+    """The figures of some labels, or of all."""
+    rows, names = [], answer.query.shown()
+    for label in answer.value if labels is None else labels:
+        ends = answer.interval[label] if answer.interval else None
+        low, high = printed_range(answer.query, ends[0], ends[1], label) if ends else ("", "")
+        told = figure(answer, label)
+        kind = "number" if any(sign.isdigit() for sign in told) else "number words"
+        rows.append(
+            f'<tr><td>{escape(names.get(label, label))}</td><td class="{kind}">{escape(told)}</td>'
+            f'<td class="number">{low} – {high}</td></tr>'
+        )
+    head = (
+        f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
+        f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th></tr>'
+    )
+    note = not_adding() if answer.query.answer_kind == "count" and len(answer.value) > 1 else ""
+    return f'<div class="scroll" tabindex="0"><table class="plain figures">{head}{"".join(rows)}</table></div>{note}'
+
+
+def not_adding() -> str:
+    """Whoever sums up a table must not think that it is wrong."""
+    return f'<p class="muted">{escape(say("answer.not_adding"))}</p>'
+
+
+def receipt(answer: dp.Answer, key: str) -> None:
+    """One visible line, with everything else behind it."""
+    short = answer.receipt["charge"]["hash"]
+    relation = protects("relation.short", answer.query)
+    line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
+    st.html(f'<p class="receipt">{gloss.text(line)}</p>')
+    with st.expander(say("receipt.open")):
+        st.html(
+            f'<p class="muted">{escape(say("receipt.plain"))}</p>'
+            f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
+            f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
+            + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
+            + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
+        )
+        nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
+        with st.container(horizontal=True):
+            st.download_button(
+                say("receipt.json"),
+                lambda: json.dumps(answer.receipt, ensure_ascii=False, indent=1),
+                f"receipt-{short[:8]}.json",
+                "application/json",
+                key=f"receipt-{key}",
+                on_click="ignore",
+            )
+            st.download_button(
+                say("receipt.csv"),
+                lambda: exports.answer_csv(answer),
+                f"answer-{short[:8]}.csv",
+                "text/csv",
+                key=f"csv-{key}",
+                on_click="ignore",
+            )
+            st.download_button(
+                say("receipt.sheet"),
+                lambda: exports.answer_sheet(answer),
+                f"answer-{short[:8]}.xlsx",
+                exports.SHEET,
+                key=f"sheet-{key}",
+                on_click="ignore",
+            )
+
+
+def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:
+    """ε and δ of this answer by itself under the rule of its budget, and what they can do to a suspicion."""
+    rule = rule or workspace().ledger.budget(answer.receipt["budget"]).rule
+    epsilon, delta = filter.alone(rule, cost(answer.query.loss(), rule.alpha))
+    return fields.odds_of_answer(epsilon, delta, answer.query.facts.relation)
+
+
+def _full(answer: dp.Answer) -> str:
+    if answer.query.answer_kind == "file":
+        return say("answer.file_full", sha=answer.value["sha256"])
+    if isinstance(answer.value, dict):
+        made = answer.query.answer_kind in WHOLE
+        return headline(answer) if made else say("answer.bars", bars=len(answer.value))
+    if answer.interval is None:
+        return plain(answer.value)
+    return f"{plain(answer.value)} ({plain(answer.interval[0])} – {plain(answer.interval[1])})"
+
+
+# An answer as a card: the same words on the Answers page, in the report and in what is copied.
+
+
+def card_words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
+    """The question with what stands around it, the finding, how far the truth may be, and what was cut."""
+    told = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
+    beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
+    lost = f"<p>{escape(told_lost)}</p>" if (told_lost := not_kept(answer, _follows(answer))) else ""
+    lead = f"<p>{escape(range_words(answer))}</p>{lost}{answer_notes.fit_notes(answer)}"
+    return f"<p class='question'>{escape(before + told)}{beside}</p>{answer_notes.finding(answer, lead)}"
+
+
+def card_sentence(answer: dp.Answer) -> str:
+    """The answer in one breath, with its range and what was cut, to be put into a letter."""
+    question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
+    told = say("answers.copied", question=question, finding=headline(answer), range=range_words(answer))
+    parts = (
+        told,
+        not_kept(answer, _follows(answer)),
+        edges(answer),
+        *answer_notes.fit_lines(answer),
+        answer_notes.cut_words(answer.query),
+        cut_rows(answer),
+        _source(answer),
+    )
+    return " ".join(one for one in parts if one)
+
+
+def _follows(answer: dp.Answer) -> Collection[str]:
+    """The columns of a synthetic table whose values follow another answer; none where its rows are not there."""
+    if answer.query.makes_rows != "fitted":
+        return ()
+    try:
+        made = workspace().table(answer.receipt["table"]).synthetic(answer)
+    except dp.AllowanceError:  # its table was forgotten
+        return ()
+    return made.refined if isinstance(made, MadeTable) and made.ready else ()
+
+
+def _source(answer: dp.Answer) -> str:
+    return say("answers.source", day=written_day(answer.at[:10]), receipt=answer.receipt["charge"]["hash"][:8])

@@ -1,0 +1,179 @@
+"""A smooth curve or a map: its pickers, its picture with bands, and what can be made of it afterwards for nothing."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import two_figures
+from dpengine.core.types import Floats
+from dpengine.declared.schema import Number
+from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import to_figures
+from dpengine.released import curves
+from ui.parts import exports, fields
+from ui.pictures import charts
+from ui.pictures.sketch import Sketch
+from ui.shell.style import palette
+from ui.words.markup import unmarked
+from ui.words.phrases import density_reach, density_top, density_unit
+
+USUAL_SAMPLE = 1_000
+
+
+# The form -------------------------------------------------------------------------------------------------------------
+
+
+def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]:
+    """One or two number columns; under *more* how smooth and how fine. What cannot be read is left for the engine."""
+    offered = table.schema.of_kind(Number)
+    wanted = given.get("columns")
+    now = [name for name in wanted if name in offered][:2] if isinstance(wanted, list) else offered[:1]
+    columns = st.multiselect(say("form.density.columns"), offered, now, max_selections=2, key=f"ask-density{turn}")
+    chosen: dict[str, Any] = {"columns": columns}
+    asked = given.get("bandwidth")
+    known = dict(zip(now, asked if isinstance(asked, list) else [asked] * len(now), strict=False))
+    with st.expander(say("form.density.more"), expanded=asked is not None):
+        st.html(f'<p class="muted">{escape(say("param.bandwidth.help"))}</p>')
+        typed = []
+        for name in columns:
+            usual = plain(float(table.schema.number(name).diameter / USUAL_WIDTH))
+            label = unmarked(say("form.density.bandwidth", column=name))
+            before = "" if known.get(name) is None else str(known[name])
+            key = f"ask-bandwidth-{name}{turn}"
+            typed.append(fields.number_field(label, before, key, placeholder=usual, width=260))
+        most = MOST_POINTS.get(len(columns), USUAL_POINTS)
+        fine = min(_whole(given.get("resolution")), most)
+        help_ = say("param.resolution.help")
+        key = f"ask-resolution-{len(columns)}{turn}"
+        points = st.number_input(say("param.resolution.label"), 2, most, fine, help=help_, key=key, width=260)
+    if any(typed):
+        each = [
+            one or str(float(table.schema.number(name).diameter / USUAL_WIDTH))
+            for name, one in zip(columns, typed, strict=True)
+        ]
+        chosen["bandwidth"] = each if len(each) > 1 else each[0]
+    return chosen | ({} if points == USUAL_POINTS else {"resolution": int(points)})
+
+
+def _whole(value: Any) -> int:
+    try:
+        return max(int(value), 2)
+    except (TypeError, ValueError, OverflowError):
+        return USUAL_POINTS
+
+
+# The picture ----------------------------------------------------------------------------------------------------------
+
+
+def picture(answer: dp.Answer, key: str) -> None:
+    """The released curve in its bands; a switch that cuts it off, and made-up values to take along."""
+    query, value = answer.query, answer.value
+    assert isinstance(query, Density)
+    clip = st.toggle(say("density.clip"), help=say("density.clip_help"), key=f"clip-{key}")
+    kept = curves.cut_off(query, value) if clip else None
+    if kept is not None:
+        draw(query, kept, None, f"chart-{key}-clipped", shares=True)
+        st.html(f'<p class="muted">{escape(say("density.clipped"))}</p>')
+    else:
+        draw(query, curves.heights(query, value), answer.interval, f"chart-{key}")
+    _sample(query, answer, key)
+
+
+def draw(
+    query: Density,
+    heights: Floats,
+    interval: Any,
+    key: str,
+    shares: bool = False,
+) -> None:
+    """`shares`: heights that add up to 1, whatever the released curve counted."""
+    factor, told = curves.scale_of(query)[0], density_unit(query, shares)
+    factor *= 100 if shares and query.people is None else 1
+    grids = [[float(x) for x in grid] for grid in query.grids()]
+    shown = heights * factor
+    facts = {
+        "columns": " × ".join(query.columns),
+        "at": density_top(query, heights),
+        "height": to_figures(float(shown.max()), 3),
+        "unit": told,
+        "alpha": two_figures(density_reach(query)[0]),
+    }
+    if len(query.columns) == 2:
+        alt = say("density.map_alt", **facts)
+        st.html(f'<p class="muted">{escape(told)}</p>')  # a colour bar's own title is cut off on a phone
+        _map(grids, shown, query.columns, alt, key)
+        return
+    outer, inner = _bands(query, interval, shown, factor)
+    ends = {"low": to_figures(float(shown[0]), 3), "high": to_figures(float(shown[-1]), 3)}
+    alt = say("density.curve_alt", **facts, **ends)
+    titles = (query.columns[0], told)
+    charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner)
+
+
+def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:
+    """The stored band, and inside it the one for a single point; that one only around a curve that was drawn once."""
+    if not interval:
+        return None, None
+    ends = np.array([interval[label] for label in query.labels()]) * factor
+    promise = query.promise()
+    inner = float(promise.pointwise) * factor
+    once = np.allclose(ends[:, 1] - ends[:, 0], 2 * float(promise.alpha) * factor, rtol=0.02)
+    narrow = ((shown - inner).tolist(), (shown + inner).tolist()) if once else None
+    return (ends[:, 0].tolist(), ends[:, 1].tolist()), narrow
+
+
+def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], alt: str, key: str) -> None:
+    import plotly.graph_objects as go
+
+    colours = palette()
+    figure = Sketch(460)
+    scale = [[0.0, colours.card], [0.5, colours.left_soft], [1.0, colours.left]]
+    figure.add_trace(
+        go.Heatmap(
+            x=grids[0],
+            y=grids[1],
+            z=heights.T.tolist(),
+            colorscale=scale,
+            zmin=0,
+            zmax=float(max(heights.max(), 1e-12)),
+            hovertemplate="%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>",
+            colorbar={
+                "orientation": "h",
+                "y": 1.0,
+                "yanchor": "bottom",
+                "thickness": 12,
+                "nticks": 5,
+                "outlinewidth": 0,
+                "tickfont": {"color": colours.muted},
+            },
+        )
+    )
+    for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
+        form = charts._figures((grids[place][0], grids[place][-1]))
+        update(title={"text": charts._text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
+    charts.show(figure, alt, key)
+
+
+def _sample(query: Density, answer: dp.Answer, key: str) -> None:
+    with st.expander(say("density.sample")):
+        st.html(f'<p class="muted">{escape(say("density.sample_lead"))}</p>')
+        if curves.cut_off(query, answer.value) is None:
+            st.html(f'<p class="muted">{escape(say("density.sample_none"))}</p>')
+            return
+        count = st.number_input(
+            say("density.sample_count"), 1, curves.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
+        )
+        st.download_button(
+            say("density.sample_get"),
+            lambda: exports.as_csv(query.columns, curves.sample(query, answer.value, int(count))),
+            "made-up.csv",
+            "text/csv",
+            key=f"sample-get-{key}",
+            on_click="ignore",
+        )

@@ -1,0 +1,156 @@
+"""A question that was not asked, because a paid check doubts what it is about: why, and the ways out as buttons.
+
+Also the line before a question is paid for that says which check is in its price."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.checking import WayOut, ways_in_part
+from dpengine.asking.release import new_request
+from dpengine.messages import say
+from ui.ask import preview
+from ui.parts import answer_notes, job
+from ui.shell import frame, nav, scroll
+from ui.shell.state import may, workspace
+from ui.words import prices
+from ui.words.markup import unmarked
+
+_DECLARED = ("widen", "name_code", "written", "list")  # ways that lead to the column's card
+_WHOSE = ("people", "more_rows")  # ways that lead to whose the rows are
+_CHECKED = ("fitting", "rows", "cut")  # columns that nobody has checked are checked all the same
+_MEANS = {
+    "code": "left_out",
+    "words": "left_out",
+    "fitting": "fitting",
+    "rows": "as_it_is",
+    "real": "as_it_is",
+    "cut": "as_it_is",
+}
+
+
+def any_of(table: dp.Table, query: dp.Query) -> bool:
+    """Does a paid check doubt a column of it?"""
+    return not table.practice and bool(answer_notes.fits_of_table(table.name).in_short(query))
+
+
+def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
+    """Above the button that pays: what a check found against the question, or which check it brings along."""
+    if table.practice:
+        return
+    if price.check is not None:
+        given, share = price.check.parameters(), prices.takes(table, price.check_share)
+        names = given["columns"] or given["ids"]
+        st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=share))}</p>')
+    elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
+        st.html(f'<p class="warn" role="status">{escape(" ".join(found))}</p>')
+
+
+def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
+    """In place of the answer that somebody waits for: why it was not asked; None where it was."""
+    if asked is None or not isinstance(asked.error, dp.ColumnDoubted):
+        return None
+    frame.show_price(table, None)  # drawn again: the check was charged after the frame
+    show(table, asked.error, asked.error.query, asked.request_id)
+    return asked.error
+
+
+def instead(table: dp.Table, query: dp.Query, quiet: bool) -> bool:
+    """In place of the button: that it would not be asked; `quiet` where that, or its answer, stands above. Is it so?"""
+    against = table.doubts(query)
+    if against is not None and not quiet:
+        show(table, against, query)
+    return against is not None
+
+
+def show(table: dp.Table, refused: dp.ColumnDoubted, query: dp.Query | None, request: str = "") -> None:
+    """In place of an answer, or of the button that would ask."""
+    with st.container(key="card-doubted"):
+        mark = ' arrived" tabindex="-1' if request else ""
+        asked = "" if query is None else f'<p class="question">{escape(query.sentence())}</p>'
+        st.html(
+            f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
+            f"<p>{escape(_paid(table, refused))}</p>"
+        )
+        for place, way in enumerate([*refused.ways, *_real(refused, query)]):
+            _way(table, way, query, place)
+        _others(table, refused)
+    scroll.arrived(request or None)
+
+
+def in_part(table: dp.Table, answer: dp.Answer) -> None:
+    """Below an answer: where a check found too few codes or words for “unknown” to refuse it, one click names them and
+    asks again."""
+    if table.practice or table.closed or not may("ask", table.name):
+        return
+    known, spared = answer_notes.fits_of_table(table.name), answer.query.where.fitting()
+    names = [name for name in table.schema.columns if name in answer.query.about() and name not in spared]
+    ways = [way for name in names for way in ways_in_part(known.of(name, table.schema[name]), table.schema)]
+    if ways and may("revise", table.name):
+        st.html(f"<p>{escape(say('fit.in_part.ways'))}</p>")
+        for place, way in enumerate(ways):
+            _way(table, way, answer.query, f"part-{place}")
+
+
+def _paid(table: dp.Table, refused: dp.ColumnDoubted) -> str:
+    if refused.check is None:
+        return say("fit.not_asked")
+    entry = workspace().ledger.find(refused.check.request_id)
+    return say("fit.not_asked_paid", share=prices.took(table, entry))
+
+
+def _real(refused: dp.ColumnDoubted, query: dp.Query | None) -> list[WayOut]:
+    """Of a code: that it is a real value here."""
+    return [WayOut("real", way.column, query=query, code=way.code) for way in refused.ways if way.kind == "code"][:1]
+
+
+def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int | str) -> None:
+    label, key = unmarked(way.words()), f"way-{way.kind}-{place}"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{place}"):
+        if way.kind in _DECLARED or way.kind in _WHOSE:
+            if may("revise", table.name):
+                declared = way.kind in _DECLARED
+                back = preview.back(table, query) if declared and query is not None else {}
+                where = {"change": "1", "open": way.column} | back if declared else {"protect": way.column}
+                st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
+                if back:
+                    st.html(f'<p class="muted">{escape(say("fit.means.declared"))}</p>')
+            return
+        if (asked := way.query or query) is None:
+            return
+        if way.schema is not None and not may("revise", table.name):
+            return
+        best = asked if way.schema is not None else table.cheapest(asked)
+        checked = way.kind in _CHECKED
+        seen = table.preview(best, checked=checked)
+        kind: job.Kind = job.PRIMARY if place == 0 else job.SECONDARY
+        if way.schema is not None:
+            given = (table, way.schema, asked, new_request())
+            st.button(label, key=f"{key}-{asked.digest()[:8]}", type=kind, on_click=_mend, args=given)
+        else:
+            job.ask_button(label, table, best, key, not seen.admissible, kind, checked=checked, anyway=checked)
+        told = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
+        st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str) -> None:
+    """Declare the column anew, then ask the same question: the price beside the button is what it takes."""
+    try:
+        anew = table.revise(schema)
+        job.submit(anew, anew.query(query.card.key, **query.parameters()), request, "answer")
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+
+
+def _others(table: dp.Table, refused: dp.ColumnDoubted) -> None:
+    """What is known of the other columns."""
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
+    told: list[Any] = [say("fit.others_fit", columns=len(good))] if good else []
+    told += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
+    if told:
+        st.html(f'<p class="muted">{escape(" ".join(told))}</p>')

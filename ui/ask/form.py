@@ -1,0 +1,468 @@
+"""What came along from the question before, conditions or groups: said below the sentence, and dropped with one tap."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.exports import sentence_of
+from dpengine.core.exact import Unread, read_number, text_of
+from dpengine.core.printed import percent_up
+from dpengine.core.strict_json import read_strict
+from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import read_predicate
+from dpengine.declared.schema import Category, Column, ItemSet, Number
+from dpengine.mechanisms import asked_on
+from dpengine.mechanisms.card import Parameter
+from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
+from dpengine.messages import say
+from dpengine.planning.alternatives import WayAtOnce, WaysAtOnce
+from ui.ask import density
+from ui.parts import conditions, fields
+from ui.pictures import charts
+from ui.shell import scroll
+from ui.shell.language import IN_ADDRESS, address
+
+_SET_WITH = "where-set-with"  # by part: it, and the question in the form when it was set; a link forgets it
+
+
+def came_back() -> None:
+    """Somebody came to Ask by its name, and finds the form as it was left: whatever is asked now, it was set before."""
+    st.session_state[_SET_WITH] = {part: (told, "") for part, (told, _) in st.session_state.get(_SET_WITH, {}).items()}
+
+
+def kept_where_note(
+    table: dp.Table, where: Sequence[Any], asked: Sequence[Any], rows: bool, drop: Callable[[], None]
+) -> None:
+    """`asked` is the question in the form without its conditions and its groups."""
+    if not _came_along("where", where, asked):
+        return
+    try:
+        people = who(read_predicate(where, table.schema), rows=rows)
+    except dp.AllowanceError:  # not complete yet, which the form says
+        return
+    _say("ask-still", say("form.still", who=people), say("form.still_drop.rows" if rows else "form.still_drop"), drop)
+
+
+def kept_by_note(group: str, by: Any, asked: Sequence[Any], drop: Callable[[], None]) -> None:
+    if _came_along("by", by, asked):
+        _say("ask-still-by", say("form.still_by", group=group), say("form.still_by_drop"), drop)
+
+
+def _came_along(part: str, held: Any, asked: Sequence[Any]) -> bool:
+    """Was it set for another question than is in the form now?"""
+    set_with = dict(st.session_state.get(_SET_WITH, {}))
+    told, question = json.dumps(held, default=str) if held else "", json.dumps(asked, default=str)
+    before, with_question = set_with.get(part, ("", ""))
+    if told != before:
+        set_with[part] = (told, question)
+        st.session_state[_SET_WITH] = set_with
+        return False
+    return bool(told) and with_question != question
+
+
+def _say(key: str, told: str, button: str, drop: Callable[[], None]) -> None:
+    with st.container(key=key, horizontal=True, vertical_alignment="center"):
+        st.html(f'<p role="status">{escape(told)}</p>', width="content")
+        st.button(button, key=f"{key}-drop", on_click=drop)
+
+
+# Averages of several columns at once: their pickers, the ways to draw them before anything is spent, and each on the
+# declared range of its own column.
+
+_DRAWN = {  # colour and stroke of each way
+    "ordinary": ("take", "solid"),
+    "strong": ("take", "dot"),
+    "l2_laplace": ("left", "dash"),
+    "gaussian": ("left", "solid"),
+}
+
+
+def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
+    """Which columns; under *more* how far from the middle a row may be. What cannot be read is left for the engine."""
+    wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
+    now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
+    picked = st.multiselect(
+        say("form.numbers"),
+        offered,
+        list(dict.fromkeys(now))[:most],
+        max_selections=most,
+        help=say("form.numbers_help", most=MOST_COLUMNS),
+        key=f"ask-several{turn}",
+    )
+    chosen: dict[str, Any] = {"columns": picked}
+    before = _percent(given.get("norm"))
+    with st.expander(say("form.numbers_more"), expanded=before != "100"):
+        st.html(f'<p class="muted">{escape(say("param.norm.help"))}</p>')
+        typed = fields.number_field(say("param.norm.label"), before, f"ask-norm{turn}", unit="%", width=260)
+    if typed not in ("", "100"):
+        chosen["norm"] = typed if isinstance(typed, Unread) else _share(typed)
+    return chosen
+
+
+def _percent(norm: Any) -> str:
+    try:
+        return "100" if norm in (None, "") else text_of(read_number(norm, "") * 100)
+    except dp.AllowanceError:
+        return str(norm)
+
+
+def _share(typed: str) -> str:
+    try:
+        return text_of(read_number(typed, say("param.norm.label")) / 100)
+    except dp.AllowanceError:
+        return typed
+
+
+def several_note(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
+    """What each way of drawing them would be worth for this price, in words and against the number of columns. It is
+    worked out when somebody looks: the cheapest is taken anyway."""
+    if not usual.several_ways:
+        return
+    with st.expander(say("ways.title"), key="ask-ways", on_change="rerun") as looked:
+        if looked.open and (found := table.ways(usual)) is not None:
+            _compared(found, taken)
+
+
+def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
+    here = found.here
+    told = [(one, percent_up(one.errors[here]) if here in one.errors else say("ways.none")) for one in found.each]
+    lines = "".join(
+        f"<li>{escape(say(f'ways.{one.name}'))}: <b>{escape(('±' if here in one.errors else '') + error)}</b> "
+        f'<span class="muted">{escape(say(f"ways.{one.name}.means"))}</span></li>'
+        for one, error in told
+    )
+    notes = [say("ways.taken", way=say(f"ways.{taken.noise or 'strong'}"))]
+    notes += [say("ways.same_length")] if found.cornered else []
+    st.html(
+        f"<p class='muted'>{escape(say('ways.lead', columns=here))}</p>"
+        f"<ul class='ways'>{lines}</ul><p class='muted'>{escape(' '.join(notes))}</p>"
+    )
+    said = "; ".join(f"{say(f'ways.{one.name}')}: {error}" for one, error in told)
+    charts.curves(
+        [_line(one, here) for one in found.each if len(one.errors) > 1],
+        say("ways.x"),
+        say("ways.y"),
+        say("ways.alt", told=said),
+        "ways-chart",
+        height=340,
+    )
+
+
+def _line(one: WayAtOnce, here: int) -> charts.Line:
+    points = [(float(many), 100 * float(error)) for many, error in sorted(one.errors.items())]
+    mark = (float(here), 100 * float(one.errors[here])) if here in one.errors else None
+    colour, dash = _DRAWN[one.name]
+    return charts.Line(say(f"ways.{one.name}"), points, mark, colour, dash)
+
+
+# The question as a sentence of pickers, drawn from the card and the schema. Its state lives in the URL.
+
+STATE = "ask"
+_BEGAN = "ask-began"  # what the form held when the person came
+_MADE_UP = "ask-where-made-up"  # conditions that the form began with, because of everyone the answer is known
+MOST_ASKED = 100
+_BESIDE = ("table", "answer", IN_ADDRESS)  # in the address too, and no part of the question
+ORDER = asked_on("ask")
+_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "ordered", "options", "bandwidth")
+USUAL = {"epsilon": "0.1"}
+
+
+def state(table: dp.Table) -> dict[str, Any]:
+    """What is being asked: from the URL on arrival, else as it was left, else the first thing this table can answer."""
+    arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
+    kept = st.session_state.get(STATE)
+    if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
+        fields.forget_pickers()
+        kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
+        st.session_state[STATE] = kept
+        st.session_state.pop(_BEGAN, None)
+    elif not arriving:
+        came_back()
+    if kept["q"] not in ORDER or not offered(table, kept["q"]):
+        first = _first(table)
+        if first is not None and STATE in first.card.asked_on:
+            given = {name: one for name, one in whole(first).items() if name != "epsilon"}  # as any that is picked
+            kept["q"], kept["given"] = first.card.key, given | kept["given"]
+        else:
+            kept["q"] = next(key for key in ORDER if offered(table, key))
+    return dict(kept)
+
+
+def _first(table: dp.Table) -> dp.Query | None:
+    """What the form begins with: of what the table answers well, first what was not asked yet, and rather of everyone
+    than under a condition that nobody chose."""
+    asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
+    return min(table.suggestions(), key=lambda one: (one.sentence() in asked, not one.where.everyone), default=None)
+
+
+def untouched(key: str, given: dict[str, Any]) -> bool:
+    """Does the form still ask what it held when the person came, however exactly?"""
+    asked = json.dumps([key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
+    return bool(st.session_state.setdefault(_BEGAN, asked) == asked)
+
+
+def anew(table: dp.Table) -> None:
+    """Below an answer: a form in which nothing is left of the question before."""
+    st.button(say("ask.anew"), key="ask-anew", on_click=_cleared, args=(table,))
+
+
+def _cleared(table: dp.Table) -> None:
+    fields.forget_pickers()
+    st.session_state.pop(STATE, None)
+    for name in set(st.query_params) - {IN_ADDRESS}:
+        del st.query_params[name]
+    st.query_params["table"] = table.name
+
+
+def whole(query: dp.Query) -> dict[str, Any]:
+    """All that a form must hold to ask this very question: a switch that the question leaves out is off in it, and
+    would else start as the form's own."""
+    given: dict[str, Any] = query.with_noise("").parameters()
+    rows = query.facts.unit.id_column is not None
+    off = [one.name for one in query.card.parameters if one.default is True and (rows or one.kind != "people")]
+    return dict.fromkeys(off, False) | given
+
+
+def _read(arriving: dict[str, str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, text in arriving.items():
+        if name == "q":
+            continue
+        if name in _JSON:
+            try:
+                given[name] = read_strict(text)
+            except ValueError:
+                continue
+        else:
+            given[name] = conditions.read_groups(text) if name in ("by", "column") else text
+    return given
+
+
+def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
+    """The question in a link to this form; None where it holds none that can be asked."""
+    if link.get("q") not in ORDER:
+        return None
+    try:
+        return table.query(link["q"], **USUAL | _read(link))
+    except dp.AllowanceError:
+        return None
+
+
+def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """Writes the form to the URL, so that every view can be sent as a link."""
+    told = {"q": key} | {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in given.items()
+        if value not in (None, [])
+    }
+    st.session_state[STATE] = {"table": table.name, "url": told, "given": given, "q": key}
+    wanted = {"table": table.name} | told
+    answer = st.query_params.get("answer")
+    if answer:
+        wanted["answer"] = answer
+    arrived = fields.picker_arrived()  # a link to this very page leaves the browser's address as it was
+    if arrived and fields.turn_picker() and not answer:  # a page that is opened begins at its top
+        scroll.top()  # it may have been tapped far below
+    address(wanted, again=arrived)
+
+
+def choices(table: dp.Table, key: str) -> list[str]:
+    """The declared columns a question can be about; a question without a column needs one to set a condition on."""
+    kinds: dict[str, tuple[type[Column], ...]] = {
+        "column.number": (Number,),
+        "column.ordered": (Number, dp.Date),
+        "column.category": (Category,),
+        "column.listed": (Category, ItemSet),
+        "column.any": (Number, Category, ItemSet, dp.Date),
+    }
+    for parameter in dp.catalogue[key].card.parameters:
+        if parameter.kind in kinds:
+            return table.schema.of_kind(*kinds[parameter.kind])
+        if parameter.kind in ("columns.curve", "columns.number"):
+            return table.schema.of_kind(Number)
+        if parameter.kind == "columns":
+            return table.schema.of_kind(Category)
+    return list(table.schema.columns)
+
+
+def offered(table: dp.Table, key: str) -> list[str]:
+    """The same, with columns told in groups where a list is asked for; a picker's options."""
+    kinds = {parameter.kind for parameter in dp.catalogue[key].card.parameters}
+    columns = choices(table, key)
+    if kinds & {"column.listed", "column.category", "columns"}:
+        columns = columns + conditions.group_options(table.schema)
+    elif "column.any" in kinds:  # a number has bars of its own
+        columns = columns + conditions.group_options(table.schema, numbers=False)
+    return columns if not kinds & {"columns", "columns.number"} or len(columns) > 1 else []
+
+
+def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
+    """“The [median] of [income] for [everyone]”, and below it whatever else the card asks for."""
+    kept = state(table)
+    given = kept["given"]
+    keys = [key for key in ORDER if offered(table, key)]
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("form.the"), width="content")
+        key = fields.pick("form.kind", keys, kept["q"], lambda one: dp.catalogue[one].card.noun, "ask-kind")
+        if key != kept["q"] and given.get("where") and given["where"] == st.session_state.get(_MADE_UP):
+            given = {name: one for name, one in given.items() if name != "where"}
+        chosen: dict[str, Any] = {}
+        column, instead, columns = "", "", list[str]()
+        parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
+        if "column" in parameters:
+            st.markdown(parameters["column"].around("form.of"), width="content")
+            columns = offered(table, key)
+            now = conditions.group_option(given.get("column"))
+            instead, now = now, now if now in columns else columns[0]
+            column = fields.pick("form.column", columns, now, conditions.group_words, f"ask-column-{key}")
+        choice, known = "everyone", False
+        counts = {one.name: _on(one, given, key) for one in parameters.values() if one.kind == "people"}
+        rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column} | counts) else ""
+        if "where" in parameters:
+            people = parameters["where"]
+            st.markdown(people.around("form.for"), width="content")
+            known = dp.catalogue[key].known_of_everyone(table.facts) and not given.get("by")
+            choice = fields.pick(
+                f"form.who{rows}",
+                ["everyone", "some"],
+                "some" if given.get("where") or known else "everyone",
+                lambda one: say(f"form.who.{one}{rows}") if rows else people.around(f"form.who.{one}"),
+                f"ask-who-{key}",
+            )
+        groups = table.schema.of_kind(Category) + conditions.group_options(table.schema)
+        by = ""
+        if "by" in parameters and groups:
+            st.markdown(say("form.by"), width="content")
+            now = conditions.group_option(given.get("by"))
+            now = now if now in groups else ""
+            by = fields.pick("form.by_label", ["", *groups], now, _by_words, f"ask-by-{key}")
+    if instead not in columns and instead in (*table.schema.columns, *conditions.group_options(table.schema)):
+        told = say("form.other_column", before=conditions.group_words(instead), now=conditions.group_words(column))
+        st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    below = st.container()  # what is said stands below: the sentence never moves away from the pointer
+    if column:
+        chosen["column"] = conditions.chosen_groups(
+            table.schema, column, given.get("column"), f"ask-column-figures-{key}"
+        )
+    if by:
+        chosen["by"] = conditions.chosen_groups(table.schema, by, given.get("by"), f"ask-by-figures-{key}")
+    if "of" in parameters:
+        st.html(f'<p class="muted">{say(f"form.of_title{rows}")}</p>')
+        chosen["of"] = conditions.conditions(table, given.get("of") or [], "of")
+    if "options" in parameters:
+        chosen["options"] = conditions.compare(table, given.get("options"), rows)
+    if choice == "some":
+        if "of" in parameters or "options" in parameters:
+            st.html(f'<p class="muted">{say(f"form.where_title{rows}")}</p>')
+        chosen["where"] = conditions.conditions(table, given.get("where") or [], "where")
+        if known and not given.get("where"):
+            st.session_state[_MADE_UP] = chosen["where"]
+    with below:
+        asked = [key, chosen.get("column")]
+        kept_where_note(table, chosen.get("where") or [], asked, bool(rows), partial(_without, "where"))
+        kept_by_note(_by_words(by), chosen.get("by"), asked, partial(_without, "by"))
+    if any(parameter.kind == "columns.curve" for parameter in parameters.values()):
+        chosen |= density.pickers(table, given, fields.turn_picker())
+    if any(parameter.kind == "columns.number" for parameter in parameters.values()):
+        chosen |= several_pickers(table, offered(table, key), given, fields.turn_picker())
+    for parameter in parameters.values():
+        if parameter.kind == "people" and table.facts.unit.id_column is None:
+            continue
+        if parameter.above and chosen.get(parameter.above, 1) <= 1:
+            continue
+        if parameter.kind in ("share", "bins", "switch", "number", "columns", "people", "points"):
+            value = _extra(table, parameter, given, chosen, key)
+            if value is not None:
+                chosen[parameter.name] = value
+    return key, chosen
+
+
+def _without(part: str) -> None:
+    """Ask about everyone again, or without groups."""
+    st.session_state[STATE]["given"].pop(part, None)
+    fields.forget_pickers()
+
+
+def _by_words(option: str) -> str:
+    return conditions.group_words(option) if option else say("form.by_none")
+
+
+def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
+    widget = _widget(parameter, key)
+    if parameter.kind == "share":
+        typed = fields.number_fields(
+            parameter.label, _percents(given, parameter), widget, "%", help=parameter.help, width=260
+        )
+        return _shares(typed)
+    if parameter.kind == "points":
+        points = str(given.get(parameter.name) or "")
+        return fields.number_field(parameter.label, points, widget, help=parameter.help, width=260) or None
+    if parameter.kind == "bins":
+        if not isinstance(table.schema.columns.get(str(chosen["column"])), Number):
+            return None
+        now = given.get("bins", parameter.default)
+        if isinstance(now, list):
+            return fields.number_fields(say("form.edges"), [_edge(edge) for edge in now], f"{widget}-edges")
+        count = _whole(now, 2, 100, int(parameter.default))
+        return int(st.number_input(parameter.label, 2, 100, count, help=parameter.help, key=widget, width=160))
+    if parameter.kind == "number":
+        count = _whole(given.get(parameter.name, parameter.default), 1, 20, int(parameter.default))
+        return int(st.number_input(parameter.label, 1, 20, count, help=parameter.help, key=widget, width=160))
+    if parameter.kind == "columns":
+        lists, wanted = offered(table, key), given.get(parameter.name)
+        kept = {conditions.group_option(one): one for one in wanted} if isinstance(wanted, list) else {}
+        now = [option for option in kept if option in lists] or ([] if isinstance(wanted, list) else lists[:2])
+        picked = st.multiselect(
+            parameter.label, lists, now, conditions.group_words, max_selections=3, help=parameter.help, key=widget
+        )
+        return [conditions.chosen_groups(table.schema, one, kept.get(one), f"{widget}-{one}") for one in picked]
+    on = bool(given.get(parameter.name, parameter.default))
+    return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
+
+
+def _on(parameter: Parameter, given: dict[str, Any], key: str) -> bool:
+    """Is this switch, which stands further down, on?"""
+    return bool(st.session_state.get(_widget(parameter, key), given.get(parameter.name, parameter.default)))
+
+
+def _widget(parameter: Parameter, key: str) -> str:
+    return f"ask-{parameter.name}-{key}{fields.turn_picker()}"
+
+
+def _whole(value: Any, least: int, most: int, usual: int) -> int:
+    """A whole number from a link, kept inside the field."""
+    try:
+        return min(max(int(value), least), most)
+    except (TypeError, ValueError, OverflowError):
+        return usual
+
+
+def _edge(edge: Any) -> str:
+    try:
+        return text_of(read_number(edge, ""))
+    except dp.AllowanceError:
+        return str(edge)
+
+
+def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:
+    shares = given.get("share", parameter.default)
+    try:
+        told = read_strict(shares) if isinstance(shares, str) and shares.startswith("[") else shares
+        listed = told if isinstance(told, list) else [told]
+        return [text_of(read_number(share, "") * 100) for share in listed]
+    except (TypeError, ValueError, dp.AllowanceError):
+        return ["90"]
+
+
+def _shares(typed: list[str]) -> Any:
+    """“25; 50; 75” in percent, as the engine takes them."""
+    shares = [one if isinstance(one, Unread) else text_of(Fraction(one) / 100) for one in typed]
+    return shares[0] if len(shares) == 1 else shares

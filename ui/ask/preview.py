@@ -1,0 +1,172 @@
+"""How wide an error bar will be, before anything is asked: grey, without names, figures of the table or an axis, so
+that nobody takes it for a result. It is given a width alone, or what stands at its ends. Plain boxes: Streamlit takes
+drawings out of its HTML.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.mechanisms.card import CURVES
+from dpengine.mechanisms.promises import Within
+from dpengine.messages import say
+from dpengine.planning.alternatives import curve_alternative
+from ui.ask import form
+from ui.shell import nav
+from ui.words import gloss
+from ui.words.wording import from_zero
+
+MOST_BARS = 5
+_BAR = 50.0  # percent of the picture
+_SIDE = 15  # percent of the picture, left free beside a range
+_ENDS = (f"left:{_SIDE}%;transform:translateX(-50%)", f"right:{_SIDE}%;transform:translateX(50%)")
+
+
+def error_bars(many: int, share: float, alt: str) -> str:
+    """So many bars of one length, each with an error bar that reaches `share` of that length to either side."""
+    return _picture(_bar(share) * min(many, MOST_BARS), alt)
+
+
+def error_ranges(many: int, ends: tuple[str, str], alt: str) -> str:
+    """So many figures, each with an error bar over most of the picture, as an answer is drawn on an axis of its own
+    size: how wide it is stands at its ends."""
+    placed = zip(_ENDS, ends, strict=True)
+    told = "".join(f"<span style='position:absolute;{place}'>{escape(end)}</span>" for place, end in placed)
+    told = f"<div style='position:relative;height:1.6em;color:var(--muted)'>{told}</div>"
+    return _picture(told + _range() * min(many, MOST_BARS), alt)
+
+
+def error_line(share: float, alt: str) -> str:
+    """A rising line in a band that reaches `share` of half the picture's height to either side."""
+    reach = min(share, 1.0) * 50
+    band = f"<div style='position:absolute;inset:0;background:var(--line);clip-path:{_slope(reach)}'></div>"
+    middle = f"<div style='position:absolute;inset:0;background:var(--muted);clip-path:{_slope(0.8)}'></div>"
+    return _picture(f"<div style='position:relative;height:150px'>{band}{middle}</div>", alt)
+
+
+def _slope(reach: float) -> str:
+    """From low on the left to high on the right, so many percent to either side."""
+    return f"polygon(0 {80 - reach:.1f}%, 100% {20 - reach:.1f}%, 100% {20 + reach:.1f}%, 0 {80 + reach:.1f}%)"
+
+
+def _range() -> str:
+    place = f"position:absolute;left:{_SIDE}%;right:{_SIDE}%"
+    return (
+        "<div style='position:relative;height:24px;margin:2px 0 10px'>"
+        f"<div style='{place};height:100%;background:var(--line);opacity:.6'></div>"
+        f"<div style='{place};top:11px;height:0;border-top:2.5px solid var(--muted)'></div>"
+        f"<div style='{place};top:4px;height:16px;border:solid var(--muted);border-width:0 2.5px'></div></div>"
+    )
+
+
+def _bar(share: float) -> str:
+    low, high = _BAR - share * _BAR, _BAR + share * _BAR
+    ends = ""
+    if low >= 0:  # one that runs out of the picture has no end there
+        ends += "border-left:2.5px solid var(--muted);"
+    if high <= 100:
+        ends += "border-right:2.5px solid var(--muted);"
+    left, wide = max(low, 0.0), min(high, 100.0) - max(low, 0.0)
+    place = f"position:absolute;left:{left:.2f}%;width:{wide:.2f}%"
+    return (
+        "<div style='position:relative;height:24px;margin:10px 0'>"
+        f"<div style='position:absolute;left:0;width:{_BAR}%;height:100%;background:var(--line);opacity:.6;"
+        "border:1px dashed var(--muted)'></div>"
+        f"<div style='{place};top:11px;height:0;border-top:2.5px solid var(--muted)'></div>"
+        f"<div style='{place};top:4px;height:16px;{ends}'></div></div>"
+    )
+
+
+def _picture(drawn: str, alt: str) -> str:
+    return f'<div class="error-bar" role="img" aria-label="{escape(alt)}" style="max-width:30rem">{drawn}</div>'
+
+
+# How accurate an answer will be, as a picture: the width of its error bar, from public facts alone. Nothing in it could
+# be taken for a result: no names, no figures of the table, bars of one length.
+
+
+def heading(query: dp.Query | None) -> None:
+    """What stands below, and that it is no answer."""
+    title, lead = "preview.title", "preview.lead"
+    if query is None:
+        lead = "preview.none"
+    elif query.answer_kind == "label":
+        title, lead = "preview.title_name", "preview.lead_name"
+    st.html(f'<p><b>{escape(say(title))}</b></p><p class="muted">{gloss.text(say(lead))}</p>')
+
+
+def show(query: dp.Query) -> None:
+    """Grey ranges for a number or several, with what is written at their ends, as an answer is drawn; grey bars for
+    several counts, as long as what the question can show; a grey band for a curve. A name has no error bar."""
+    promise, many, written = query.promise(), max(len(query.labels()), 1), False
+    share = float(promise.amount / (4 * query.coarse()))
+    told = promise.short(query)
+    if query.answer_kind in (*CURVES, "density"):
+        words = say("preview.band", promise=told)
+        picture = error_line(share, words)
+    elif query.answer_kind == "label":
+        words = say("preview.name" if query.names_ordered else "preview.names", promise=told)
+        picture = ""
+    else:
+        words = say("preview.one" if many == 1 else "preview.several", promise=told, many=many)
+        ends = promise.ends(query) if many == 1 or not from_zero(query) else None
+        picture = error_bars(many, share, words) if ends is None else error_ranges(many, ends, words)
+        written = many == 1 and ends is not None  # then its ends say it all
+    more = many - MOST_BARS if query.answer_kind not in (*CURVES, "density", "label") else 0
+    rest = f'<p class="muted">{escape(say("preview.more", more=more))}</p>' if more > 0 else ""
+    lead = "" if written else f'<p class="lead">{escape(words)}</p>'
+    st.html(f"{picture}{rest}{lead}")
+
+
+def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """The same at the price that it opens with, as the form holds it."""
+    found = table.opening(query)
+    return preview_link(table, query if found is None else found.query)
+
+
+def preview_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """A question as URL parameters of the Ask page."""
+    told = {"table": table.name, "q": query.card.key}
+    for name, value in form.whole(query).items():
+        told[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return told
+
+
+def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """For the address of a column's card: the question to come back to, where Ask asks it."""
+    if form.STATE not in query.card.asked_on:
+        return {}
+    told = {name: one for name, one in preview_link(table, query).items() if name not in ("table", "epsilon")}
+    return {"then": json.dumps(told, ensure_ascii=False)}
+
+
+# Which noise an answer gets: the most accurate one for the share of the allowance that the question takes now.
+
+
+def noise_note(query: dp.Query, usual: dp.Query) -> None:
+    """One line, where the noise is not the usual one."""
+    if query.noise:
+        now, before = query.promise().short(query), usual.promise().short(usual)
+        told = say(f"noise.{query.noise}.chosen", now=now, usual=before)
+        st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+# Beside a curve: the other question that gives it, which of the two is expected to be more accurate, and a link.
+
+
+def curve_alternative_note(table: dp.Table, query: dp.Query) -> None:
+    found = curve_alternative(query)
+    if found is None:
+        return
+    own, its = (Within(off, 1, query.beta, off).alpha_words(query) for off in (found.own, found.its))
+    code = "equal" if found.own == found.its else "better" if found.own < found.its else "worse"
+    told = say(f"rival.{code}", own=own, its=its, title=found.query.card.title)
+    if code == "worse" and found.loses_values:
+        told += " " + say("rival.column")
+    st.html(f'<p class="muted" role="note">{escape(told)}</p>')
+    link = preview_link(table, found.query)
+    st.page_link(nav.page("ask"), label=say("rival.link"), query_params=link)

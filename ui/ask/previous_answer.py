@@ -1,0 +1,175 @@
+"""Beside an average: that it is not what is typical, what a first look that was bought says of that, and one tap to the
+question that tells it. From public facts and released figures alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.answers import same_question
+from dpengine.messages import say
+from dpengine.released.look_groups import of_everyone
+from ui.ask import answer as answers
+from ui.ask import fit_warnings, preview, repeats, spend
+from ui.parts import answer_notes, job
+from ui.shell import nav, scroll
+from ui.words import prices
+from ui.words.markup import unmarked
+from ui.words.wording import headline
+
+MOSTLY = 0.5  # of all rows in one bar: an average says little of them
+_SAME = ("column", "where", "by")  # of the question, as far as both have it
+
+
+def typical_note(table: dp.Table, answer: dp.Answer) -> None:
+    kind = answer.query.typical
+    if not kind:
+        return
+    told = " ".join((say("typical.told"), _looked(table, answer.query))).strip()
+    st.html(f'<p class="muted" role="note">{escape(told)}</p>')
+    if table.closed:
+        return
+    given = answer.query.parameters()
+    query = table.suggested(kind, **{name: given[name] for name in _SAME if given.get(name)})
+    if query is not None:
+        share = table.preview(query, checked=True).share
+        label = say("typical.ask", question=query.card.noun, share=prices.takes(table, share))
+        st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
+
+
+def _looked(table: dp.Table, query: dp.Query) -> str:
+    """Where most rows are, as far as the newest first look says."""
+    given = query.parameters()
+    found = next(iter(table.first_looks(1)), None)
+    if found is None or given.get("where") or given.get("by") or given["column"] not in found.value.columns:
+        return ""
+    look, column = found.value, str(given["column"])
+    if column in look.query.items:
+        return ""
+    shares = of_everyone(look, column)
+    place = max(range(len(shares)), key=lambda one: shares[one].low or 0)
+    least = shares[place].low or 0
+    if least < MOSTLY:
+        return ""
+    name = look.query.cell_names(look.place(column))[place]
+    return say("typical.look", share=math.floor(least * 100), bar=name)
+
+
+# The answer before, while another question is put together: folded into one line, so that nobody reads it as the answer
+# to what the form says now.
+
+Beside = Callable[[dp.Answer], None]  # what else stands between the answer and its repeats
+_MET = "answered-beside"  # the same with how exact it was to be
+ANY = "1"  # ε of a question of which any answer is sought
+MOST_EPSILON_MORE = 2  # times: another noise may take that much more of ε for the same price
+_FOLDED = "answered-folded"  # the request whose answer was folded last
+_WITH = "answered-with"  # the request on the page, and what the form said when its answer came
+
+
+def show(
+    slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Sequence[Any] = (), owned: bool = False
+) -> None:
+    """The answer on top of Ask: whole, as long as the form says what it said when the answer came, however exact it is
+    to be; else behind a line that names it. Of one that is `owned` and that nobody came for, it is said."""
+    with slot:
+        if owned:
+            st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
+        if _another(answer, form):
+            if (
+                st.session_state.get(_FOLDED) != answer.request_id
+            ):  # the page is shorter now: the sentence stays in view
+                st.session_state[_FOLDED] = answer.request_id
+                scroll.top()
+            told = say("ask.before", sentence=answer.sentence, finding=headline(answer))
+            with st.expander(unmarked(told)):
+                _whole(table, answer, beside)
+        else:
+            _whole(table, answer, beside)
+
+
+def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
+    """Was anything in the form changed since this answer came? Looking at an answer takes nothing, and the meter must
+    not seem to say so."""
+    return _changed(_MET, answer, form)
+
+
+def just_answered(
+    answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
+) -> bool:
+    """Is this the answer to what the form still asks, whatever noise the question would be given now? One that is
+    `owned` is, until the form is touched."""
+    if answer is None or answer.query == query:
+        return answer is not None
+    if owned:
+        return not composing(answer, form)
+    if answer.query.epsilon > MOST_EPSILON_MORE * asked.epsilon or not same_question(answer.query, asked):
+        return False
+    as_exact = answer.query.epsilon >= asked.epsilon or answer.query.promise().amount <= asked.promise().amount
+    return as_exact and not composing(answer, form)
+
+
+def bar(answered: bool, useful: bool) -> str:
+    """The key of the row that holds the button: always in view, unless it would hide what was just answered, or that an
+    answer would be mostly noise."""
+    return "just-answered" if answered else "in-view" if useful else "at-its-place"
+
+
+def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
+    """What the button beside it asks, and how exact that will be; with a word of caution where a paid check doubts a
+    column of it, as the whole of that may be out of sight."""
+    told = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
+    if not answered:
+        told = f"<b>{escape(query.promise().short(query))}</b> · {told}"
+    careful = f' <em class="doubt">{escape(say("fit.careful"))}</em>' if fit_warnings.any_of(table, query) else ""
+    st.html(f'<p class="asked">{told}{careful}</p>')
+
+
+def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
+    """What helps comes first, where the answer would be mostly noise or a check doubts a column."""
+    return job.PRIMARY if price.useful and not fit_warnings.any_of(table, query) else job.SECONDARY
+
+
+def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
+    """The latest answer that was paid for to what the form asks, however exact it was to be."""
+    try:
+        found = table.recall(table.query(key, **given | {"epsilon": ANY}), exactly=False)
+    except dp.AllowanceError:  # there is no question yet
+        return None
+    return found[-1] if found else None
+
+
+def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:
+    """Was another question picked since this answer came?"""
+    if not form:
+        return False
+    key, given = form
+    return _changed(_WITH, answer, [key, {name: one for name, one in given.items() if name != "epsilon"}])
+
+
+def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
+    """Does the form say something else than when this answer came? That is kept under its request."""
+    asked = json.dumps(form, default=str)
+    request, before = st.session_state.get(kept, ("", ""))
+    if request != answer.request_id:
+        st.session_state[kept] = (answer.request_id, asked)
+        return False
+    return bool(before != asked)
+
+
+def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
+    def ways() -> None:
+        fit_warnings.in_part(table, answer)
+        spend.after_codes(table, answer.query)
+
+    answers.show(answer, ways=ways)
+    answer_notes.other_columns(table, answer)
+    typical_note(table, answer)
+    beside(answer)
+    repeats.show(table, answer)

@@ -1,0 +1,385 @@
+"""What would help where an answer would be mostly noise, each with its figures and one click away; strongest first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant.loss import Gaussian
+from dpengine.core.amounts import LEAST_EPSILON, cut, read_epsilon
+from dpengine.core.exact import as_typed, read_number, read_typed, text_of
+from dpengine.core.printed import percent_left, percents
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local, to_figures
+from dpengine.planning.opening import AT_MOST, CLEAR, STEPS, Opening
+from dpengine.planning.suggestions import Lever, without_codes
+from ui.ask import fit_warnings, preview
+from ui.parts import answer_notes, fields
+from ui.shell import nav
+from ui.shell.state import held, may
+from ui.words import gloss, prices
+from ui.words.markup import unmarked
+
+
+def show_levers(table: dp.Table, query: dp.Query) -> None:
+    found = table.levers(query)
+    if not found:
+        return
+    st.html(f'<p class="muted">{say("lever.lead")}</p>')
+    for one in found:
+        asked = one.query if one.ends else _asked(table, one.query)
+        told = _words(table, query, one, one.query if one.ends else table.cheapest(asked))
+        words = unmarked(told)
+        if one.ends is None:
+            st.page_link(nav.page("ask"), label=words, query_params=preview.preview_link(table, asked))
+        elif not table.practice:
+            where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
+            st.page_link(nav.page("data"), label=words, query_params=where)
+        else:
+            st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def after_codes(table: dp.Table, query: dp.Query) -> None:
+    """Below an answer: where a code that means “unknown” lies near the upper end of the range, the range may be that
+    wide for the code alone. Not where a check found cells beyond it."""
+    then, column = without_codes(query), table.schema.columns.get(query.answer_column)
+    if then is None or not isinstance(column, dp.Number) or column != query.facts.schema[query.answer_column]:
+        return
+    fit = answer_notes.fits_of_table(table.name).of(query.answer_column, column)
+    if table.practice or table.closed or fit.doubted or fit.in_part or not may("revise", table.name):
+        return
+    codes = [text_of(code) for code in column.codes if code <= column.upper]
+    told = say(
+        "lever.codes",
+        codes=codes,
+        many=len(codes),
+        column=query.answer_column,
+        upper=plain(column.upper),
+        now=_size(query),
+        then=_size(then),
+    )
+    where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
+    st.page_link(nav.page("data"), label=unmarked(told), query_params=where)
+
+
+def _size(query: dp.Query) -> str:
+    """How far off the answer may be, as it stands at the end of its error bar."""
+    ends = query.promise().ends(query)
+    return query.promise().size_for(query) if ends is None else f"±{ends[1].removeprefix('+')}"
+
+
+def _asked(table: dp.Table, query: dp.Query) -> dp.Query:
+    """The same for the same price as a form holds it, which chooses the noise itself."""
+    (share,) = table.prices([query])
+    found = None if share is None else table.at_share(query.with_noise(""), share)
+    return query if found is None else found
+
+
+def _words(table: dp.Table, query: dp.Query, lever: Lever, then: dp.Query) -> str:
+    told = {"now": query.promise().short(query), "then": then.promise().short(then)}
+    if lever.ends is not None:
+        before, after = (f"{plain(one.lower)}–{plain(one.upper)}" for one in lever.ends)
+        return say("lever.range", column=query.answer_column, before=before, after=after, **told)
+    if lever.kind == "groups":
+        return say("lever.groups", question=lever.query.sentence(), **told)
+    if lever.kind in ("bars", "top"):
+        many = query.parameters().get("how_many") or 1
+        return say(f"lever.{lever.kind}", question=lever.query.sentence(), many=many, **told)
+    (share,) = table.prices([lever.query])
+    return say("lever.spend", share=prices.takes(table, share or Fraction(0)), **told)
+
+
+# “How good must it be?”: a slider from more private to more exact, or a wished promise, or ε; each sets the others.
+
+DEAR = Fraction(1, 5)  # of the allowance: more than that is asked for twice
+CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
+LITTLE = Fraction(1, 1000)  # of the allowance: less than that buys only noise, and reads as nothing
+_REFUSED = "spend-refused"
+_SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
+ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
+
+
+def _epsilon(place: str) -> str:
+    """Under which the ε that counts is kept, as text."""
+    return f"{place}-epsilon"
+
+
+def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
+    """Take ε from a link or from how the form was left; else the ε of a suggested first question."""
+    if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
+        told = str(given or usual(table))
+        try:
+            told = text_of(read_epsilon(told))
+        except dp.AllowanceError as refusal:  # it could not be set right where there is no question to set it for
+            told = usual(table)
+            st.session_state["refusal"] = _stays(refusal, told)
+        st.session_state[_epsilon(place)] = told
+        st.session_state[f"{place}-epsilon-table"] = table.name
+
+
+def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """Another question was picked: what the one before was worth says nothing about this one."""
+    asked = {name: value for name, value in given.items() if name != "epsilon"}
+    try:
+        query = table.query(key, **asked | {"epsilon": usual(table)})
+    except dp.AllowanceError:  # it is not put together yet: what was set stays
+        return
+    found = table.opening(query)
+    st.session_state[_epsilon(ASK)] = usual(table) if found is None else text_of(found.query.epsilon)
+
+
+def opens_at(found: Opening | None) -> str:
+    """The ε of an opening price, as a form keeps it; the least step where nothing that is left pays."""
+    return STEPS[0] if found is None else text_of(found.query.epsilon)
+
+
+def least_html(table: dp.Table, found: Opening | None) -> str:
+    """That nothing cheap can be asked here now."""
+    if found is None or not found.dear:
+        return ""
+    return f'<p class="warn" role="status">{escape(say("spend.least", share=prices.takes(table, found.share)))}</p>'
+
+
+def least_share_html(now: str, usual: Callable[[], str]) -> str:
+    """The same where a share of what is left is chosen, which is `now` this one and opens with the `usual` one."""
+    least = usual() if int(now) > int(AT_MOST) else AT_MOST
+    if int(least) <= int(AT_MOST):
+        return ""
+    return f'<p class="warn" role="status">{escape(say("spend.least_part", share=least))}</p>'
+
+
+def dear(price: dp.Preview) -> str:
+    """What is said before a question takes a large part of the allowance; nothing where it does not."""
+    return say("ask.dear_sure") if price.share > DEAR else ""
+
+
+def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
+    """Each question starts at its own opening price: also the same one by group, or about another column. One that came
+    with a link keeps its price, unless it came without one."""
+    shape = json.dumps([table.name, key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
+    before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
+    if unpriced or before not in (None, shape):
+        start_anew(table, key, given)
+
+
+def usual(table: dp.Table) -> str:
+    """The ε of the first suggested question."""
+    suggested = next(iter(table.suggestions()), None)
+    found = None if suggested is None else table.opening(suggested)
+    return "0.1" if found is None else text_of(found.query.epsilon)
+
+
+def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -> str:
+    """The slider; its value is the text that counts, also when typed exactly. Each step says what the question that
+    `make` builds at it would take of the allowance; what is left pays for every step, except for one that was typed or
+    came with a link, which says that it does not."""
+    now = st.session_state[_epsilon(place)]
+    options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
+        text_of(table.budget.rule.epsilon)
+    ]
+    if now not in options:
+        try:
+            options = sorted({*options, text_of(read_number(now, "ε"))}, key=Fraction)
+            now = text_of(read_number(now, "ε"))
+        except (dp.AllowanceError, ValueError):
+            now = options[0]
+    if table.meter().unused < LITTLE:
+        st.html(f'<p class="warn" role="status">{escape(say("spend.almost_nothing"))}</p>')
+        return str(now)
+    st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
+    slider, labels = f"{place}-slider", labels_of(table, make, options)
+    options = steps_of(labels, options, now)
+    if len(options) < 2:
+        return str(now)
+    st.session_state[slider] = now
+    st.select_slider(
+        say("spend.slider"),
+        options,
+        key=slider,
+        label_visibility="collapsed",
+        format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
+        on_change=_from_slider,
+        args=(place,),
+    )
+    return str(st.session_state[_epsilon(place)])
+
+
+def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
+    """The steps of a slider: those that what is left pays for, and the one it stands at. A browser knows a step by its
+    words: of several that read alike one stays, the most exact."""
+    kept = {labels[step]: step for step in options if step in labels}
+    if len(kept) < 2 and (dear := [step for step in options if step not in labels]):
+        kept[""] = dear[0]  # a slider has two ends
+    kept[labels.get(now, "")] = now
+    return sorted(kept.values(), key=Fraction)
+
+
+def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
+    """What each of the steps that what is left pays for takes of the allowance: nothing else is a price to a person who
+    asks."""
+    try:
+        prices = zip(steps, table.prices([make(step) for step in steps]), strict=True)
+    except dp.AllowanceError:  # there is no question yet
+        return {step: say("spend.step_alone", place=place, of=len(steps)) for place, step in enumerate(steps, 1)}
+    paid = {step: share for step, share in prices if share is not None}
+    told = (say("spend.step", share=share) for share in percents(list(paid.values()), 1 - table.meter().used))
+    return dict(zip(paid, told, strict=True))
+
+
+def _from_slider(place: str) -> None:
+    if not held(f"{place}-slider"):
+        return
+    st.session_state[_epsilon(place)] = st.session_state[f"{place}-slider"]
+
+
+def describe(
+    table: dp.Table,
+    query: dp.Query,
+    price: dp.Preview,
+    steps: bool = False,
+    opening: Opening | None = None,
+    answered: dp.Answer | None = None,
+) -> None:
+    """What this spend buys, what it takes, and a warning when it is mostly noise. With `steps` what would be enough is
+    one of them, as where the question starts. Below the answer to it, that decides whether it is mostly noise."""
+    found = table.opening(query) if steps else None
+
+    def least(times: int) -> Fraction | None:
+        if found is not None:
+            return found.useful if times == 1 else found.clear
+        return None if steps else enough(table, query, price, times)
+
+    rows = f'<p class="muted">{escape(answer_notes.several_rows(query))}</p>' if steps and query.counts_rows else ""
+    lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
+    lines.append(answer_notes.cut_note(query))
+    if not steps:  # there the button says it
+        lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
+    st.html("".join(lines))
+    if (told := least_html(table, found or opening)) and table.meter().unused >= LITTLE:  # else it is said above
+        st.html(told)
+    fit_warnings.before(table, query, price)
+    if not answer_notes.offer_people(table, query) and (whose := answer_notes.supposed(table, query)):
+        st.html(whose)
+    if answered is not None:
+        if answered.query.mostly_noise(answered.value, answered.interval):
+            st.html(f'<p class="warn">{escape(say("spend.noise_answered"))}</p>')
+            show_levers(table, query)
+    elif not price.useful:
+        st.html(f'<p class="warn">{gloss.text(_noise(price, table, least(1)))}</p>')
+        show_levers(table, query)
+    elif price.times_needed * CLEAR <= 1 and price.share <= CHEAP:
+        return  # it is clear already, and takes little
+    elif steps if (clear := least(CLEAR)) is None else clear > CHEAP:
+        told = say("spend.dear_most") if clear is None else say("spend.dear", share=prices.takes(table, clear))
+        if table.levers(query):
+            with st.expander(unmarked(f"{told} {say('spend.helps')}")):
+                show_levers(table, query)
+        else:
+            st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
+    """That an answer would be mostly noise, and what would help, told in shares: so many times ε is not so many times
+    the price."""
+    return _noise(price, table, enough(table, query, price))
+
+
+def _noise(price: dp.Preview, table: dp.Table, share: Fraction | None) -> str:
+    if share is None:
+        return say("spend.noise_short", people=price.people_needed)
+    return say("spend.noise_share", people=price.people_needed, share=prices.takes(table, share))
+
+
+def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) -> Fraction | None:
+    """About what the least setting that is so many `times` more than noise takes of the allowance; None where what is
+    left does not pay."""
+    try:
+        return table.prices([query.at(query.epsilon * price.times_needed * times)])[0]
+    except dp.AllowanceError:  # beyond the largest ε there is
+        return None
+
+
+def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable[[], None] | None = None) -> None:
+    """The same two numbers typed: ε, or the promise in its own unit; and what else is told of the price."""
+    with st.expander(say("spend.exactly")):
+        if place == ASK:
+            told = say("spend.starts", left=percent_left(1 - table.meter().used))
+            least = query.promise().floor_words(query.facts.about)
+            st.html(f'<p class="muted">{escape(told)} {escape(least)}</p>')
+        if beside is not None:
+            beside()
+        left, right = st.columns(2)
+        with left:
+            now = text_of(query.epsilon)
+            key = fields.number_key(f"{place}-typed-{now}{_turn()}")
+            st.text_input(
+                say("spend.epsilon"),
+                local(now),
+                key=key,
+                on_change=_typed,
+                help=say("gloss.epsilon.means"),
+                args=(key, now, place),
+            )
+        with right:
+            label, now = wish_field(query)
+            key = fields.number_key(f"{place}-wish-{query.digest()[:12]}{_turn()}")
+            st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query, place))
+        if isinstance(loss := query.loss(), Gaussian):
+            st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=to_figures(float(loss.rho), 3)))}</p>')
+
+
+def _typed(key: str, now: str, place: str) -> None:
+    """An ε that cannot be used changes nothing, and the field shows the present one again."""
+    if not held(key):
+        return
+    try:
+        wanted = read_epsilon(as_typed(cut(st.session_state[key])))
+    except dp.AllowanceError as refusal:
+        _refuse(refusal, now)
+        return
+    st.session_state[_epsilon(place)] = text_of(wanted)
+
+
+def _turn() -> str:
+    """After a refusal the fields are new ones: a browser goes on showing what it has."""
+    return f"-{st.session_state[_REFUSED]}" if st.session_state.get(_REFUSED) else ""
+
+
+def _refuse(refusal: dp.AllowanceError, epsilon: str) -> None:
+    st.session_state["refusal"] = _stays(refusal, epsilon)
+    st.session_state[_REFUSED] = int(st.session_state.get(_REFUSED, 0)) + 1
+
+
+def _stays(refusal: dp.AllowanceError, epsilon: str) -> str:
+    return say("spend.stays", why=str(refusal), epsilon=local(epsilon))
+
+
+def wish_field(query: dp.Query) -> tuple[str, str]:
+    """The label of a field for the accepted error, and what the question promises now."""
+    label, now = query.promise().wished(query)
+    return unmarked(label), now
+
+
+def read_wish(query: dp.Query, typed: str) -> Fraction:
+    """The accepted error in the promise's own unit, from what was typed."""
+    return query.promise().amount_of(read_typed(typed, say("spend.wish.name"), "%"), query)
+
+
+def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
+    """An error that cannot be promised changes nothing, and the field shows the present one again."""
+    if not held(key):
+        return
+    try:
+        least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
+        if least is None:
+            raise dp.AllowanceError("spend.wish.out_of_reach")
+    except dp.AllowanceError as refusal:
+        _refuse(refusal, text_of(query.epsilon))
+        return
+    st.session_state[_epsilon(place)] = text_of(max(least, LEAST_EPSILON))

@@ -1,0 +1,221 @@
+"""Changing what is declared of a table: the same cards, filled with what stands now; the allowance stays."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.declared.dialect import Dialect
+from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.counts.fit_checks import UNSURE
+from dpengine.messages import say
+from ui.ask import form
+from ui.data import columns as cards
+from ui.data import draft as drafts
+from ui.data.draft import OUT, Card, Draft
+from ui.data.wizard import begin, heading, look, reconsider, waiting
+from ui.parts import answer_notes, job
+from ui.shell import frame, nav
+from ui.shell.language import address, in_address
+from ui.shell.state import NOBODY, current_table, visitor, workspace
+
+_KEY = "changes"  # drafts by table
+_TOLD = "declared-anew"
+_OPENED = "change-opened"  # which column an address opened last
+BUYING = "buy-column"  # the column of which something is about to be bought
+# By visitor and table: a reload is a new session, and must not lose what was changed.
+_left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
+_MOST_LEFT = 200
+
+
+def draft_of(table: dp.Table) -> Draft:
+    """What is declared now, as cards; kept while they are edited, made anew when the table was changed elsewhere."""
+    record = next(one for one in workspace().tables() if one.name == table.name)
+    held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
+    version, draft = held.get(table.name) or _left.get((visitor(), table.name)) or (None, None)
+    if draft is None or (version != record.version and draft.task is None):  # saving is such a change, too
+        dialect = Dialect.from_json(record.dialect)
+        unit = table.facts.unit
+        draft = Draft(
+            mark=_fresh(),
+            step="change",
+            names=list(table.facts.header),
+            dialect=dialect,
+            relation=table.facts.relation,
+            about=table.facts.about,
+            chosen=list(table.schema.columns),
+            cards={name: _card(table, name, dialect) for name in table.facts.header},
+            many="one" if unit.id_column is None else "more",
+            each_own=True,  # said when it was added
+            who=unit.id_column,
+            each=unit.at_most,
+            epsilon=text_of(table.meter().epsilon),  # prices are told with its own allowance
+            delta=text_of(table.meter().delta),
+        )
+        version = record.version
+    held[table.name] = (version or 0, draft)
+    if visitor() != NOBODY:  # without a cookie all would share one
+        _left[visitor(), table.name] = held[table.name]
+        while len(_left) > _MOST_LEFT:
+            _left.popitem(last=False)
+    return draft
+
+
+def _card(table: dp.Table, name: str, dialect: Dialect) -> Card:
+    """What is declared, or a column that is left out, whose name may say what it is."""
+    if name in table.schema.columns:
+        return Card.of(table.schema[name], dialect, name)
+    return replace(Card.for_name(name, table.facts.header), kind=OUT, guess=None)
+
+
+def open_for(name: str) -> None:
+    address({"table": name, "change": "1"})
+
+
+def _leave(name: str) -> None:
+    _forget(name)
+    address({"table": name})
+
+
+def _forget(name: str) -> None:
+    """What was being changed, and the purchase that was prepared below."""
+    st.session_state[_KEY].pop(name, None)
+    _left.pop((visitor(), name), None)
+    put_away()
+
+
+def put_away() -> None:
+    """Forget the purchase that was prepared below the cards, when another page is opened."""
+    if BUYING in st.session_state:
+        st.session_state[BUYING] = None
+
+
+def again(table: dp.Table, column: str) -> None:
+    """One column is to be declared anew: its line stands open."""
+    draft_of(table).opened = column
+    open_for(table.name)
+
+
+def use(table: dp.Table, answer: dp.Answer) -> None:
+    """What was bought about a column goes onto its card, and the cards are opened."""
+    column = str(answer.query.parameters()["column"])
+    draft = draft_of(table)
+    card = draft.card(column)
+    draft.remember(column)
+    card.agree()
+    if answer.query.declares == "range":
+        card.take_bounds(answer.value["lower"], answer.value["upper"])
+    else:
+        card.kind = "list"
+        card.take_values(answer.query.listed(answer.value), say("data.change.bought"))
+    draft.choose()
+    draft.mark, draft.opened = _fresh(), column  # new widgets, which show the card
+    open_for(table.name)
+
+
+def use_all(table: dp.Table, found: Sequence[Drafted]) -> None:
+    """The same of several columns that were bought together."""
+    draft = draft_of(table)
+    for one in found:
+        card = draft.card(one.column)
+        draft.remember(one.column)
+        card.agree()
+        card.take_found(one, say("data.change.bought"))
+    draft.choose()
+    draft.mark = _fresh()
+    open_for(table.name)
+
+
+def _fresh() -> str:
+    return f"change-{secrets.token_hex(3)}"
+
+
+def show(below: Callable[[dp.Table], None]) -> None:
+    """The cards, and `below` them what can be bought where a card cannot be filled."""
+    look()
+    table = current_table()
+    if table.practice:
+        raise AllowanceError("table.practice")
+    if table.closed:
+        raise AllowanceError("table.closed", table=table.name)
+    draft = draft_of(table)
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    draft.checked = {fit.column: fit.declared for fit in fits if fit.checked and fit.state != UNSURE}
+    if (wanted := st.query_params.get("open")) in draft.cards and st.session_state.get(_OPENED) != (table.name, wanted):
+        draft.opened = wanted
+        st.session_state[_OPENED] = table.name, wanted
+    if draft.task is not None:
+        _settle(draft, table.name)
+    heading("data.change", table=table.name)
+    if (query := form.of_link(table, _then())) is not None:
+        st.html(f'<p role="status">{escape(say("data.change.then", question=query.sentence()))}</p>')
+    if draft.task is not None:
+        waiting(draft.task)
+        return
+    reconsider(draft, lambda: _changed(draft, table), "data.change.same")
+    cards.cards(draft)
+    with st.container(horizontal=True, key="declare-buttons"):
+        st.button(say("data.change.leave"), key="declare-leave", on_click=_leave, args=(table.name,))
+        pressed = st.button(say("data.change.save"), key="declare-save", type="primary")
+    if pressed:
+        _save(draft, table)
+    below(table)
+
+
+def _changed(draft: Draft, table: dp.Table) -> dp.Schema:
+    schema = drafts.schema(draft)
+    if schema == table.schema:
+        raise AllowanceError("data.change.same")
+    return schema
+
+
+def _save(draft: Draft, table: dp.Table) -> None:
+    draft.pressed = True
+    try:
+        cards.settled(draft)
+        schema = _changed(draft, table)
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        st.rerun()
+    draft.complaint = None
+    begin(draft, "revise", lambda tell: table.revise(schema), stoppable=False)
+
+
+def _settle(draft: Draft, name: str) -> None:
+    task = draft.task
+    if not task.over:
+        return
+    draft.task = None
+    if task.error is not None:
+        draft.complaint, draft.pressed = task.error, True
+        return
+    then = _then()
+    st.session_state[_TOLD] = name
+    _forget(name)
+    if then.get("q") in form.ORDER:
+        st.switch_page(nav.page("ask"), query_params=then | {"table": name} | in_address())
+    address({"table": name})
+    st.rerun()
+
+
+def _then() -> dict[str, str]:
+    """The question that somebody came from and wants to go back to, as a link to Ask holds it."""
+    given = job.read_address(st.query_params.get("then"))
+    return {name: one for name, one in given.items() if isinstance(one, str)} if isinstance(given, dict) else {}
+
+
+def told(table: dp.Table) -> bool:
+    """Once after it was changed. Was it?"""
+    if st.session_state.get(_TOLD) != table.name:
+        return False
+    del st.session_state[_TOLD]
+    frame.fine(say("data.change.done"), bring=True)
+    return True

@@ -1,0 +1,962 @@
+"""A list of values on a card: a usual one, typed or pasted, or from a file that is said to be public.
+
+A list from a file stays on the server: the browser is told how many values it has and the first few.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cache, partial
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import as_typed, read_number, text_of
+from dpengine.declared import spelling
+from dpengine.declared.date_column import ORDERS
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import LONGEST_MEASURE, MOST_CODES, MOST_LISTED, Column, Number, round_step
+from dpengine.declared.spelling import MISSING, normal
+from dpengine.declared.unit import read_relation
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+from ui.data import draft, presets, price
+from ui.data import draft as drafts
+from ui.data import people as care
+from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
+from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
+from ui.data.source import is_typed
+from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
+from ui.parts.fields import kept_number, number_key
+from ui.shell import scroll
+from ui.shell.incoming import here
+from ui.shell.language import day_format
+from ui.shell.state import held
+from ui.words.markup import unmarked
+
+LARGEST = 30 * 2**20
+MOST_PICKED = 1_000  # values offered in a picker; of longer lists one is typed
+VALUES_SHOWN = 5
+
+
+def read_list(data: bytes) -> tuple[str, ...]:
+    """One value per line, in quotes or not; empty lines and what was there before (capitals aside) are left out."""
+    if len(data) > LARGEST:
+        raise AllowanceError("data.list.large", most=LARGEST // 2**20)
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        raise AllowanceError("data.list.encoding") from None
+    if "\0" in text:
+        raise AllowanceError("data.list.encoding")
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        bare = line.strip().rstrip(",;").strip()
+        if len(bare) > 1 and bare[0] == bare[-1] == '"':
+            bare = bare[1:-1].replace('""', '"').strip()
+        if bare:
+            found.setdefault(normal(bare), bare)
+    if len(found) > MOST_LISTED:
+        raise AllowanceError("data.list.many", most=MOST_LISTED)
+    if len(found) < 2:
+        raise AllowanceError("data.list.few")
+    return tuple(found.values())
+
+
+def choose_values(card: Card, at: str, beside: Any) -> None:
+    """Left a usual list or a file, right the values themselves; `beside` draws what else stands on the left."""
+    if card.brought:
+        _brought(card, at)
+        beside()
+        return
+    left, right = st.columns([1, 1], gap="medium")
+    with right:
+        card.listed = (
+            st.text_area(
+                say("data.card.values"),
+                key=kept(f"{at}-listed", card.listed),
+                height=170,
+                help=say("data.card.values_help" if card.kind == "list" else "data.card.values_help_items"),
+                placeholder=say("data.card.values_example"),
+                on_change=_own,
+                args=(card, at),
+            )
+            or ""
+        )
+        _spelled(card)
+        _file(card, at)
+    with left:
+        st.selectbox(
+            say("data.card.usual_list"),
+            list(LISTS),
+            index=None,
+            key=kept(f"{at}-preset", _same(card.listed)),
+            format_func=lambda one: say(f"data.list.{one}"),
+            placeholder=say("data.card.own"),
+            on_change=_take,
+            args=(card, at),
+        )
+        beside()
+
+
+def _spelled(card: Card) -> None:
+    """How many spellings count, beside those in the list."""
+    many = (
+        0
+        if card.kind == "items" or not card.spellings
+        else len(spelling.spelling_places(card.spellings, card.values, ""))
+    )
+    if many > len(card.values):
+        st.html(f'<p class="muted">{escape(say("data.card.spelled", many=many))}</p>')
+
+
+def _file(card: Card, at: str) -> None:
+    with st.expander(say("data.list.title")):
+        given = here.picker(say("data.list.file"), key=f"{at}-file-{card.uploads}")
+        if given is None:
+            return
+        try:
+            values = read_list(here.content(given, LARGEST))
+        except AllowanceError as complaint:
+            problem(str(complaint))
+            return
+        here.release(given)
+        card.uploads += 1  # a fresh uploader, so that the server lets go of its copy
+        shown = "".join(sign for sign in str(given.name) if sign.isprintable())[-80:]
+        card.brought, card.source, card.public = values, shown, False
+        st.rerun()
+
+
+def _brought(card: Card, at: str) -> None:
+    told = say("data.list.brought", values=len(card.brought), source=card.source, first=card.brought[:VALUES_SHOWN])
+    st.html(f"<p>{escape(told)}</p>")
+    card.public = st.checkbox(say("data.list.public"), key=kept(f"{at}-public-{card.uploads}", card.public))
+    st.button(say("data.list.drop"), key=f"{at}-drop", on_click=_drop, args=(card,))
+
+
+def _drop(card: Card) -> None:
+    card.brought, card.source, card.public = (), "", False
+
+
+def other_values(card: Card, at: str, values: list[str]) -> None:
+    """Where cells go that are not in the list: to a value of their own, or, if it is complete, to a listed one."""
+    picked = st.radio(
+        say("data.card.others"),
+        [False, True],
+        key=kept(f"{at}-closed", card.closed),
+        format_func=lambda one: say("data.card.closed" if one else "data.card.open"),
+        on_change=_complete,
+        args=(card,),
+    )
+    card.closed = bool(picked)
+    if not card.closed or not values:
+        return
+    if len(values) > MOST_PICKED:
+        typed = st.text_input(say("data.card.goes_to"), key=kept(f"{at}-goes-typed", card.goes_to))
+        card.goes_to = (typed or "").strip()
+        return
+    key = f"{at}-goes-to"
+    if st.session_state.get(key) not in values:  # new here, or the list changed under it
+        st.session_state[key] = card.goes_to if card.goes_to in values else values[0]
+    card.goes_to = st.selectbox(say("data.card.goes_to"), values, key=key, help=say("data.card.goes_to_help"))
+
+
+def _complete(card: Card) -> None:
+    """Whoever says it now says it of empty cells too."""
+    card.complete = True
+
+
+def _same(text: str) -> str | None:
+    """Which usual list this is, or that it is none."""
+    return next((key for key, usual in LISTS.items() if text.strip() == usual.text), None)
+
+
+def _own(card: Card, at: str) -> None:
+    """Of a list that became another one, the usual spellings are no longer those of its values."""
+    if not held(f"{at}-listed"):
+        return
+    text = st.session_state[f"{at}-listed"] or ""
+    st.session_state[f"{at}-preset"] = _same(text)
+    values = listed(text)[0]
+    if 2 * sum(bool(spelling.spellings(card.spellings or MISSING, one)) for one in values) < len(values):
+        card.spellings = MISSING
+
+
+def _take(card: Card, at: str) -> None:
+    if not held(f"{at}-preset"):
+        return
+    card.take_list(st.session_state[f"{at}-preset"])
+    card.agree()
+    st.session_state[f"{at}-listed"] = card.listed
+
+
+# What a card asks, by kind: a number's range, a day's range, a list, several from a list, yes or no.
+
+_PARTS = ("lower", "upper", "step")
+_EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
+MOST_EACH = 1_000
+_SEPARATORS: dict[str | None, str] = {
+    ";": "semicolon",
+    ",": "comma",
+    "|": "bar",
+    "/": "slash",
+    " ": "space",
+    None: "none",
+}
+
+
+def number(card: Card, at: str) -> None:
+    wide, *narrow, last = st.columns([2.2, 1, 1, 1, 1], vertical_alignment="bottom")
+    wide.selectbox(
+        say("data.card.usual_range"),
+        list(RANGES),
+        index=None,
+        key=kept(f"{at}-range", same_range(card)),
+        format_func=lambda one: say(f"data.range.{one}"),
+        placeholder=say("data.card.own"),
+        on_change=_take_range,
+        args=(card, at),
+    )
+    for where, part in zip(narrow, _PARTS, strict=True):
+        label, now = say(f"data.card.{part}"), getattr(card, part)
+        told = {"help": say("data.card.step_help")} if part == "step" else {}
+        now = kept_number(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at), **told)
+        setattr(card, part, now)
+    card.measure = (
+        last.text_input(
+            say("data.card.measure"),
+            key=kept(f"{at}-measure", card.measure),
+            max_chars=LONGEST_MEASURE,
+            placeholder="€, kg, min",
+        )
+        or ""
+    ).strip()
+    above = st.container()
+    if finer := str(st.session_state.get(f"{at}-finer") or ""):
+        label = say("data.card.finer", step=local(finer))
+        above.button(label, key=f"{at}-finer-take", type="tertiary", on_click=_take_step, args=(at, finer))
+    card.codes = (
+        st.text_input(
+            say("data.card.codes"),
+            key=kept(f"{at}-codes", card.codes),
+            max_chars=draft.LONGEST,
+            placeholder=say("data.card.codes_example"),
+            help=say("data.card.codes_help", most=MOST_CODES),
+            width=260,
+        )
+        or ""
+    ).strip()
+    if (found := draft.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
+        above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
+    picked = st.radio(
+        say("data.card.missing"),
+        [False, True],
+        key=kept(f"{at}-filled", card.filled),
+        horizontal=True,
+        format_func=lambda one: say("data.card.filled" if one else "data.card.left_out"),
+        help=say("data.card.missing_help"),
+    )
+    card.filled = bool(picked)
+    if card.filled:
+        card.stand_in = kept_number(say("data.card.stand_in"), card.stand_in, f"{at}-stand-in", width=260)
+
+
+def _own_range(card: Card, at: str) -> None:
+    """The picker says which usual range this is, or that it is none. Who does not say how numbers are rounded sees how
+    they would be; a range that becomes narrower takes its usual step along, or offers a finer one."""
+    fields = [number_key(f"{at}-{part}") for part in _PARTS]
+    if not held(*fields):
+        return
+    lower, upper, step = (as_typed(st.session_state[one] or "") for one in fields)
+    before, now = usual_step(card.lower, card.upper), usual_step(lower, upper)
+    finer = _finer(now, step) if before and _finer(now, before) else ""
+    if not step.strip() or (finer and step == card.step == before):
+        step, finer = now, ""
+        st.session_state[number_key(f"{at}-step")] = local(step)
+    elif (lower, upper) == (card.lower, card.upper):  # the step itself was typed
+        finer = ""
+    st.session_state[f"{at}-finer"] = finer
+    st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
+
+
+def _finer(one: str, other: str) -> str:
+    """The one step, where it is finer than the other."""
+    try:
+        return one if read_number(one, "") < read_number(other, "") else ""
+    except AllowanceError:
+        return ""
+
+
+def _take_step(at: str, step: str) -> None:
+    st.session_state[number_key(f"{at}-step")] = local(step)
+    st.session_state[f"{at}-finer"] = ""
+
+
+def usual_step(lower: str, upper: str) -> str:
+    """To what numbers between these limits are usually rounded; nothing while they are no limits."""
+    try:
+        width = read_number(upper, "") - read_number(lower, "")
+    except AllowanceError:
+        return ""
+    return text_of(round_step(width)) if width > 0 else ""
+
+
+def same_range(card: Card) -> str | None:
+    """Ranges of one width differ by their shape and by what they are of: only the one that was taken, or the only one
+    that it can be, gives it a name."""
+    typed = (card.lower, card.upper, card.step, card.shape)
+    found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step, usual.shape) == typed]
+    return card.usual if card.usual in found else found[0] if len(found) == 1 else None
+
+
+def _take_range(card: Card, at: str) -> None:
+    if not held(f"{at}-range"):
+        return
+    card.take_range(st.session_state[f"{at}-range"])
+    card.agree()
+    for part in _PARTS:
+        st.session_state[number_key(f"{at}-{part}")] = local(getattr(card, part))
+    st.session_state[f"{at}-measure"] = card.measure
+
+
+def days(card: Card, at: str) -> None:
+    wide, *narrow = st.columns([2.2, 1.5, 1.5], vertical_alignment="bottom")
+    wide.selectbox(
+        say("data.card.usual_days"),
+        list(presets.DAYS),
+        index=None,
+        key=kept(f"{at}-days", _same_days(card)),
+        format_func=_days_words,
+        placeholder=say("data.card.own"),
+        on_change=_take_days,
+        args=(card, at),
+    )
+    for where, part in zip(narrow, ("first", "last"), strict=True):
+        now = getattr(card, part)
+        given = where.date_input(
+            say(f"data.card.{part}"),
+            None,
+            _EARLIEST,
+            _LATEST,
+            format=day_format(),
+            on_change=_own_days,
+            args=(at,),
+            key=kept(f"{at}-{part}", date.fromisoformat(now) if now else None),
+        )
+        setattr(card, part, given.isoformat() if given else "")
+    card.order = st.radio(
+        say("data.card.order"),
+        list(ORDERS),
+        index=None,
+        key=kept(f"{at}-order", card.order),
+        horizontal=True,
+        format_func=lambda one: say(f"data.order.{one}"),
+        help=say("data.card.order_help"),
+    )
+
+
+def _days_words(preset: str) -> str:
+    first, last = presets.days(preset, date.today())
+    return say(f"data.days.{preset}", first=str(first.year), last=str(last.year), month=f"{first:%Y-%m}")
+
+
+def _same_days(card: Card) -> str | None:
+    today = date.today()
+    ends = {key: [day.isoformat() for day in presets.days(key, today)] for key in presets.DAYS}
+    return next((key for key, both in ends.items() if both == [card.first, card.last]), None)
+
+
+def _own_days(at: str) -> None:
+    if not held(f"{at}-first", f"{at}-last"):
+        return
+    ends = [st.session_state[f"{at}-{part}"] for part in ("first", "last")]
+    told = [day.isoformat() if day else "" for day in ends]
+    st.session_state[f"{at}-days"] = _same_days(Card(first=told[0], last=told[1]))
+
+
+def _take_days(card: Card, at: str) -> None:
+    if not held(f"{at}-days"):
+        return
+    card.take_days(st.session_state[f"{at}-days"])
+    card.agree()
+    for part in ("first", "last"):
+        now = getattr(card, part)
+        st.session_state[f"{at}-{part}"] = date.fromisoformat(now) if now else None
+
+
+def one_of(card: Card, at: str) -> None:
+    choose_values(card, at, lambda: other_values(card, at, list(dict.fromkeys(card.values))))
+
+
+def several(card: Card, at: str) -> None:
+    choose_values(card, at, lambda: _sets(card, at))
+
+
+def _sets(card: Card, at: str) -> None:
+    options = list(_SEPARATORS) + [one for one in [card.separator] if one not in _SEPARATORS]
+    card.separator = st.selectbox(
+        say("data.card.separator"),
+        options,
+        key=kept(f"{at}-separator", card.separator),
+        format_func=lambda one: (
+            say(f"data.sign.{_SEPARATORS[one]}") if one in _SEPARATORS else say("words.quoted", text=one)
+        ),
+    )
+    given = st.number_input(
+        say("data.card.at_most"),
+        1,
+        MOST_EACH,
+        None,
+        1,
+        key=kept(f"{at}-at-most", card.at_most),
+        help=say("data.card.at_most_help"),
+        placeholder=say("data.card.at_most_none"),
+    )
+    card.at_most = None if given is None else int(given)
+    st.html(f'<p class="muted">{escape(say("data.card.items_means"))}</p>')
+
+
+def yes_no(card: Card, at: str) -> None:
+    yes, no = (spelling.spellings(YES_NO.table, one)[:8] for one in ("yes", "no"))
+    told = say("data.card.yes_no", yes=yes, no=no)
+    st.html(f'<p class="muted">{escape(told)}</p>')
+    other_values(card, at, ["yes", "no"])
+
+
+ASK = {"number": number, "date": days, "list": one_of, "items": several, "yes_no": yes_no}
+
+
+# One column on one line: its name, what it holds, how good answers will be, and how far it is settled.
+#
+# A guess from the name waits until the person recognises a cell. The cells to recognise stand in public lists; nothing
+# here has seen the file. What is clicked goes through a callback, and a card that changes at once gets fresh widgets.
+
+
+@cache
+def rules() -> str:
+    return (Path(__file__).parent / "lines.css").read_text(encoding="utf-8")
+
+
+def at(draft: Draft, name: str) -> str:
+    """What the keys of its widgets begin with."""
+    return f"{draft.mark}-{draft.names.index(name)}"
+
+
+_CAME = "declare-came"
+LINES_SHOWN = 2  # cells on a line; the open card has all
+_COMMA = str.maketrans(".", ",")
+
+
+def cells(one: Candidate, dialect: Dialect) -> list[str]:
+    """Cells that look like a reading's, as this file would write them."""
+    decimal = one.kind == "number" and dialect.decimal == ","
+    return [like.translate(_COMMA) if decimal else like for like in one.like]
+
+
+# --- what a click does
+
+
+def fresh_line(draft: Draft, name: str) -> None:
+    """Its widgets show what the card says now."""
+    start = f"{at(draft, name)}-"
+    for key in [key for key in st.session_state if str(key).startswith(start)]:
+        del st.session_state[key]
+
+
+def open_card(draft: Draft, name: str | None) -> None:
+    draft.opened, draft.pressed = name, False
+    if name is not None:
+        draft.remember(name)
+
+
+def use(draft: Draft, name: str) -> None:
+    """It is no longer left out. Until something else is said nobody knows what it holds, and that can be found. It
+    opens among the others, which may be out of sight."""
+    open_card(draft, name)
+    st.session_state[_CAME] = name
+    draft.card(name).kind = UNKNOWN
+    fresh_line(draft, name)
+
+
+def take(draft: Draft, name: str, one: Candidate) -> None:
+    """The person recognised a cell; where that is not all there is to say, the card opens."""
+    draft.remember(name)
+    draft.card(name).take(one)
+    fresh_line(draft, name)
+    if draft.state(name) == "waits":
+        open_card(draft, name)
+    elif draft.opened == name:
+        open_card(draft, None)
+
+
+def agree(draft: Draft, names: list[str]) -> None:
+    for name in names:
+        draft.remember(name)
+        draft.card(name).take(draft.card(name).candidates[0])
+        fresh_line(draft, name)
+
+
+def leave(draft: Draft, names: list[str]) -> None:
+    """These can wait: what was guessed of them stands ready for later."""
+    for name in names:
+        draft.remember(name)
+        draft.card(name).kind = OUT
+        draft.card(name).agree()
+        fresh_line(draft, name)
+
+
+def undo(draft: Draft, name: str) -> None:
+    draft.undo(name)
+    fresh_line(draft, name)
+
+
+def _settle(draft: Draft, name: str) -> None:
+    """What stands on the open card is right; the next one that waits opens."""
+    draft.card(name).agree()
+    draft.pressed = True
+    if draft.state(name) not in ("waits", "guess"):
+        draft.choose()
+        open_card(draft, next((one for one in draft.waiting if not draft.card(one).candidates), None))
+
+
+# --- the line
+
+
+def line(draft: Draft, name: str, yes: bool = True) -> None:
+    """Without `yes` a guess with one reading has no button of its own: one for all of them stands below."""
+    card, state, key = draft.card(name), draft.state(name), at(draft, name)
+    with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
+        asks = state == "guess" and bool(card.candidates)
+        st.html(_told(draft, name, state, asks))
+        if asks:
+            several = len(card.candidates) > 1
+            for place, one in enumerate(card.candidates if several or yes else ()):
+                label = unmarked(cells(one, draft.dialect)[0]) if several else say("data.line.yes")
+                st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, one))
+        if draft.can_undo(name) and not asks:
+            st.button(say("data.line.undo"), key=f"{key}-undo", type="tertiary", on_click=undo, args=(draft, name))
+        label = say(f"data.line.open_{'guess' if asks else state}")
+        opens = use if state == OUT else open_card
+        st.button(label, key=f"{key}-open", type="tertiary", on_click=opens, args=(draft, name))
+
+
+def untouched(draft: Draft, name: str) -> bool:
+    """Is it left out, and was from the beginning? Then there is nothing to say of it but its name."""
+    return draft.step == "cards" and draft.state(name) == OUT and not draft.can_undo(name)
+
+
+def left_out(draft: Draft, names: list[str]) -> None:
+    """All of them on one line, each used in one click."""
+    with st.container(key="lines-out", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>', width="content")
+        for name in names:
+            key = f"{at(draft, name)}-open"
+            st.button(unmarked(name), key=key, type="tertiary", on_click=use, args=(draft, name))
+
+
+def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
+    card = draft.card(name)
+    words, off = say(f"data.line.{state}_means"), ""
+    if state == "settled" or asks:
+        try:
+            column = column_of(card, draft.dialect)
+            words = price.short_words(column)
+            if not asks:
+                off = _off(draft, name, column)
+        except AllowanceError:
+            pass
+    shown = escape(words)
+    if asks and len(card.candidates) == 1:
+        column = column_of(card, draft.dialect)
+        spelled = price.also(column)  # so that whoever finds another spelling in the file need not open the column
+        like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:LINES_SHOWN])
+        off = _off(draft, name, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
+        brief = price.briefly(column)
+        whole = not spelled and price.told_whole(column)  # then its cells stand there already
+        said = [
+            f"<b>{escape(brief if whole else like)}</b>",
+            "" if whole else escape(brief),
+            f'<span class="off">{off}</span>' if off else "",
+        ]
+        shown = DOT.join(filter(None, said))
+    elif asks and card.kind == "date":
+        shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
+    elif asks:
+        shown = escape(say("data.line.which"))
+    if asks:  # what is asked is all there is to read
+        return f'<div class="line {state} asks"><b>{escape(name)}</b><span class="says">{shown}</span></div>'
+    kind = say(f"data.kind.{card.kind}") if state in ("settled", "guess", "waits") else ""
+    parts = f'<b>{escape(name)}</b><span class="what">{escape(kind)}</span><span class="says">{shown}</span>'
+    tag = escape(say(f"data.state.{state}"))
+    return f'<div class="line {state}">{parts}<span class="off">{off}</span><span class="tag">{tag}</span></div>'
+
+
+def _off(draft: Draft, name: str, column: Column) -> str:
+    """How far off the first answer will be; with a warning where that is more than a usual value, unless the range was
+    checked as it stands here."""
+    facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
+    usual = presets.RANGES.get(draft.card(name).usual or "")
+    checked = draft.checked.get(name) == column
+    wide = "" if usual is None or checked else price.too_wide(column, usual.like, *facts)
+    warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""
+    return escape(price.short(column, *facts)) + warned
+
+
+def _dated(card: Card) -> Card:
+    """As if its writing were known: which days it may hold does not depend on it."""
+    return replace(card, order=card.candidates[0].order)
+
+
+# --- the open one
+
+
+def card_of(draft: Draft, name: str) -> None:
+    card, key = draft.card(name), at(draft, name)
+    with st.container(key=f"open-{draft.names.index(name)}"):
+        came = st.session_state.pop(_CAME, None) == name
+        st.html(f'<h2 class="arrived" tabindex="-1">{escape(name)}</h2>' if came else f"<h2>{escape(name)}</h2>")
+        if came:
+            scroll.show()
+        if card.candidates:
+            _recognise(draft, name)
+        card.kind = st.segmented_control(
+            say("data.card.kind"),
+            [*KINDS, *([KEPT] if card.kept else []), UNKNOWN, OUT],
+            key=kept(f"{key}-kind", card.kind),
+            format_func=lambda one: say(f"data.kind.{one}"),
+            required=True,
+        )
+        if card.kind in (UNKNOWN, OUT):
+            below = card.kind == UNKNOWN and draft.step == "change"
+            told = say("data.card.unknown_below" if below else f"data.card.{card.kind}")
+            st.html(f'<p class="price">{escape(told)}</p>')
+        else:
+            if card.kind in ("number", "date"):
+                st.html(f'<p class="muted">{escape(say("data.card.limits"))}</p>')
+            if card.kind in ASK:
+                ASK[card.kind](card, key)
+            _worth(draft, name)
+        with st.container(horizontal=True, gap="small"):
+            done = say("data.card.right" if card.kind not in (UNKNOWN, OUT) else "data.card.close")
+            st.button(done, key=f"{key}-right", type="primary", on_click=_settle, args=(draft, name))
+            if draft.can_undo(name):
+                st.button(say("data.line.undo"), key=f"{key}-undo", on_click=undo, args=(draft, name))
+
+
+def _recognise(draft: Draft, name: str) -> None:
+    """Every reading of the name by its cells; what was said otherwise stays below."""
+    st.html(f'<p class="muted">{escape(say("data.card.which"))}</p>')
+    with st.container(horizontal=True, gap="small"):
+        for place, one in enumerate(draft.card(name).candidates):
+            label = unmarked(plain(cells(one, draft.dialect)))
+            st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, one))
+
+
+def _worth(draft: Draft, name: str) -> None:
+    card = draft.card(name)
+    try:
+        column = column_of(card, draft.dialect)
+    except AllowanceError as complaint:
+        if not card.blank or draft.pressed:
+            problem(str(complaint))
+        return
+    facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
+    told = price.of_column(column, *facts)
+    st.html(f'<p class="price">{escape(told)}</p>')
+
+
+# A code book pasted from a spreadsheet fills many columns at once: a row says a column, a value of it, and its label.
+#
+# Cells may be parted by tabs, semicolons or commas; a first row of headings and names of columns left blank (as merged
+# cells paste) are understood. What it will do is shown before, and undone column by column.
+
+LONGEST = 1_000_000  # signs
+_HEADINGS = "column columns variable field name attribute stolpec spremenljivka polje ime spalte variable_name".split()
+CODES_SHOWN = 4
+
+
+@dataclass
+class Codebook:
+    columns: dict[str, str] = field(default_factory=dict)  # for each column, its list as a card takes it
+    strangers: list[str] = field(default_factory=list)  # columns that the file does not have
+    odd: list[str] = field(default_factory=list)  # columns whose values a list cannot hold
+
+
+def read_codebook(text: str, names: list[str]) -> Codebook:
+    """What a pasted text says of these columns."""
+    if len(text) > LONGEST:
+        raise AllowanceError("data.codebook.long", most=LONGEST)
+    found, known = Codebook(), {normal(name): name for name in reversed(names)}
+    values: dict[str, dict[str, list[str]]] = {}
+    column = ""
+    for place, row in enumerate(_rows(text)):
+        first = row[0] or column
+        if place == 0 and normal(first) in _HEADINGS and normal(first) not in known:
+            continue
+        if not first or len(row) < 2 or not row[1]:
+            raise AllowanceError("data.codebook.form")
+        column = first
+        label = row[2] if len(row) > 2 and row[2] else row[1]
+        values.setdefault(column, {}).setdefault(label, []).append(row[1])
+    if not values:
+        raise AllowanceError("data.codebook.form")
+    for column, labels in values.items():
+        if normal(column) not in known:
+            found.strangers.append(column)
+            continue
+        told = _listed(labels)
+        if told is None:
+            found.odd.append(column)
+        else:
+            found.columns[known[normal(column)]] = told
+    return found
+
+
+def _rows(text: str) -> list[list[str]]:
+    rows = [line for line in text.splitlines() if line.strip()]
+    sign = next((sign for sign in "\t;" if sum(sign in line for line in rows) * 2 > len(rows)), ",")
+    try:
+        return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO("\n".join(rows)), delimiter=sign)]
+    except csv.Error:
+        raise AllowanceError("data.codebook.form") from None
+
+
+def _listed(labels: dict[str, list[str]]) -> str | None:
+    """A line for each label, with its codes; None where a card would read something else."""
+    codes = {code: label for label, given in labels.items() for code in given if normal(code) != normal(label)}
+    told = []
+    for label, given in labels.items():
+        others = [code for code in given if normal(code) != normal(label)]
+        told.append(" = ".join([label, ", ".join(others)]) if others else label)
+    text = "\n".join(told)
+    try:
+        if len(told) < 2 or listed(text) != (list(labels), codes):
+            return None
+        column_of(Card("list", listed=text), Dialect())
+    except AllowanceError:
+        return None
+    return text
+
+
+def offer_codebook(draft: Draft) -> None:
+    with st.expander(say("data.codebook.title")):
+        st.html(f'<p class="muted">{escape(say("data.codebook.lead"))}</p>')
+        key = f"{draft.mark}-codebook"
+        text = st.text_area(say("data.codebook.label"), key=key, height=150, placeholder=say("data.codebook.example"))
+        if not (text or "").strip():
+            return
+        try:
+            found = read_codebook(text, draft.offered)
+        except AllowanceError as complaint:
+            problem(str(complaint))
+            return
+        _preview(found)
+        label = say("data.codebook.fill", many=len(found.columns))
+        off = not found.columns
+        st.button(label, key=f"{key}-fill", on_click=_fill, args=(draft, found, key), disabled=off, type="primary")
+
+
+def _preview(found: Codebook) -> None:
+    told = []
+    for name, text in found.columns.items():
+        values = listed(text)[0]
+        first = plain([*values[:CODES_SHOWN], *(["…"] if len(values) > CODES_SHOWN else [])])
+        told.append(say("data.codebook.one", column=name, many=len(values), first=first))
+    if found.strangers:
+        told.append(say("data.codebook.strangers", columns=found.strangers[:CODES_SHOWN], many=len(found.strangers)))
+    if found.odd:
+        told.append(say("data.codebook.odd", columns=found.odd[:CODES_SHOWN]))
+    st.html("<ul>" + "".join(f"<li>{escape(one)}</li>" for one in told) + "</ul>")
+
+
+def _fill(draft: Draft, found: Codebook, key: str) -> None:
+    for name, text in found.columns.items():
+        draft.remember(name)
+        card = draft.card(name)
+        fresh = Card("list", listed=text, spellings=MISSING, candidates=card.candidates, uploads=card.uploads)
+        draft.cards[name] = replace(fresh, kept=card.kept)
+        fresh_line(draft, name)
+    draft.opened = None
+    st.session_state[key] = ""
+
+
+# What can be in the columns: a line for each, prefilled from its name and from nothing else; one is open at a time.
+
+MOST_LINES = 40  # on one screen
+MOST_NAMED = 8  # columns in a sentence
+
+
+def describe(draft: Draft) -> None:
+    with suppress(AllowanceError):  # nothing is known of any column yet
+        care.suggest(draft)  # the errors on the lines are for what it is worth
+    guessed = any(card.candidates or card.guess for card in map(draft.card, draft.offered))
+    sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
+    heading("data.cards", told="lead" if guessed else "lead_none", sizes=sizes)
+    _written(draft)
+    shown = cards(draft)
+    waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
+    one_yes = bool(single) and len(single) == len(waits)
+    _unnamed(draft, [] if one_yes else waits)
+    check = partial(_agree_on, draft, single) if one_yes else partial(settled, draft)
+    if not draft.chosen and draft.complaint is None:
+        st.html(f'<p class="muted">{escape(say("data.cards.choose"))}</p>')
+    if closed and draft.chosen and (one_yes or not waits) and (adds := care.at_once(draft)):
+        _last(draft, check, adds, one_yes)
+        return
+    if one_yes:  # for all, and on
+        gone = onwards(draft, check, "data.lines.agree_on", first=closed)
+    else:
+        code = "data.cards.next" if waits else "data.next"
+        many = len(single) > 1
+        before = partial(_agree, draft, single) if many else None
+        first = not waits and closed
+        gone = onwards(draft, check, code, first, before, waits=len(waits))
+    if gone:
+        _on(draft)
+
+
+def _written(draft: Draft) -> None:
+    """How numbers are read, where a comma may be a decimal sign: nobody may have seen the screen that asks it."""
+    if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):
+        told = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
+        st.html(f'<p class="muted">{escape(told)}</p>', width="content")
+        if st.button(say("data.cards.otherwise"), key=f"{draft.mark}-otherwise", type="tertiary"):
+            draft.go("names")
+            st.rerun()
+
+
+def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
+    """Nothing more must be decided: the table is added from here, with what is usual; who wants something else goes
+    on."""
+    with st.container(key="declare-adds"):
+        st.html(f'<p class="price">{escape(adds)}</p>')
+        other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary")
+    if onwards(draft, check, "data.cards.agree_add" if one_yes else "data.add", key="declare-add-now"):
+        draft.opened = None
+        care.add(draft)
+    if other and tried(draft, check):
+        _on(draft)
+
+
+def _on(draft: Draft) -> None:
+    draft.opened = None
+    draft.forth()
+    st.rerun()
+
+
+def _agree_on(draft: Draft, names: list[str]) -> None:
+    agree(draft, names)
+    settled(draft)
+
+
+def _unnamed(draft: Draft, waits: list[str]) -> None:
+    """Columns that are to be found, and those that still wait and that no one yes settles: each kind is dealt with in
+    one click."""
+    if draft.unknown:
+        st.html(f'<p class="muted">{escape(say("data.cards.to_find", many=len(draft.unknown)))}</p>')
+    if waits and len(waits) < len(draft.chosen):
+        with st.container(key="lines-wait", horizontal=True, vertical_alignment="center"):
+            st.html(f'<p class="muted">{escape(say("data.cards.waiting", many=len(waits), columns=some(waits)))}</p>')
+            label = say("data.cards.leave", many=len(waits))
+            st.button(label, key=f"{draft.mark}-leave", on_click=leave, args=(draft, waits))
+
+
+def some(names: list[str]) -> str:
+    """The first of them."""
+    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+
+
+def settled(draft: Draft) -> None:
+    """Every column that is not left out can be used."""
+    draft.choose()
+    if not draft.chosen:
+        raise AllowanceError("data.cards.none")
+    try:
+        drafts.schema(draft)
+    except AllowanceError as complaint:  # told at its card
+        if complaint.code == "schema.empty":
+            raise AllowanceError("data.cards.all_unknown") if draft.unknown else complaint from None
+        if complaint.code == "data.cards.pending":
+            raise
+        waits = draft.waiting
+        if waits and draft.opened not in waits:
+            draft.opened = waits[0]
+        raise AllowanceError("data.cards.mend") from None
+
+
+def cards(draft: Draft) -> list[str]:
+    """The columns on this screen."""
+    st.html(f"<style>{rules()}</style>")
+    draft.choose()
+    shown = _shown(draft)
+    single = alike(draft, shown)
+    asked_below = draft.step == "cards" and (len(single) > 1 or len(single) == len(draft.waiting))
+    _mended(draft)
+    first = _told_at(draft)
+    with st.container(key="card-lines"):
+        out = [name for name in shown if name != draft.opened and untouched(draft, name)]
+        for name in (name for name in shown if name not in out):
+            if name == first:
+                complain(draft)
+            if name == draft.opened:
+                card_of(draft, name)
+            else:
+                line(draft, name, yes=not (asked_below and name in single))
+        if out:
+            left_out(draft, out)
+    draft.choose()
+    offer_codebook(draft)
+    _mended(draft)
+    if first not in shown:
+        complain(draft)
+    return shown
+
+
+def _mended(draft: Draft) -> None:
+    reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
+
+
+def _told_at(draft: Draft) -> str | None:
+    """The column above which a complaint stands that some of them wait: the first of those."""
+    pending = isinstance(draft.complaint, AllowanceError) and draft.complaint.code == "data.cards.pending"
+    return next(iter(draft.waiting), None) if pending else None
+
+
+def _shown(draft: Draft) -> list[str]:
+    """All columns, or of very many those of one screen."""
+    names = draft.offered
+    if len(names) <= MOST_LINES:
+        return names
+    screens = range(0, len(names), MOST_LINES)
+    picked = st.selectbox(
+        say("data.lines.screen"),
+        list(screens),
+        key=f"{draft.mark}-screen",
+        format_func=lambda start: say(
+            "data.lines.some", first=start + 1, last=min(start + MOST_LINES, len(names)), of=len(names)
+        ),
+        width=320,
+    )
+    return names[picked : picked + MOST_LINES]
+
+
+def alike(draft: Draft, shown: list[str]) -> list[str]:
+    """Guesses that have one reading only: one yes is enough for all of them, as their cells stand on their lines."""
+    return [name for name in shown if draft.state(name) == "guess" and len(draft.card(name).candidates) == 1]
+
+
+def _agree(draft: Draft, single: list[str]) -> None:
+    label = say("data.lines.agree", many=len(single))
+    kind: Literal["primary", "secondary"] = "primary" if draft.opened is None else "secondary"
+    st.button(label, key=f"{draft.mark}-agree", type=kind, on_click=agree, args=(draft, single))

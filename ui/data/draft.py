@@ -1,0 +1,650 @@
+"""Numbers that mean “unknown” in a column, such as 999: as a person types them on its card, and back.
+
+They are typed by a person and public; nothing here has seen a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import dpengine as dp
+from dpengine.accountant.budget import usual_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number, read_typed, text_of
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.id_names import numbering_people
+from dpengine.declared.schema import Category, Column, ItemSet, Number, round_step
+from dpengine.declared.spelling import MISSING, normal, spellings
+from dpengine.intake.postgres import SET_SEPARATOR, SourceColumn
+from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.messages import say
+from dpengine.messages.language import stored
+from dpengine.messages.numbers import local
+from dpengine.statistics.raw_cells import number_reader
+from ui.data import presets
+from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
+
+LONGEST = 200  # characters of the field
+WIDENED = 3  # times a usual range
+ABOVE = (99_999, 9_999, 999, 99)  # what files write for “unknown”, beyond what can be
+BELOW = (-99, -9, -1)
+_AMBIGUOUS = re.compile(r"\d[,\s]+\d")
+
+
+def read_codes(text: str, dialect: Dialect) -> list[Fraction]:
+    """As the file writes numbers, with semicolons between them, or commas. What could be one number or several is
+    refused; a semicolon settles it."""
+    name, text = say("data.card.codes"), text.strip()
+    if ";" in text:
+        parts = text.split(";")
+    else:
+        parts = text.split(",")
+        if _AMBIGUOUS.search(re.sub(r",\s", ";", text)) and _is_one(text, dialect):
+            several = re.sub(r"[,\s]+", "; ", text)
+            raise AllowanceError("number.ambiguous", name=name, one=several, other=f"{text};")
+    return [_one(part, dialect, name) for part in parts if part.strip()]
+
+
+def _one(part: str, dialect: Dialect, name: str) -> Fraction:
+    """As a cell is read; else as somebody types a number, where that has only one meaning."""
+    number = number_reader(dialect)(part)
+    if number != "nan":
+        return read_number(number, name)
+    with stored():
+        return read_typed(part, name)
+
+
+def _is_one(text: str, dialect: Dialect) -> bool:
+    try:
+        _one(text, dialect, "")
+    except AllowanceError as refusal:
+        return refusal.code == "number.ambiguous"
+    return True
+
+
+def written_codes(codes: Iterable[Fraction], dialect: Dialect) -> str:
+    """As `read` takes them."""
+    texts = [text_of(code).replace(".", dialect.decimal) for code in codes]
+    return "; ".join(texts) + (";" if len(texts) == 1 and "," in texts[0] else "")
+
+
+def code_words(told: str, codes: Iterable[Fraction], code: str) -> str:
+    """What is told of a column, with its numbers for “unknown” after it; without a sign between thousands, as files
+    have them."""
+    texts = [local(text_of(one)) for one in codes]
+    return say(code, told=told, codes=texts, many=len(texts)) if texts else told
+
+
+def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int | None:
+    """The number for “unknown” that the range was probably widened for: it is far wider than is usual, and reaches one
+    that files often hold. From what was typed and from the name alone."""
+    if usual not in RANGES:
+        return None
+    try:
+        low, high = read_number(lower, ""), read_number(upper, "")
+        least, most = (read_number(end, "") for end in (RANGES[usual].lower, RANGES[usual].upper))
+    except AllowanceError:
+        return None
+    if high - low < WIDENED * (most - least):
+        return None
+    found = [one for one in ABOVE if most < one <= high] + [one for one in BELOW if low <= one < least]
+    return next((one for one in found if not re.search(rf"(?<![\d-]){one}(?!\d)", codes)), None)
+
+
+# One column's card: which kind it is, what can be in it, as typed; and the engine's column it means, and back.
+#
+# Plain and complete without Streamlit. What cannot be used is refused in the engine's own sentence.
+
+KINDS = ("number", "date", "list", "items", "yes_no")
+UNKNOWN = "unknown"  # to be found later, out of the allowance: left out until then
+OUT = "out"  # left out
+KEPT = "kept"  # as it is declared now, where a card cannot say the same
+MOST_TYPED = 2_000  # values of a list in a text field; longer ones come as a file, and never go to the browser
+FINEST = 2**20  # steps in a range that was bought
+
+
+@dataclass
+class Card:
+    """Numbers, days and lists are kept as typed."""
+
+    kind: str | None = None  # one of KINDS, UNKNOWN, OUT or KEPT
+    lower: str = ""
+    upper: str = ""
+    step: str = ""
+    shape: str = "bell"
+    filled: bool = False  # missing numbers count as …
+    stand_in: str = ""  # … this one
+    first: str = ""  # days in ISO writing
+    last: str = ""
+    order: str | None = None
+    listed: str = ""
+    brought: tuple[str, ...] = ()  # a list from a file, in place of `listed` …
+    source: str = ""  # … of this name …
+    public: bool = False  # … said to be public
+    closed: bool = False  # cells outside the list are counted as a listed value …
+    goes_to: str = ""  # … this one, or the first
+    complete: bool = True  # … and the list is said to be complete: empty cells do not fit either
+    separator: str | None = ";"  # between the items of a cell; None: one item in a cell
+    at_most: int | None = None
+    spellings: str = ""  # a table of usual spellings that count too
+    measure: str = ""  # what a number is counted in
+    codes: str = ""  # numbers that mean “unknown”, as the file writes them
+    candidates: tuple[Candidate, ...] = ()  # readings that the name allows
+    guess: tuple[object, ...] | None = None  # as filled in from the name; settled by a yes, or by saying otherwise
+    kept: Column | None = None
+    uploads: int = 0  # of lists, so that each uploader is a fresh one
+    usual: str | None = None  # the usual range it was taken from, or that its name suggests
+
+    @staticmethod
+    def for_name(name: str, beside: Sequence[str] = ()) -> Card:
+        """Prefilled from the column's name and the names `beside` it, and from nothing else. It waits for a yes;
+        without an idea it is left out."""
+        idea, likely = presets.suggest(name), presets.candidates(name, beside)
+        if idea.preset in presets.EDITION and not likely:  # another's list of that name may hold anything
+            idea = presets.Suggestion()
+        card = Card(kind=idea.kind or OUT, candidates=likely, spellings=MISSING)
+        card.measure = presets.measure(name, idea.preset)
+        if card.candidates:
+            card._filled(card.candidates[0])
+            card.order = card.order if len(card.candidates) == 1 else None
+        elif idea.kind == "number":
+            card.take_range(idea.preset)
+        card.guess = card.said() if idea.kind else None
+        return card
+
+    def typed(self, category: str, labels: Sequence[str]) -> None:
+        """What a database declares of the column's type is known, not guessed: truth values, or an enumerated list, and
+        no cell holds anything else. That is the table's declaration, and nothing of its rows."""
+        if len(labels) > 1:
+            self.kind, self.candidates, self.guess = "list", (), None
+            self.take_values(list(labels), say("data.source.as_enumerated"))
+        elif category == "B":
+            self.kind, self.candidates, self.guess = "yes_no", (), None
+        elif category == "A":
+            self.separator = SET_SEPARATOR
+            if self.kind != "items":
+                self.kind, self.candidates, self.guess = OUT, (), None
+        elif category == "D":  # its days are read with the year first
+            self.candidates = tuple(one for one in self.candidates if one.order in (None, "ymd")) or self.candidates
+
+    def said(self) -> tuple[object, ...]:
+        """All that it says of the column."""
+        return tuple(getattr(self, one.name) for one in fields(self) if one.name not in _BESIDE)
+
+    @property
+    def waits_for_yes(self) -> bool:
+        return self.guess is not None and self.said() == self.guess
+
+    def agree(self) -> None:
+        """The person said that the guess is right."""
+        self.guess = None
+
+    def take(self, one: Candidate) -> None:
+        """The person recognised a cell of it."""
+        self._filled(one)
+        self.agree()
+
+    def _filled(self, one: Candidate) -> None:
+        self.kind = one.kind
+        if one.kind == "number":
+            self.take_range(one.preset)
+        elif one.kind == "date":
+            self.take_days(one.preset)
+            self.order = one.order
+        elif one.kind == "list":
+            self.take_list(one.preset)
+
+    @staticmethod
+    def of(column: Column, dialect: Dialect, name: str = "") -> Card:
+        """The card that says what is declared now of a column of this name."""
+        card = _said(column, dialect)
+        card.usual = presets.suggest(name).preset
+        try:
+            if _same(column_of(card, dialect), column):
+                return card
+        except AllowanceError:
+            pass
+        return Card(kind=KEPT, kept=column)
+
+    def take_range(self, preset: str | None) -> None:
+        if preset in presets.RANGES:
+            usual = presets.RANGES[preset]
+            self.lower, self.upper, self.step, self.shape = usual.lower, usual.upper, usual.step, usual.shape
+            self.usual = preset
+            if usual.measure or self.measure in _MEASURES:  # a currency stays with a sum of money
+                self.measure = usual.measure
+
+    def take_bounds(self, lower: float, upper: float) -> None:
+        """A range that was bought: its ends are 0 or powers of two."""
+        low, high = read_number(lower, "lower"), read_number(upper, "upper")
+        step = max(round_step(high - low), (high - low) / FINEST)
+        self.kind, self.lower, self.upper, self.step = "number", text_of(low), text_of(high), text_of(step)
+
+    def take_found(self, found: Drafted, source: str) -> None:
+        """What was bought about it. Whether day or month comes first nobody has said."""
+        if found.ends is None:
+            self.kind = "list"
+            values = [value for value, _ in found.values]
+            said = [value for value in values if not spellings(MISSING, value)]  # “?” is no answer, here as elsewhere
+            self.take_values(said if len(said) > 1 else values, source)
+        elif found.kind == "date":
+            self.kind, (self.first, self.last) = "date", found.ends
+        else:
+            self.take_bounds(*found.ends)
+
+    def take_days(self, preset: str | None) -> None:
+        if preset in presets.DAYS:
+            first, last = presets.days(preset, date.today())
+            self.first, self.last = first.isoformat(), last.isoformat()
+
+    def take_list(self, preset: str | None) -> None:
+        if preset in LISTS:
+            self.listed, self.spellings = LISTS[preset].text, LISTS[preset].table
+
+    def take_values(self, values: list[str], source: str) -> None:
+        """A list from elsewhere that is public by now: to be edited where a text field can hold it."""
+        text = "\n".join(values)
+        if len(values) <= MOST_TYPED and listed(text) == (values, {}):
+            self.listed, self.brought, self.source, self.public = text, (), "", False
+        else:
+            self.listed, self.brought, self.source, self.public = "", tuple(values), source, True
+
+    @property
+    def values(self) -> list[str]:
+        """What the list holds, however it came."""
+        return list(self.brought) if self.brought else listed(self.listed)[0]
+
+    @property
+    def blank(self) -> bool:
+        """Nothing to complain about yet."""
+        if self.kind == "number":
+            return not all(part.strip() for part in (self.lower, self.upper, self.step)) or (
+                self.filled and not self.stand_in.strip()
+            )
+        if self.kind == "date":
+            return not (self.first and self.last and self.order)
+        if self.kind in ("list", "items"):
+            return not self.listed.strip() and not self.brought
+        return self.kind is None
+
+
+_MEASURES = {usual.measure for usual in presets.RANGES.values()}
+_BESIDE = ("candidates", "guess", "kept", "uploads", "usual")
+
+
+def _same(one: Column, other: Column) -> bool:
+    """Do both mean the same? In which order other spellings are told does not matter."""
+    if isinstance(one, Category) and isinstance(other, Category):
+        return one.labels == other.labels and _parts(one) == _parts(other)
+    return one == other
+
+
+def _parts(column: Category) -> tuple[object, ...]:
+    return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings, column.complete
+
+
+def _said(column: Column, dialect: Dialect) -> Card:
+    """What a card could say of a column; `Card.of` checks whether it does."""
+    if isinstance(column, Number):
+        lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
+        stand_in = "" if column.missing is None else text_of(column.missing)
+        card = Card("number", lower, upper, step, column.shape, column.missing is not None, stand_in)
+        card.measure, card.codes = column.measure, written_codes(column.codes, dialect)
+        return card
+    if isinstance(column, dp.Date):
+        return Card("date", first=column.first.isoformat(), last=column.last.isoformat(), order=column.order)
+    if isinstance(column, ItemSet):
+        card = Card("items", separator=column.separator, at_most=column.at_most)
+        card.take_values(list(column.values), say("data.card.as_declared"))
+        return card
+    closed = column.unknown == column.missing and column.unknown in column.values
+    card = Card("list", closed=closed, goes_to=column.unknown if closed else "", complete=column.complete or not closed)
+    card.spellings = column.spellings
+    if column.values == ("yes", "no") and not column.aliases and column.spellings == YES_NO.table:
+        card.kind = "yes_no"
+    elif column.aliases:
+        others = {value: [other for other, of in column.aliases if of == value] for value in column.values}
+        card.listed = "\n".join(" = ".join([value, *filter(None, [", ".join(others[value])])]) for value in others)
+    else:
+        card.take_values(list(column.values), say("data.card.as_declared"))
+    return card
+
+
+def column_of(card: Card, dialect: Dialect) -> Column:
+    """One card as the engine's column."""
+    if card.kind == KEPT and card.kept is not None:
+        return card.kept
+    if card.kind == "number":
+        lower, upper, step = (
+            typed(getattr(card, part), say(f"data.card.{part}")) for part in ("lower", "upper", "step")
+        )
+        missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
+        codes = read_codes(card.codes, dialect)
+        return Number(lower, upper, step, card.shape, missing, card.measure, codes)
+    if card.kind == "date":
+        if not (card.first and card.last):
+            raise AllowanceError("data.card.days_missing")
+        if card.order is None:
+            raise AllowanceError("data.card.order_missing")
+        return dp.Date(card.first, card.last, card.order)
+    if card.kind == "yes_no":
+        return _category(card, ("yes", "no"), (), YES_NO.table)
+    if card.kind not in ("list", "items"):
+        raise AllowanceError("data.card.kind_missing")
+    if card.brought and not card.public:
+        raise AllowanceError("data.list.not_public")
+    values, others = (list(card.brought), {}) if card.brought else listed(card.listed)
+    if not card.brought and len(values) > MOST_TYPED:
+        raise AllowanceError("data.list.long", most=MOST_TYPED)
+    if card.kind == "items":
+        if others:
+            raise AllowanceError("data.card.items_spelled")
+        return _items(tuple(values), card.separator, card.at_most)
+    if len(values) < 2:
+        raise AllowanceError("category.few", least=2)
+    return _category(card, tuple(values), tuple(others.items()), card.spellings)
+
+
+def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
+    if not card.closed:
+        listed_other = "other" in {normal(one) for one in (*values, *dict(aliases))}  # is a group of its own
+        return _made(values, "not in the list" if listed_other else "other", "no answer", aliases, table)
+    counts_as = card.goes_to or values[0]
+    if counts_as not in values:
+        raise AllowanceError("data.card.goes_to_missing")
+    return _made(values, counts_as, counts_as, aliases, table, card.complete)
+
+
+# A page runs at every click, and 100,000 values take a moment.
+@lru_cache(maxsize=100)
+def _made(
+    values: tuple[str, ...],
+    unknown: str,
+    missing: str,
+    aliases: tuple[tuple[str, str], ...],
+    table: str,
+    complete: bool = False,
+) -> Category:
+    return Category(values, unknown=unknown, missing=missing, aliases=aliases, spellings=table, complete=complete)
+
+
+@lru_cache(maxsize=100)
+def _items(values: tuple[str, ...], separator: str | None, at_most: int | None) -> ItemSet:
+    return ItemSet(values, separator, at_most)
+
+
+def listed(text: str) -> tuple[list[str], dict[str, str]]:
+    """A pasted list: one value per line, else separated by semicolons, else by commas. On a line, " = " tells other
+    spellings. Returns the values and, for each other spelling, its value."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) == 1:
+        sign = ";" if ";" in lines[0] else "," if " = " not in lines[0] else "\n"
+        lines = [part.strip() for part in lines[0].split(sign) if part.strip()]
+    values: list[str] = []
+    other_of: dict[str, str] = {}
+    for line in lines:
+        value, _, others = line.rstrip(",;").partition(" = ")
+        values.append(value.strip())
+        for other in re.split(r"[,;]", others):
+            if other.strip():
+                other_of[other.strip()] = value.strip()
+    own = {normal(value) for value in values}
+    return values, {other: value for other, value in other_of.items() if normal(other) not in own}
+
+
+def typed(text: str, name: str) -> Fraction:
+    """A number of a card, which holds it in English marks whatever language it was typed in."""
+    with stored():
+        return read_typed(text, name)
+
+
+# What a person has said so far about the table they bring. Plain, kept in the session, complete without Streamlit.
+#
+# `schema`, `unit` and `budget` turn the answers into what the engine takes; what cannot be used is refused there, in
+# the engine's own sentence.
+
+STEPS = ("file", "names", "unit", "cards", "care")  # then "done"
+# Where being in the table is no secret nobody need say how many people there are, and nobody counts them before the
+# table is added: prices are told for these.
+USUAL_SIZES = (1_000, 10_000)
+CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
+MOST_SHOWN = 80  # characters of a file name
+
+# How a file writes a number: decimal sign and thousands sign at once, told by an example.
+NUMBERS: dict[str, tuple[str, str]] = {
+    "1,234.5": (".", ","),
+    "1.234,5": (",", "."),
+    "1 234.5": (".", " "),
+    "1 234,5": (",", " "),
+    "1'234.5": (".", "'"),
+}
+
+
+@dataclass
+class Added:
+    """The table as it was added."""
+
+    name: str
+    joined: bool
+    there: str = "done"  # or where it came from: "copied" from a database, or "stayed" in it
+
+
+@dataclass
+class Draft:
+    mark: str = "declare"  # what its widgets' keys begin with: two drafts never share one
+    step: str = "file"
+    path: Path | None = None  # the uploaded file on the server
+    file: str = ""  # its name, for people
+    source: dp.Source | None = None  # in place of a file: a table in a database …
+    asked: dp.Source | None = None  # … one whose columns are to be looked at …
+    types: dict[str, SourceColumn] = field(default_factory=dict)  # … what the database declares of its columns …
+    earlier: list[str] = field(default_factory=list)  # … and the tables here that came from the same place
+    new_people: bool = False  # of its people the owner says that they are not in those
+    uploads: int = 0
+    dialect: Dialect = field(default_factory=Dialect)
+    spelled: bool = False  # the person said how letters are written, or their language does
+    names: list[str] = field(default_factory=list)
+    bad_records: str = "refuse"
+    many: str | None = None  # "one" row per person, or "more"
+    each_own: bool = False  # of a column that seems to number people: no number comes twice
+    who: str | None = None  # then this column says whose a row is …
+    each: int | None = None  # … and so many of a person's rows count: never a default, because it cuts
+    relation: str | None = None
+    about: int | None = None  # how many people, by the owner's word: nobody counts before the table is added
+    chosen: list[str] = field(default_factory=list)  # the columns that are not left out
+    cards: dict[str, Card] = field(default_factory=dict)
+    opened: str | None = None  # the column that is being described
+    checked: dict[str, Column] = field(default_factory=dict)  # as it was when a paid check could tell something
+    before: dict[str, list[Card]] = field(default_factory=dict)  # what each card said earlier, to undo
+    care: str | None = None
+    suggested: str | None = None  # what `care` was set to, as long as the person leaves it there
+    epsilon: str = ""  # typed under "more"; empty: what `care` says
+    delta: str = ""
+    shares: str = ""  # the table whose allowance it joins, because the same people are in both
+    name: str = ""
+    complaint: AllowanceError | None = None  # about the step it is shown on
+    pressed: bool = False  # "go on" was tried on this step, so gaps are told too
+    again: bool = False  # a fault of form was mended with one click: read on without another
+    task: Any = None  # see declare_task
+    added: Added | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Is there a table to describe?"""
+        return self.path is not None or self.source is not None
+
+    def let_go_source(self) -> None:
+        self.source, self.types, self.earlier, self.new_people = None, {}, [], False
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What prices on the way are told for: the number of people that was said, else several."""
+        return (self.about,) if self.about else USUAL_SIZES
+
+    @property
+    def people(self) -> int:
+        """The least of them."""
+        return self.sizes[0]
+
+    @property
+    def usual_delta(self) -> Fraction:
+        return usual_delta(self.people)
+
+    def card(self, name: str) -> Card:
+        if name not in self.cards:
+            self.cards[name] = Card.for_name(name, self.names)
+            if name in self.types:
+                self.cards[name].typed(self.types[name].category, self.types[name].labels)
+        return self.cards[name]
+
+    @property
+    def unknown(self) -> list[str]:
+        """Chosen columns of which nobody could say what they hold: left out until it is bought."""
+        return [name for name in self.chosen if self.card(name).kind == UNKNOWN]
+
+    @property
+    def offered(self) -> list[str]:
+        """The columns that can be asked about: not the one that says who is who."""
+        return [name for name in self.names if self.many != "more" or name != self.who]
+
+    def choose(self) -> None:
+        """What is left out is said on the cards."""
+        self.chosen = [name for name in self.offered if self.card(name).kind != OUT]
+
+    def state(self, name: str) -> str:
+        """Of a column: left out, to be found, a guess that waits for a yes, not yet complete, or settled."""
+        card = self.card(name)
+        if card.kind in (OUT, UNKNOWN):
+            return str(card.kind)
+        if card.waits_for_yes:
+            return "guess"
+        try:
+            column_of(card, self.dialect)
+        except AllowanceError:
+            return "waits"
+        return "settled"
+
+    @property
+    def waiting(self) -> list[str]:
+        """Columns that cannot be registered as they are."""
+        return [name for name in self.chosen if self.state(name) in ("guess", "waits")]
+
+    def remember(self, name: str) -> None:
+        """Before a card is changed at once."""
+        kept = self.before.setdefault(name, [])
+        if not kept or kept[-1] != self.card(name):
+            kept.append(replace(self.card(name)))
+
+    def can_undo(self, name: str) -> bool:
+        return any(one != self.card(name) for one in self.before.get(name, []))
+
+    def undo(self, name: str) -> None:
+        """What the card said before its last change."""
+        kept = self.before.get(name, [])
+        while kept and kept[-1] == self.card(name):
+            kept.pop()
+        if kept:
+            self.cards[name] = kept.pop()
+
+    def go(self, step: str) -> None:
+        self.step, self.complaint, self.pressed = step, None, False
+
+    def back(self) -> None:
+        self.go(STEPS[max(STEPS.index(self.step) - 1, 0)])
+
+    def forth(self) -> None:
+        self.go(STEPS[STEPS.index(self.step) + 1])
+
+
+def unit(draft: Draft) -> dp.Unit:
+    if draft.many is None:
+        raise AllowanceError("unit.missing")
+    if draft.many == "one":
+        if not draft.each_own and (found := numbering_people(draft.names)):
+            raise AllowanceError("unit.sure", column=found[0])
+        return dp.Unit.rows()
+    if draft.who is None:
+        raise AllowanceError("unit.column")
+    if draft.each is None:
+        raise AllowanceError("unit.each")
+    return dp.Unit.column(draft.who, draft.each)
+
+
+def relation(draft: Draft) -> str:
+    if draft.relation is None:
+        raise AllowanceError("data.relation.missing")
+    if draft.relation == "add_remove" and draft.about is None:
+        raise AllowanceError("facts.rows_needed")
+    return draft.relation
+
+
+def schema(draft: Draft) -> dp.Schema:
+    guesses = [name for name in draft.chosen if draft.state(name) == "guess"]
+    if guesses:
+        raise AllowanceError("data.cards.pending", waits=len(guesses))
+    known = [name for name in draft.chosen if name not in draft.unknown]
+    return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in known})
+
+
+def likely(draft: Draft) -> dp.Schema | None:
+    """What is said of the columns so far, or suggested by their names; None where nothing is."""
+    found = {}
+    for name in draft.offered:
+        try:
+            found[name] = column_of(draft.card(name), draft.dialect)
+        except AllowanceError:
+            continue
+    return dp.Schema(found) if found else None
+
+
+def budget(draft: Draft) -> dp.Budget:
+    epsilon = draft.epsilon.strip() or CARE.get(draft.care or "", "")
+    if not epsilon:
+        raise AllowanceError("data.care.missing")
+    delta = draft.delta.strip() or text_of(draft.usual_delta)
+    return dp.Budget(epsilon, delta)
+
+
+def allowance(draft: Draft) -> dp.Budget:
+    """What was chosen, else what is usual: prices are told with it."""
+    try:
+        return budget(draft)
+    except AllowanceError:
+        return dp.Budget(CARE["usual"], draft.usual_delta)
+
+
+def table_name(file: str, taken: list[str]) -> str:
+    """A free name from a file's: its stem, tidied up."""
+    stem = re.sub(r"\.(csv|tsv|txt|parquet|xlsx)$", "", file, flags=re.IGNORECASE)
+    tidy = " ".join("".join(sign if sign.isprintable() else " " for sign in stem).split())[:60].strip() or "table"
+    name, number = tidy, 2
+    while name in taken:
+        name, number = f"{tidy} {number}", number + 1
+    return name
+
+
+def taken_name(draft: Draft, taken: list[str]) -> str:
+    """The name that the file would have given, where another table has it and this one got a number instead."""
+    plain_name = table_name(draft.file, [])
+    return plain_name if plain_name in taken and draft.name == table_name(draft.file, taken) else ""
+
+
+def numbers_like(example: str) -> str:
+    """Most files write no sign between thousands: those stand beside the two usual examples, wherever one is told."""
+    bare = {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example, "")
+    return say("data.names.numbers_or", bare=bare, example=example) if bare else example
+
+
+def numbers_of(dialect: Dialect) -> str:
+    """The example that tells this dialect's numbers."""
+    for example, signs in NUMBERS.items():
+        if signs == (dialect.decimal, dialect.thousands):
+            return example
+    return "1,234.5" if dialect.decimal == "." else "1.234,5"

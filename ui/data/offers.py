@@ -1,0 +1,638 @@
+"""Columns of which nobody knows what they hold: ranges and lists of all of them, bought together, and then used.
+
+The offer is drawn from public facts; a click hands it to the worker, as on Ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.answers import claim_of
+from dpengine.asking.checking import CHEAP, ROUGH, check_for, usual_check
+from dpengine.asking.column_fit import ColumnFit, slip
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.printed import chance, percent, percent_left
+from dpengine.mechanisms import asked_on
+from dpengine.mechanisms.choices.drafted import Drafted
+from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
+from dpengine.messages import plain, say
+from dpengine.planning.opening import STEPS
+from dpengine.planning.suggestions import first_asked
+from ui.ask import answer, preview, spend
+from ui.data import change, presets
+from ui.data.draft import Card
+from ui.data.presets import surely_whose
+from ui.data.wizard import DOT
+from ui.parts import answer_notes, job, tables
+from ui.shell import frame, nav, scroll
+from ui.shell.state import may
+from ui.words import prices
+from ui.words.markup import unmarked
+from ui.words.wording import headline, range_words
+
+SHARES = tuple(Fraction(part, 100) for part in (2, 5, 10, 20, 30, 50))
+KINDS = ("number", "date", "list")
+PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # where a question names them
+
+
+def offer_found(table: dp.Table, first: Sequence[str] = ()) -> None:
+    """`first` are chosen already."""
+    declared = table.schema.columns
+    names = [name for name in table.facts.header if name != table.facts.unit.id_column]
+    names.sort(key=lambda name: name in declared)
+    mark = ' class="arrived" tabindex="-1"' if first else ""
+    st.html(f'<h2{mark}>{escape(say("data.found.title"))}</h2><p class="muted">{escape(say("data.found.lead"))}</p>')
+    chosen = st.multiselect(
+        say("data.found.columns"),
+        names,
+        [name for name in first if name in names],
+        key="found-columns",
+        placeholder=say("data.unit.who_none"),
+    )
+    if not chosen:
+        return
+    given: dict[str, Any] = {}
+    for name in chosen:
+        given.setdefault(PARTS[_kind(name)], []).append(name)
+    if "lists" in given:
+        given["delta"] = text_of(table.meter().delta_reserve / 10)
+    _find_again(table, given)
+    try:
+        _priced(table, given, len(chosen))
+    except AllowanceError as complaint:
+        job.hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
+
+
+def _kind(name: str) -> str:
+    """What the person takes a column for; its name may say."""
+    idea = presets.suggest(name).kind
+    usual = idea if idea in KINDS else "list"
+    left, right = st.columns([2, 3], vertical_alignment="center")
+    left.html(f"<p><b>{escape(name)}</b></p>")
+    with right:
+        picked = st.segmented_control(
+            say("data.found.kind", column=name),
+            KINDS,
+            default=usual,
+            key=f"found-kind-{name}",
+            format_func=lambda kind: say(f"data.found.kind.{kind}"),
+            label_visibility="collapsed",
+            required=True,
+        )
+    return str(picked or usual)
+
+
+def _find_again(table: dp.Table, given: dict[str, Any]) -> None:
+    """A purchase that told of all these columns already: free to see again."""
+    wanted = {(part, name) for part in PARTS.values() for name in given.get(part, [])}
+    for bought in table.drafted():
+        asked = bought.query.parameters()
+        if wanted <= {(part, name) for part in PARTS.values() for name in asked.get(part, [])}:
+            st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+            st.button(say("ask.again_free"), key="found-again", on_click=job.revisit, args=(table, bought))
+            return
+
+
+def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
+    asked = table.query("find_declarations", epsilon="1", **given)
+    left = table.meter().unused
+    opens = table.opening(asked)
+    if opens is None:
+        job.hint(say("data.found.nothing_fits"))
+        return
+    bought = {share: found for share in SHARES if share <= left and (found := table.at_share(asked, share))}
+    usual = percent(opens.share)
+    options = {percent(share): found for share, found in sorted({**bought, opens.share: opens.query}.items())}
+    options[usual] = opens.query  # of two that are told alike
+    picked = st.select_slider(say("data.found.spend"), list(options), usual, key=f"found-spend-{columns}")
+    query: Any = options[picked]
+    st.html(f"<p>{escape(query.worth())}</p>")
+    price = table.preview(query)
+    if not price.useful:
+        job.hint(say("data.found.rough", people=table.facts.about))
+    label = say("data.found.button", columns=columns, share=prices.takes(table, price.share))
+    job.ask_button(label, table, query, "buy-found", disabled=not price.admissible)
+
+
+def then_found(table: dp.Table, answer: dp.Answer) -> None:
+    """What was found may become declarations."""
+    query: Any = answer.query
+    drafts: list[Drafted] = query.drafts(answer.value, answer.interval)
+    found = [one for one in drafts if one.usable]
+    if not found:
+        st.html(f'<p class="muted">{escape(say("data.found.nothing"))}</p>')
+        return
+    st.html(f'<p class="muted">{escape(say("data.found.use_means"))}</p>')
+    if unused := [one.column for one in drafts if not one.usable]:
+        st.html(f'<p class="muted">{escape(say("data.found.unused", columns=unused))}</p>')
+    st.button(say("data.found.use"), key="found-use", type="primary", on_click=change.use_all, args=(table, found))
+
+
+# Facts about a table that nobody knows and that can be paid for from its allowance: a range, or a list of values.
+#
+# Every offer is drawn from public facts; a click hands it to the worker, as on Ask.
+
+FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in ("range", "list"))
+
+
+def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
+    """The last resort, for columns whose ranges and lists nobody knows: all of them together; `first` are chosen
+    already, but for a column that by its name numbers people: its values are nobody's list."""
+    numbers = surely_whose(table.facts.header)
+    with st.container(key="card-buy"):
+        offer_found(table, [name for name in first if name != numbers])
+        if first:
+            scroll.bring(f"find-{table.name}")
+        with st.expander(say("data.found.alone")):
+            _alone(table)
+
+
+def _alone(table: dp.Table) -> None:
+    """One column, with noise that has a finite ε: also where an allowance has no δ."""
+    names = [name for name in table.facts.header if name != table.facts.unit.id_column]
+    left, right = st.columns([1, 1], vertical_alignment="bottom")
+    column = left.selectbox(
+        say("data.buy.column"),
+        names,
+        index=None,
+        key=change.BUYING,
+        placeholder=say("data.unit.who_none"),
+    )
+    with right:
+        key = st.segmented_control(
+            say("data.buy.what"),
+            FINDS,
+            key="buy-what",
+            format_func=lambda one: say(f"data.buy.{one}"),
+            required=True,
+        )
+    if column is None or key is None:
+        return
+    given: dict[str, Any] = {"column": column}
+    if any(parameter.name == "delta" for parameter in dp.catalogue[key].card.parameters):
+        given["delta"] = text_of(table.meter().delta_reserve / 10)
+    st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
+    paid = _buy_again(table, key, given)
+    _offer_finds(table, key, given, on_meter=not paid)
+
+
+def _buy_again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
+    """An answer that was paid for, whatever was spent on it: free to see again."""
+    try:
+        query = table.query(key, epsilon="1", **given)
+    except AllowanceError:
+        return False
+    bounds, column = claim_of(query)["bounds"], given.get("column")
+    for entry in table.history():
+        claim = entry.charge.claim
+        if entry.charge.table != table.name or entry.outcome is None or entry.outcome.kind != "answer":
+            continue
+        same = (claim["key"], claim["parameters"].get("column"), claim.get("bounds")) == (key, column, bounds)
+        if same:
+            st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+            st.button(
+                say("ask.again_free"),
+                key=f"buy-again-{key}",
+                on_click=job.revisit,
+                args=(table, table.answer_of(entry)),
+            )
+            return True
+    return False
+
+
+def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> None:
+    """What it will tell, what it takes, and the button; how sure it must be, under *more*."""
+    above = st.container()
+    try:
+        usual, options = _spends(table, key, given)
+        labels = spend.labels_of(table, lambda step: table.query(key, epsilon=step, **given), options)
+        options = spend.steps_of(labels, options, usual)
+        picked = usual
+        if len(options) > 1:
+            with st.expander(say("data.buy.more")):
+                st.html(f'<p class="muted">{escape(say("spend.ends"))}</p>')
+                picked = st.select_slider(
+                    say("spend.slider"),
+                    options,
+                    usual,
+                    key=f"buy-spend-{key}-{given.get('column')}",
+                    label_visibility="collapsed",
+                    format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
+                )
+        query = table.query(key, epsilon=picked, **given)
+    except AllowanceError as complaint:
+        with above:
+            job.hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
+        return
+    price = table.preview(query)
+    if on_meter:
+        frame.show_price(table, price)
+    with above:
+        st.html(f"<p>{escape(_worth(query))}</p>")
+        if not price.useful:
+            told = _rough(table, query, price)
+            st.html(f'<p class="warn">{escape(told)}</p>')
+        label = say(f"data.buy.{key}_button", share=prices.takes(table, price.share))
+        job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
+        if not price.admissible:
+            rest = table.meter().unused
+            job.refused(say("ask.too_much", left=percent_left(rest)) if rest else say("ask.nothing_left"))
+
+
+def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
+    """The spend that it opens with; and all of them."""
+    meter = table.meter()
+    options = [step for step in STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
+    usual = spend.opens_at(table.opening(table.query(key, epsilon="1", **given)))
+    return usual, sorted({*options, usual}, key=Fraction)
+
+
+def _worth(query: dp.Query) -> str:
+    return say(f"data.buy.{query.card.key}_worth", alpha=query.promise().amount, chance=chance(query.beta))
+
+
+def _rough(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
+    """A warning that this ε is too small to find rare values. What enough people hold is found all the same."""
+    if query.declares:
+        return say("data.buy.rough", people=query.facts.about)
+    return spend.noise_words(table, query, price)
+
+
+def then_bought(table: dp.Table, answer: dp.Answer) -> None:
+    """What an answer that was bought here means, and a way to use it."""
+    query = answer.query
+    if query.declares == "several":
+        if answer.receipt["table"] == table.name and not table.practice and not table.closed:
+            then_found(table, answer)
+    elif verdict := query.verdict(answer.interval):
+        st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
+    elif query.declares and answer.receipt["table"] == table.name and not table.practice and not table.closed:
+        if sum(one is not None for one in answer.value.values()) < 2:
+            st.html(f'<p class="muted">{escape(say(f"data.buy.{query.card.key}_nothing"))}</p>')
+            return
+        told = say("data.buy.use_means")
+        if query.declares == "range":
+            card = Card()
+            card.take_bounds(answer.value["lower"], answer.value["upper"])
+            told = say("data.buy.use_range_means", step=Fraction(card.step))
+        st.html(f'<p class="muted">{escape(told)}</p>')
+        st.button(say("data.buy.use"), key="buy-use", type="primary", on_click=change.use, args=(table, answer))
+
+
+# Do the cells fit what was declared: offered for all columns together as the first purchase, and what it found.
+#
+# The offer is drawn from public facts and from the ledger; a click hands it to the worker, as on Ask.
+
+CHECK_STEPS = (ROUGH, 10, 20, 50)  # a check is right within one person in this many
+MOST_TOLD = 12  # columns in a line
+
+
+def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
+    """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now, and with
+    `exact` what was checked roughly."""
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    unchecked = [fit.column for fit in fits if not fit.checked]
+    with st.container(key="card-fit"):
+        lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
+        came = bool(st.query_params.get("check")) and not st.query_params.get("answer")
+        mark = ' class="arrived" tabindex="-1"' if came else ""
+        st.html(f"<h2{mark}>{escape(say('data.fit.all_title'))}</h2>{lead}")
+        if came:
+            scroll.bring(f"check-{table.name}")
+        check_words(table, fits)
+        if buy and exact:
+            stronger_check(table)
+        if unchecked and len(unchecked) < len(fits):
+            st.html(f"<p>{escape(say('data.fit.unchecked', columns=some_columns(unchecked)))}</p>")
+        if unchecked and buy:
+            _offer_check(table, unchecked)
+
+
+def unfit(table: dp.Table) -> bool:
+    """Does a paid check doubt some column?"""
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    return any(one.doubted or one.state == UNSURE for one in fits)
+
+
+def partly(table: dp.Table) -> bool:
+    """Does a paid check say of some column that it fits but for a part?"""
+    return any(one.in_part for one in answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()))
+
+
+def sure(table: dp.Table) -> bool:
+    """Does a paid check say of every column that it fits, and say it closely?"""
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    return all(one.checked and one.fits and not one.rough for one in fits)
+
+
+def check_result(table: dp.Table, checked: dp.Answer) -> None:
+    """What a check found, in a sentence or two: what helps, or what is to be done now, comes next."""
+    told = list[str]()
+    if sure(table):
+        most = max(0, *(high for _, high in checked.interval.values()))
+        passed = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
+        told.append(f'<p class="lead">{escape(passed)}</p>')
+    if (far := answer_notes.far_off(table)) is not None:
+        told.append(f'<p class="warn">{escape(far.on_card())} {answer_notes.people_way(table.name)}</p>')
+    st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(told)}')
+    scroll.arrived(checked.request_id)
+
+
+def whole_check(checked: dp.Answer) -> None:
+    """Everything that is known of it, a click away."""
+    with st.expander(say("data.fit.passed_more")):
+        st.html(f"<p>{escape(range_words(checked))}</p>{answer_notes.fit_notes(checked, linked=True)}{_bars(checked)}")
+        answer.picture(checked, "answer")
+        answer.receipt(checked, "answer")
+
+
+def _bars(checked: dp.Answer) -> str:
+    """Every count of the check, as it was drawn."""
+    query: Any = checked.query
+    cells = zip(query.number_names(), checked.raw or (), strict=False)
+    rows = "".join(
+        f'<tr><td>{escape(column)}</td><td>{escape(kind)}</td><td class="number">{plain(count)}</td></tr>'
+        for (column, kind), count in cells
+    )
+    return f'<div class="scroll" tabindex="0"><table class="plain figures">{rows}</table></div>'
+
+
+def first_check(table: dp.Table) -> dp.Query | None:
+    """The check of all unchecked columns that a question would buy with it; None where few people make it dear."""
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    return _usual(table, [fit.column for fit in fits if not fit.checked])
+
+
+def _usual(table: dp.Table, columns: Sequence[str], some: bool = False) -> dp.Query | None:
+    """The same of these columns; of `some` of the unchecked ones, as exact as is cheap."""
+    if not columns or table.practice:
+        return None
+    return usual_check(table, columns, CHEAP, ROUGH) if some else check_for(table, columns)
+
+
+def check_people(table: dp.Table) -> None:
+    """The field in which a declared number of people is corrected: where a paid answer shows that it is far off, with
+    what that says; and where somebody came for it. A number that was counted has none."""
+    told, came = answer_notes.far_off(table), bool(st.query_params.get("people"))
+    if table.practice or table.closed or table.facts.people is not None or (told is None and not came):
+        return
+    with st.container(key="card-people"):
+        mark = ' class="arrived" tabindex="-1"' if came else ""
+        doubt = f'<p class="warn" role="status"><b>{escape(told.on_card())}</b></p>' if told is not None else ""
+        st.html(
+            f"<h2{mark}>{escape(say('data.people.title'))}</h2>{doubt}"
+            f'<p class="muted">{escape(say("data.people.means"))}</p>'
+        )
+        if came:
+            scroll.bring(f"people-{table.name}")
+        now = table.facts.about if told is None else told.about
+        key = f"people-{table.name}-{table.facts.about}"
+        st.number_input(say("data.people.field"), min_value=1, value=now, key=key, width=220)
+        st.button(say("data.people.button"), key="people-correct", on_click=_correct, args=(table, key))
+
+
+def _correct(table: dp.Table, key: str) -> None:
+    try:
+        table.correct_people(int(st.session_state[key]))
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+
+
+def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
+    """Columns that do not fit, each with the likely mistake and a way to correct it; then those that do, in one
+    line."""
+    for fit in fits:
+        if fit.doubted or fit.in_part or fit.state == UNSURE:
+            guess = "" if fit.state == UNSURE else slip(table.schema[fit.column])
+            st.html(f'<p class="warn" role="status"><b>{escape(fit.words())}</b> {escape(guess)}</p>')
+            st.button(
+                say("data.fit.again", column=fit.column),
+                key=f"fit-again-{fit.column}",
+                help=say("data.fit.again_help") if isinstance(table.schema[fit.column], dp.Number) else None,
+                on_click=change.again,
+                args=(table, fit.column),
+            )
+    for code, rough in (("data.fit.good", False), ("data.fit.good_rough", True)):
+        if good := [fit.column for fit in fits if fit.checked and fit.fits and fit.rough == rough]:
+            st.html(f"<p>{escape(say(code, columns=some_columns(good)))}</p>")
+
+
+def stronger_check(table: dp.Table) -> bool:
+    """Where a paid check could tell some columns only roughly, or not at all: a more exact one of those, for one click
+    and with its price. Was it offered?"""
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    names = [fit.column for fit in fits if fit.rough or fit.state == UNSURE]
+    found = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
+    if found is None:
+        return False
+    price = table.preview(found)
+    label = say("data.fit.all_button", columns=len(names), share=prices.takes(table, price.share))
+    with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
+        told = say("data.fit.stronger", alpha=found.promise().amount, columns=some_columns(names))
+        st.html(f"<p>{escape(told)}</p>")
+        job.ask_button(
+            label,
+            table,
+            found,
+            "fit-again-exact",
+            kind=job.SECONDARY,
+            again=spend.dear(price) or bool(table.recall(found)),
+        )
+    return True
+
+
+def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
+    """The check that a question would buy, for the same price; another one is chosen under *more*."""
+    above = st.container()
+    with st.expander(say("data.fit.more")):
+        all_of_them = unchecked[:MOST_COLUMNS]
+        key = f"fit-which-{len(unchecked)}"
+        names = st.multiselect(say("data.fit.which"), unchecked, all_of_them, key=key, max_selections=MOST_COLUMNS)
+        names = names or all_of_them
+        usual = _usual(table, names, some={*names} != {*all_of_them})
+        asked = table.query("fit_checks", epsilon="1", columns=names)
+        found = [table.least_priced(asked, Fraction(asked.most, step)) for step in CHECK_STEPS]
+        options = {_within(one): one for one in [*found, usual] if one is not None}  # of two alike, the usual one
+        options = dict(sorted(options.items(), key=lambda one: one[1].promise().amount, reverse=True))
+        query = usual or next(iter(options.values()), None)
+        if query is not None and len(options) > 1:
+            label, start = say("data.fit.exact"), _within(query)
+            query = options[st.select_slider(label, list(options), start, key=f"fit-exact-{len(names)}-{start}")]
+    with above:
+        if query is None or (usual is None and query == next(iter(options.values()))):
+            job.hint(say("data.fit.few_people", people=table.facts.about, columns=len(names)))
+        if query is not None:
+            worth = say("data.fit.all_worth", alpha=query.promise().amount, chance=chance(query.beta))
+            st.html(f"<p>{escape(worth)}</p>")
+            takes = prices.takes(table, table.preview(query).share)
+            label = say("data.fit.all_button", columns=len(names), share=takes)
+            job.ask_button(label, table, query, "buy-fit", kind="primary" if usual else "secondary")
+
+
+def _within(query: Any) -> str:
+    return say("data.fit.exact_step", share=percent(query.promise().amount / query.most))
+
+
+def some_columns(names: list[str]) -> str:
+    return ", ".join(names[:MOST_TOLD]) + (", …" if len(names) > MOST_TOLD else "")
+
+
+# What to ask first of a table that was just added, or just checked: a click each.
+#
+# A click buys the check of the question's columns with it, as everywhere (`dpengine/asking/checking.py`).
+
+AT_ONCE = 3  # kinds of questions
+MOST_ALIKE = 3  # further columns of each
+YEAR = "year"  # whose average nobody asks first
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A question that one click asks, with what it takes: the check that goes before it included."""
+
+    query: dp.Query
+    seen: dp.Preview
+
+
+def show_first_questions(table: dp.Table) -> None:
+    """A question, or pictures of all columns at once, a click each; only the check; or a question about a column that
+    is put together."""
+    asking = may("ask", table.name)
+    look: Any = tables.usual_first_look(table)
+    price = None if look is None else table.preview(look, checked=True)
+    with st.container(key="card-first"):
+        check = first_check(table) if asking else None
+        asked = _at_once(table) if asking else []
+        brings = next((one.seen for alike in asked for one in alike if one.seen.check is not None), None)
+        if brings is not None and brings.check is not None:
+            st.html(f"<p>{escape(_told_before(table, brings))}</p>")
+        elif check is not None:
+            _only_check(table, check, alone=True)
+        for place, (usual, *others) in enumerate(asked):
+            with st.container(key=f"done-ask-{place}"):
+                _question(table, usual, place)
+                _alike(table, others, place)
+        if look is not None and price is not None and price.useful and price.admissible:
+            each = table.facts.unit.at_most
+            told = say(
+                "data.done.look_means" if each == 1 else "data.done.look_rows",
+                columns=len(look.parameters()["columns"]),
+                reach=plain(price.promise.amount),
+                people=table.facts.about,
+                each=each,
+                chance=chance(look.beta),
+            )
+            label, again = say("board_page.button", share=prices.takes(table, price.share)), bool(table.recall(look))
+            kind = job.SECONDARY if asked or check is not None else job.PRIMARY
+            with st.container(horizontal=True, vertical_alignment="center", key="done-all"):
+                st.html(f"<p>{escape(told)}</p>")
+                job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
+        else:
+            with st.container(key="declare-done-first"):  # the other stands below, where a check was just read
+                st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
+        if check is not None and brings is not None:
+            _only_check(table, check, alone=False)
+        offered = {one.query.answer_column for alike in asked for one in alike}
+        ways = [
+            found for name in table.schema.columns if name not in offered and (found := first_way(table, name, name))
+        ]
+        if ways:
+            st.html(f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>')
+
+
+def _told_before(table: dp.Table, seen: dp.Preview) -> str:
+    assert seen.check is not None
+    given = seen.check.parameters()
+    share, checked = prices.takes(table, seen.check_share), {*given["columns"], *given.get("ids", [])}
+    names = [name for name in table.schema.columns if name in checked]
+    if len(names) == len(table.schema.columns):
+        return say("data.first.check", share=share)
+    return say("data.first.check_some", columns=some_columns(names), share=share)
+
+
+def _only_check(table: dp.Table, check: dp.Query, alone: bool) -> None:
+    """The check by itself: the first thing to do where no question brings it along."""
+    takes = prices.takes(table, table.preview(check).share)
+    label = say("data.fit.all_button", columns=len(check.parameters()["columns"]), share=takes)
+    with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
+        told = f"<b>{escape(say('data.fit.first'))}</b>" if alone else escape(say("data.first.only_check"))
+        st.html(f"<p>{told}</p>")
+        job.ask_button(label, table, check, "done-fit", kind=job.PRIMARY if alone else job.SECONDARY)
+
+
+def _at_once(table: dp.Table) -> list[list[Offer]]:
+    """Questions that one click asks, at the price that Ask opens them with: of each kind some columns'. None of which a
+    check is known to doubt a column."""
+    found: dict[type[dp.Query], list[Offer]] = {}
+    for name in sorted(table.schema.columns, key=lambda one: presets.suggest(one).preset == YEAR):
+        query = _asked_first(table, name)
+        if query is None or (len(found) == AT_ONCE and type(query) not in found) or table.doubts(query) is not None:
+            continue
+        if len(alike := found.get(type(query), [])) > MOST_ALIKE:
+            continue
+        opens = table.opening(query)
+        if opens is None or opens.dear:
+            continue
+        seen = table.preview(opens.asked, checked=True)
+        if seen.useful and seen.admissible:
+            found[type(query)] = [*alike, Offer(opens.asked, seen)]
+    return list(found.values())
+
+
+def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
+    """The same question of other columns: each with its error and its price."""
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
+        st.html(f'<p class="muted">{escape(say("data.done.alike"))}</p>', width="content")
+        for at, one in enumerate(others):
+            asked: Any = one.query
+            takes = prices.takes(table, one.seen.share)
+            label = say("data.done.alike_one", column=asked.column, within=_within_price(one), share=takes)
+            _asks(table, one, unmarked(label), f"done-alike-{place}-{at}")
+
+
+def _within_price(one: Offer) -> str:
+    """As briefly as beside a question that says what it means."""
+    ends = one.seen.promise.ends(one.query)
+    return one.seen.promise.short(one.query) if ends is None else f"±{ends[1].removeprefix('+')}"
+
+
+def _question(table: dp.Table, one: Offer, place: int | str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"done-first-{place}"):
+        told = f"{escape(one.query.sentence())}<span>{DOT}{escape(one.seen.promise.short(one.query))}</span>"
+        st.html(f'<p class="at-once">{told}</p>')
+        label = say("ask.button", share=prices.takes(table, one.seen.share))
+        _asks(table, one, label, f"done-question-{place}")
+
+
+def _asks(table: dp.Table, one: Offer, label: str, key: str) -> None:
+    again = bool(table.recall(one.query))
+    job.ask_button(label, table, one.query, key, kind=job.SECONDARY, place="asked", again=again)
+
+
+def first_way(table: dp.Table, name: str, told: str = "") -> str:
+    """To the question that a column is asked about first, filled in."""
+    query = _asked_first(table, name)
+    if query is None:
+        return ""
+    told = told or say("data.done.way", question=query.card.noun)
+    return f' <a class="way" href="{nav.address("ask", **first_link(table, query))}" target="_self">{escape(told)}</a>'
+
+
+def first_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """To the form with this question in it, which chooses the price."""
+    return {name: one for name, one in preview.preview_link(table, query).items() if name != "epsilon"}
+
+
+def _asked_first(table: dp.Table, name: str) -> dp.Query | None:
+    found = (table.suggested(key, **given) for key, given in first_asked(name, table.schema))
+    return next((one for one in found if one is not None), None)

@@ -1,0 +1,706 @@
+"""“Rows belong to people”: correcting a table that was added with one row each, or with too few rows a person.
+
+What it will leave of the allowance is said before, from the ledger alone; then it is one button. Never less protection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant.budget import usual_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.printed import percent_left, power_of_ten
+from dpengine.declared.id_names import numbering_people
+from dpengine.declared.unit import MOST_ROWS_EACH, read_relation
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+from ui.data import draft as drafts
+from ui.data import presets, price
+from ui.data.draft import CARE, Draft
+from ui.data.price import MOST_TOLD
+from ui.data.wizard import (
+    PATIENCE,
+    Task,
+    begin,
+    complain,
+    heading,
+    kept,
+    onwards,
+    problem,
+    reconsider,
+    start_over,
+    waiting,
+)
+from ui.parts import fields
+from ui.shell import frame, scroll
+from ui.shell.incoming import here
+from ui.shell.language import address
+from ui.shell.state import choose_table, may, open_table, table_names, workspace
+from ui.words import gloss
+from ui.words.markup import unmarked
+
+WHO = "protect"  # in the address: which column says whose rows they are
+OFFERED = "protect.offered"  # why a file that is here already was refused: this mends it
+_KEY, _DONE = "protections", "protect-done"
+MOST_PEOPLE = 10**10
+
+
+def show_protection(table: dp.Table) -> None:
+    """On the table's own page, quiet, for who may do it."""
+    if table.practice or table.closed or not may("protect", table.name):
+        return
+    if _under_way(table.name):
+        return
+    unit, name = table.facts.unit, table.name
+    refused = _task(name)
+    title = say("data.protect.title" if unit.id_column is None else "data.protect.title_more", each=unit.at_most)
+    came = _came_for(table)
+    with st.expander(title, expanded=refused is not None or bool(came)):
+        lead = "data.protect.lead" if unit.id_column is None else "data.protect.lead_more"
+        mark = ' arrived" tabindex="-1' if came else ""
+        st.html(f'<p class="read{mark}">{gloss.text(say(lead, each=unit.at_most, column=unit.id_column or ""))}</p>')
+        if came:
+            scroll.bring(f"protect-{name}-{came}")
+        column = unit.id_column
+        if column is None:
+            header = list(table.facts.header)
+            likely = came or presets.surely_whose(header)
+            place = header.index(likely) if likely in header else None
+            column = st.selectbox(
+                say("data.unit.who"),
+                header,
+                index=place,
+                key=f"protect-who-{name}",
+                placeholder=say("data.unit.who_none"),
+                help=say("data.unit.who_help"),
+                width=420,
+            )
+        least = unit.at_most + 1
+        each = st.number_input(
+            say("data.protect.each"),
+            least,
+            MOST_ROWS_EACH,
+            None,
+            1,
+            key=f"protect-each-{name}",
+            placeholder=say("data.unit.each_none"),
+            help=say("data.protect.each_help"),
+            width=420,
+        )
+        people = _people(table)
+        if column is not None and each is not None:
+            _price(table, dp.Unit.column(column, int(each)), people, name)
+        elif refused is not None and refused.error is not None:
+            problem(str(refused.error))
+
+
+def _came_for(table: dp.Table) -> str:
+    """The column that somebody was sent here about, because its ids repeat; empty where they came by themselves."""
+    wanted = st.query_params.get(WHO, "")
+    header = table.facts.header if table.facts.unit.id_column is None else (table.facts.unit.id_column,)
+    return wanted if wanted in header else ""
+
+
+def _people(table: dp.Table) -> int | None:
+    """About how many people there are, where nobody counts them."""
+    if table.facts.people is not None or table.facts.unit.id_column is not None:
+        return None
+    key, label = f"protect-people-{table.name}", say("data.relation.about")
+    given = st.number_input(label, 1, MOST_PEOPLE, None, 1, key=key, help=say("data.relation.about_help"), width=420)
+    return None if given is None else int(given)
+
+
+def protection_offered(draft: Draft) -> str:
+    """The table that a refused file is here as, with less protection; empty where it was not refused for that, or where
+    they took it back: one row each, as the table is declared."""
+    complaint = draft.complaint
+    if not isinstance(complaint, AllowanceError) or complaint.code != OFFERED:
+        return ""
+    if draft.many == "one":
+        draft.complaint = None
+        return ""
+    return str(complaint.facts["table"])
+
+
+def offer_protection(draft: Draft, name: str) -> None:
+    """The table that a refused file is can be corrected instead."""
+    try:
+        table, unit = open_table(name), drafts.unit(draft)
+    except AllowanceError as refusal:
+        problem(str(refusal))
+        return
+    if _under_way(name):
+        return
+    with st.container(key="card-protect"):
+        was = table.facts.unit
+        rows = say("data.so_far.one") if was.id_column is None else say("data.so_far.more", each=was.at_most)
+        title = say("data.protect.offer", table=name, rows=rows)
+        st.html(f'<h2 class="ask-second" tabindex="-1">{escape(title)}</h2>')
+        st.html(f'<p class="read">{escape(say("data.protect.offer_lead", table=name))}</p>')
+        _price(table, unit, draft.about, name)
+
+
+def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> None:
+    """What will be left, what the person vouches for, and the one button; or why it cannot be."""
+    try:
+        seen = table.protection_preview(unit)
+    except AllowanceError as refusal:
+        problem(str(refusal))
+        return
+    if not seen.fits:
+        cap = table.meter().epsilon
+        never = seen.needs is None
+        problem(say("protect.never") if never else say("protect.exceeded", needs=seen.needs, cap=cap))
+        return
+    now, then = percent_left(seen.left_now), percent_left(seen.left_then)
+    st.html(f'<p role="status"><b>{escape(say("data.protect.left", now=now, then=then))}</b></p>')
+    what = say("data.protect.what", each=unit.at_most)
+    st.html(f'<p class="muted">{gloss.text(what)}</p>')
+    task = _task(name)
+    if task is not None and task.error is not None:
+        problem(str(task.error))
+    st.button(
+        say("data.protect.do", each=unit.at_most),
+        key=f"protect-do-{name}",
+        type="primary",
+        on_click=_begin,
+        args=(name, unit, people),
+    )
+
+
+def _tasks() -> dict[str, Task]:
+    """What is being done, by table."""
+    held: dict[str, Task] = st.session_state.setdefault(_KEY, {})
+    return held
+
+
+def _task(name: str) -> Task | None:
+    return _tasks().get(name)
+
+
+def _begin(name: str, unit: dp.Unit, people: int | None) -> None:
+    table = open_table(name)
+    task = Task("protect", lambda tell: table.protect(unit, people), stoppable=False)
+    _tasks()[name] = task
+    task.wait(PATIENCE)
+
+
+def _under_way(name: str) -> bool:
+    """Is it being done? Once it is, the table's own page says so."""
+    task = _task(name)
+    if task is None:
+        return False
+    if not task.over:
+        waiting(task)
+        return True
+    if task.error is not None:
+        return False
+    del _tasks()[name]
+    st.session_state[_DONE] = name
+    if st.query_params.get("table") != name:  # from the middle of adding the same file again
+        start_over()
+    choose_table(name)
+    address({"table": name})
+    st.rerun()
+
+
+def protection_result(table: dp.Table) -> None:
+    """Once after it was corrected."""
+    if st.session_state.get(_DONE) == table.name:
+        del st.session_state[_DONE]
+        left = percent_left(table.meter().unused)
+        frame.fine(say("data.protect.done", each=table.facts.unit.at_most, left=left), bring=True)
+
+
+# Two questions about people: can one be in several rows, and is being in the table itself a secret?
+
+
+USUAL_EACH = [1, 3, 5, 10]  # rows of one person, each one click away
+
+
+def rows(draft: Draft) -> None:
+    heading("data.unit")
+    _as_before(draft)
+    options = ["one", "more"]
+    with st.container(key="card-unit"):
+        draft.many = st.radio(
+            say("data.unit.title"),
+            options,
+            index=None,
+            key=kept("declare-unit", draft.many),
+            format_func=lambda one: say(f"data.unit.{one}_label"),
+            captions=["", say("data.unit.more_means")],
+            label_visibility="collapsed",
+        )
+        if draft.many == "one" and (numbers := numbering_people(draft.names)):
+            asked = unmarked(say("data.unit.one_each", column=numbers[0]))
+            draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
+        elif draft.many == "one" and (likely := presets.whose(draft.names) or presets.coming(draft.names)):
+            code = "data.unit.one_sure" if presets.whose(draft.names) else "data.unit.one_coming"
+            st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
+        if draft.many == "more":
+            _likely(draft)
+            draft.who = st.selectbox(
+                say("data.unit.who_other" if _offers(draft) else "data.unit.who"),
+                draft.names,
+                index=None,
+                key=kept("declare-who", draft.who),
+                placeholder=say("data.unit.who_none"),
+                help=f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
+                on_change=_follows,
+                args=("declare-who-likely", "declare-who", presets.whose(draft.names)),
+                width=420,
+            )
+            _usual_each(draft)
+            given = st.number_input(
+                say("data.unit.each_typed"),
+                1,
+                MOST_ROWS_EACH,
+                None,
+                1,
+                key=kept("declare-each", draft.each),
+                placeholder=say("data.unit.each_none"),
+                on_change=_follows,
+                args=("declare-each-usual", "declare-each", USUAL_EACH),
+                width=420,
+            )
+            draft.each = None if given is None else int(given)
+            if draft.each is not None:
+                st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
+    secret(draft)
+    reconsider(draft, lambda: _said(draft), "unit.", "data.relation.", "facts.")
+    offered = protection_offered(draft)
+    if offered:
+        offer_protection(draft, offered)
+    else:
+        complain(draft)
+    if onwards(draft, lambda: _said(draft), first=not offered):
+        draft.forth()
+        st.rerun()
+
+
+def _as_before(draft: Draft) -> None:
+    """A table with the same columns is here, by their public names, and what was said of it: the same rows keep its
+    terms, and are refused at the very end under others. Whether they are the same nobody is told before: a file would
+    be a guess at the rows of a table, and the page would say whether it is right."""
+    with suppress(AllowanceError):  # taken away meanwhile
+        alike = (one for one in workspace().tables() if not one.practice and one.header == draft.names)
+        if (found := next(alike, None)) is None:
+            return
+        unit = open_table(found.name).facts.unit
+        rows = say("data.so_far.one") if unit.id_column is None else say("data.so_far.more", each=unit.at_most)
+        told = say("data.unit.before", table=found.name, rows=rows)
+        st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def _likely(draft: Draft) -> None:
+    """Columns whose names say whose a row is, each one click away; the only one stands there already, as a guess."""
+    found = presets.whose(draft.names)
+    if draft.who is None and "declare-who" not in st.session_state:
+        draft.who = presets.surely_whose(draft.names)
+    if found and _offers(draft):
+        _one_click("who", "likely", found, draft.who, unmarked)
+
+
+def _offers(draft: Draft) -> bool:
+    """Are there columns to choose from by their names? Not where one is meant beyond doubt: the field has it."""
+    return bool(presets.whose(draft.names)) and presets.surely_whose(draft.names) is None
+
+
+def _usual_each(draft: Draft) -> None:
+    """Some numbers of rows, each one click away and with what it buys and what it loses; none is chosen before."""
+    key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
+    st.radio(
+        say("data.unit.each"),
+        USUAL_EACH,
+        index=None,
+        key=key,
+        format_func=plain,
+        captions=[" ".join(_worth(draft, each)) for each in USUAL_EACH],
+        on_change=_takes,
+        args=(key, "declare-each"),
+        help=say("data.unit.each_help"),
+    )
+
+
+def _worth(draft: Draft, each: int) -> list[str]:
+    """How rough answers are if so many rows of a person count, how many good ones there are, and what is not counted.
+    How many there are needs a number of people, and what the columns' names suggest."""
+    told = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
+    dropped = say("data.unit.each_drops" if each > 1 else "data.unit.each_drops_one", each=each)
+    relation = st.session_state.get("declare-relation", draft.relation)  # both fields stand below
+    people = st.session_state.get("declare-about", draft.about)
+    if relation == "add_remove" and people and (columns := drafts.likely(draft)):
+        unit = dp.Unit.column(draft.who or draft.names[0], each)
+        asked = price.typical(columns, "add_remove", people, unit)
+        many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
+        told = say("data.unit.each_many", many=min(many, price.MOST_TOLD))
+    return [told, dropped]
+
+
+def _one_click(field: str, which: str, options: list[Any], now: Any, words: Callable[[Any], str]) -> None:
+    """Some options of a field, each one click away."""
+    key = kept(f"declare-{field}-{which}", now if now in options else None)
+    st.pills(
+        say(f"data.unit.{field}"),
+        options,
+        key=key,
+        format_func=words,
+        on_change=_takes,
+        args=(key, f"declare-{field}"),
+        help=say(f"data.unit.{field}_help"),
+    )
+
+
+def _takes(one: str, other: str) -> None:
+    """What was clicked stands in the field, too."""
+    st.session_state[other] = st.session_state[one]
+
+
+def _follows(one: str, other: str, options: list[Any]) -> None:
+    """What was typed or picked in the field is marked among the usual ones, if it is one of them."""
+    now = st.session_state[other]
+    st.session_state[one] = now if now in options else None
+
+
+def _said(draft: Draft) -> None:
+    drafts.unit(draft)
+    drafts.relation(draft)
+
+
+def secret(draft: Draft) -> None:
+    st.html(f'<h2 class="ask-second">{escape(say("data.relation.title"))}</h2>')
+    options = ["replace", "add_remove"]
+    with st.container(key="card-relation"):
+        draft.relation = st.radio(
+            say("data.relation.title"),
+            options,
+            index=None,
+            key=kept("declare-relation", draft.relation),
+            format_func=lambda one: say(f"data.relation.{one}_label"),
+            captions=[say(f"data.relation.{one}_means") for one in options],
+            label_visibility="collapsed",
+        )
+        if draft.relation == "add_remove":
+            about(draft)
+
+
+def about(draft: Draft) -> None:
+    """How many people, by the owner's word. Where being in it is no secret it may stay empty: it tells prices until the
+    table is added, and nothing else."""
+    free = draft.relation == "replace"
+    given = st.number_input(
+        say("data.relation.about_replace" if free else "data.relation.about"),
+        1,
+        MOST_PEOPLE,
+        None,
+        1,
+        key=kept("declare-about", draft.about),
+        help=say("data.relation.about_replace_help" if free else "data.relation.about_help"),
+        width=320,
+        placeholder=say("data.relation.about_none") if free else None,
+    )
+    draft.about = None if given is None else int(given)
+
+
+# Are the same people in another table here? Then both are asked on one allowance.
+
+
+def show_shared(draft: Draft) -> None:
+    """Nothing where there is no other table."""
+    names = shared_offered(draft)
+    if not names:
+        draft.shares = ""
+        return
+    with st.expander(say("data.shared.title"), expanded=bool(draft.shares)):
+        st.html(f'<p class="muted">{escape(say("data.shared.lead"))}</p>')
+        draft.shares = (
+            st.selectbox(
+                say("data.shared.label"),
+                ["", *names],
+                key=kept("declare-shares", draft.shares if draft.shares in names else ""),
+                format_func=lambda one: one or say("data.shared.none"),
+            )
+            or ""
+        )
+        if draft.shares:
+            left = percent_left(workspace().table(draft.shares).meter().unused)
+            told = say("data.shared.chosen", table=draft.shares, left=left)
+            st.html(f'<p class="price" role="status">{escape(told)}</p>')
+
+
+def shared_offered(draft: Draft) -> list[str]:
+    """Tables that take questions, under the same relation, whose people are told apart in the same way: only then does
+    one ε say the same of both."""
+    found, whose = [], drafts.unit(draft).as_json()
+    for name, _ in workspace().names():
+        try:
+            table = workspace().table(name)
+        except dp.AllowanceError:  # one that this person may not use
+            continue
+        facts = table.facts
+        if not table.closed and facts.relation == draft.relation and facts.unit.may_share(whose):
+            found.append(name)
+    return found
+
+
+def shared_budget(draft: Draft) -> str | None:
+    """The allowance that it joins; None where it has its own."""
+    return workspace().table(draft.shares).budget.id if draft.shares else None
+
+
+# The last question: how careful to be. Then the table is added.
+
+PRIOR = 10  # percent: a suspicion before any answer
+USUAL, CAREFUL = "usual", "careful"  # chosen until somebody chooses otherwise; careful where being in it is secret
+ENOUGH = 10  # good answers: a table that holds fewer says so
+
+
+def budget(draft: Draft) -> None:
+    heading("data.care")
+    suggest(draft)
+    free = draft.relation == "replace"  # else it was said before: nobody goes on without
+    with st.container(key="card-care"):
+        if free and "declare-about" in st.session_state:  # its field stands below what it tells
+            draft.about = st.session_state["declare-about"] or None
+        people = draft.people
+        many = {care: _many(dp.Budget(epsilon, draft.usual_delta), draft) for care, epsilon in CARE.items()}
+        draft.care = st.radio(
+            say("data.care.title"),
+            list(CARE),
+            index=None,
+            key=kept("declare-care", draft.care),
+            format_func=lambda one: say(f"data.care.{one}_label"),
+            label_visibility="collapsed",
+            captions=[say(f"data.care.{care}_means", many=told) for care, told in many.items()],
+        )
+        _trade(draft)
+        _scarce(draft)
+        with st.expander(say("data.care.odds_title")):
+            _explained(draft)
+        with st.expander(
+            say("data.care.about_title" if free else "data.care.more"), expanded=bool(draft.epsilon or draft.delta)
+        ):
+            if free:
+                about(draft)
+                st.html(f'<p class="muted">{escape(say("data.care.about_means"))}</p>')
+            st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
+            left, right = st.columns(2)
+            usual = CARE.get(draft.care or "", "")
+            draft.epsilon = fields.kept_number(
+                say("data.care.epsilon"),
+                draft.epsilon,
+                "declare-epsilon",
+                left,
+                placeholder=local(usual or "1"),
+            )
+            draft.delta = fields.kept_number(
+                say("data.care.delta"),
+                draft.delta,
+                "declare-delta",
+                right,
+                placeholder=local(text_of(draft.usual_delta)),
+                help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
+            )
+        told = _typed(draft)
+        show_shared(draft)
+    with st.container(key="card-name"):
+        draft.name = draft.name or drafts.table_name(draft.file, table_names())
+        draft.name = (
+            st.text_input(
+                say("data.name.label"), key=kept("declare-name", draft.name), max_chars=80, help=say("data.name.help")
+            )
+            or ""
+        )
+        if taken := drafts.taken_name(draft, table_names()):
+            st.html(f'<p class="price">{escape(say("data.name.taken", taken=taken, name=draft.name))}</p>')
+
+        def check() -> None:
+            drafts.budget(draft)
+            if draft.name.strip() in table_names():
+                raise AllowanceError("table.exists", name=draft.name.strip())
+
+        reconsider(draft, check, "data.care.", "budget.", "number.", "table.exists")
+        if not told:
+            complain(draft)
+    if onwards(draft, check, "data.add"):
+        add(draft)
+
+
+def at_once(draft: Draft) -> str:
+    """What a table is added with that is added from the screen before, in one sentence; nothing where there is
+    something to decide first: a name that is taken, few answers."""
+    suggest(draft)
+    name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError:
+        return ""
+    scarce = draft.about is not None and _good(draft, given) < ENOUGH
+    if scarce or draft.shares or name in table_names() or drafts.taken_name(draft, table_names()):
+        return ""
+    care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
+    adds = say("data.cards.adds", name=name, care=care, many=_many(given, draft))
+    if not shared_offered(draft):
+        return adds
+    return f"{adds} {say('data.cards.adds_shared', last=say('data.cards.care'))}"
+
+
+def suggest(draft: Draft) -> None:
+    """What is chosen already, as long as the person chose nothing else: careful where being in it is secret and that
+    still holds enough good answers, else usual."""
+    suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL
+    if draft.care is None or (draft.care == draft.suggested != suggested):
+        draft.care = suggested
+        if draft.step == "care":  # elsewhere its field is not on the screen
+            st.session_state["declare-care"] = suggested
+    draft.suggested = suggested
+
+
+def _good(draft: Draft, allowance: dp.Budget, people: int | None = None) -> int:
+    """How many good answers an allowance holds."""
+    return price.good_questions(allowance, _typical(draft, people))
+
+
+def _held(draft: Draft, care: str) -> int:
+    return _good(draft, dp.Budget(CARE[care], draft.usual_delta))
+
+
+def _typical(draft: Draft, people: int | None = None) -> price.Typical:
+    known = drafts.likely(draft) or drafts.schema(draft)
+    return price.typical(known, read_relation(draft.relation), people or draft.people, drafts.unit(draft))
+
+
+def _trade(draft: Draft) -> None:
+    """Why this is chosen, in one sentence; nothing where the person chose."""
+    if draft.care != draft.suggested or draft.relation != "add_remove":
+        return
+    told = say("data.care.secret")
+    if draft.care == USUAL:
+        told = say(
+            "data.care.chosen",
+            care=say("data.care.usual_label"),
+            tighter=say("data.care.careful_label"),
+            few=_held(draft, CAREFUL),
+        )
+    st.html(f'<p class="price">{escape(told)}</p>')
+
+
+def _many(allowance: dp.Budget, draft: Draft) -> str:
+    """How many good answers an allowance holds; where nobody said how many people there are, for several sizes."""
+    found = {people: _good(draft, allowance, people) for people in draft.sizes}
+    if len(found) > 1:
+        told = [
+            say("data.care.size_most" if many > MOST_TOLD else "data.care.size", many=min(many, MOST_TOLD), people=one)
+            for one, many in found.items()
+        ]
+        return say("data.care.sizes", each=", ".join(told))
+    ((people, many),) = found.items()
+    if many > MOST_TOLD:
+        return say("data.care.most", many=MOST_TOLD, people=people)
+    code = "data.care.many" if many > 1 else "data.care.one" if many else "data.care.none"
+    return say(code, many=many, people=people)
+
+
+def _scarce(draft: Draft) -> None:
+    """A table that holds few answers says so before it is added, with what would make them more."""
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError:
+        return  # told below
+    st.html(f'<p class="price">{escape(say("data.care.usual_people"))}</p>')
+    if draft.about is None or _good(draft, given) >= ENOUGH:
+        return
+    told = [say("data.care.scarce")]
+    if (each := draft.each if draft.many == "more" else None) is not None:
+        told += _fewer_rows(draft, given, each)
+    for care, epsilon in CARE.items():
+        if Fraction(epsilon) > given.epsilon:
+            many = _good(draft, dp.Budget(epsilon, given.delta))
+            told.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_TOLD)))
+    st.html(f'<p class="warn" role="status">{escape(" ".join(told))}</p>')
+
+
+def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
+    """How many answers there would be if fewer rows of a person counted: the most rows that leave enough, else one."""
+    for fewer in sorted({1, *USUAL_EACH}, reverse=True):
+        if fewer < each:
+            many = _good(replace(draft, each=fewer), given)
+            if many >= ENOUGH or fewer == 1:
+                return [say("data.care.scarce_each", each=fewer, now=each, many=min(many, MOST_TOLD))]
+    return []
+
+
+def _odds(draft: Draft, epsilon: str) -> str:
+    return say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=fields.odds_after(PRIOR, Fraction(epsilon)))
+
+
+def _explained(draft: Draft) -> None:
+    """What the chosen allowance means for one person, before a choice the usual one; and what each would be."""
+    told = [
+        say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=_odds(draft, epsilon))
+        for care, epsilon in CARE.items()
+    ]
+    st.html("".join(f'<p class="muted">{escape(one)}</p>' for one in told))
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError:
+        given = dp.Budget(CARE["usual"], draft.usual_delta)
+    fields.show_odds(given.epsilon, given.delta, read_relation(draft.relation), PRIOR)
+
+
+def _typed(draft: Draft) -> bool:
+    """What a typed ε and δ mean, or why they cannot be used; True when the latter was told."""
+    if not (draft.epsilon.strip() or draft.delta.strip()):
+        return False
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError as complaint:
+        if not (draft.epsilon.strip() or draft.care):
+            return False
+        problem(str(complaint))
+        return True
+    terms = say("meter.terms", epsilon=given.epsilon, delta=power_of_ten(given.delta))
+    told = say("data.care.typed", terms=terms, many=_many(given, draft))
+    st.html(f'<p class="price">{escape(told)}</p>')
+    return False
+
+
+def add(draft: Draft) -> None:
+    """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
+    path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
+    space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
+    whose, kind = drafts.unit(draft), drafts.relation(draft)
+    declared_about = draft.about if kind == "add_remove" else None
+    usual = declared_about is None and not draft.delta.strip()  # then δ is for as many people as are counted
+    own = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
+    allowance = shared_budget(draft) or own
+    dialect, bad_records = draft.dialect, draft.bad_records
+
+    def work(tell: Callable[[float], None]) -> dp.Table:
+        table = space.add_table(
+            name,
+            source,
+            schema=declared,
+            unit=whose,
+            relation=kind,
+            budget=allowance,
+            about_rows=declared_about,
+            dialect=dialect,
+            bad_records=bad_records,
+            progress=tell,
+            new_people=new_people,
+        )
+        here.forget(path)
+        return table
+
+    begin(draft, "add", work)

@@ -1,0 +1,496 @@
+"""The first two screens for a table in a database or a lake: where it is, and whether its columns were found.
+
+Column names and types are what the database declares about the table; they come from its catalogue and not from rows,
+and are as public as a file's first line. Nothing that stands in a cell shapes any screen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.dialect import EITHER, ENCODINGS, Dialect, suggest
+from dpengine.declared.source import spark_of, without_password
+from dpengine.intake.inspect import files_of, is_parquet, is_sheet, names_of, survey
+from dpengine.intake.postgres import Described
+from dpengine.intake.sheet_records import sheets
+from dpengine.messages import plain, say
+from dpengine.messages.language import current
+from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
+from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
+from ui.shell import person, uploads
+from ui.shell.incoming import here
+from ui.shell.state import may, workspace
+from ui.words.markup import unmarked
+
+_ADDRESS, _TABLE, _PASSWORD = "declare-source-address", "declare-source-table", "declare-source-password"
+_IN_PLACE = "declare-source-in-place"
+_SPARK, _WHAT, _STATE = "declare-lake-spark", "declare-lake-what", "declare-lake-state"
+_ASKED_LAKE = "declare-lake-asked"  # was the last click in the form of lakes?
+
+
+def choose_source(draft: Draft) -> None:
+    if not may("describe_source"):
+        return
+    said = isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith("source.")
+    of_lake = bool(st.session_state.get(_ASKED_LAKE))
+    if workspace().reads_databases:
+        _database(draft, said and not of_lake)
+    if workspace().reads_lakes:
+        _lake(draft, said and of_lake)
+    if draft.asked is not None:
+        source, space = draft.asked, workspace()
+        draft.asked = None
+        begin(draft, "connect", lambda tell: (source, space.describe_source(source)))
+
+
+def _database(draft: Draft, said: bool) -> None:
+    """A form, so that nothing is sent before the button; the password leaves it with the click."""
+    with st.expander(say("data.source.title"), expanded=said or bool(st.session_state.get(_ADDRESS))):
+        st.html(f'<p class="muted">{escape(say("data.source.how"))}</p>')
+        with st.form("declare-source", border=False):
+            st.text_input(say("data.source.address"), key=_ADDRESS, placeholder=say("data.source.address_like"))
+            st.text_input(say("data.source.table"), key=_TABLE, placeholder=say("data.source.table_like"))
+            st.text_input(say("data.source.password"), key=_PASSWORD, type="password", autocomplete="off")
+            st.checkbox(say("data.source.in_place"), key=_IN_PLACE, help=say("data.source.in_place_help"))
+            st.form_submit_button(say("data.source.go_on"), key="declare-source-go", on_click=_look, args=(draft,))
+        if said:
+            complain(draft)
+
+
+def _lake(draft: Draft, said: bool) -> None:
+    """The same for Parquet that Spark reads, or a table of its catalogue."""
+    with st.expander(say("data.lake.title"), expanded=said or bool(st.session_state.get(_WHAT))):
+        st.html(f'<p class="muted">{escape(say("data.lake.how"))}</p>')
+        with st.form("declare-lake", border=False):
+            st.text_input(say("data.lake.what"), key=_WHAT, placeholder=say("data.lake.what_like"))
+            st.text_input(say("data.lake.spark"), key=_SPARK, placeholder=say("data.lake.spark_like"))
+            st.text_input(say("data.lake.state"), key=_STATE, placeholder=say("data.lake.state_like"))
+            st.form_submit_button(
+                say("data.source.go_on"), key="declare-lake-go", on_click=_look_at_lake, args=(draft,)
+            )
+        if said:
+            complain(draft)
+
+
+def _look_at_lake(draft: Draft) -> None:
+    state = st.session_state
+    draft.complaint = draft.asked = None
+    state[_ASKED_LAKE] = True
+    what, spark = str(state[_WHAT]).strip(), str(state[_SPARK]).strip() or "spark"
+    try:
+        if not spark_of(spark):
+            raise AllowanceError("source.spark")
+        path, table = (what, "") if "/" in what else ("", what)
+        draft.asked = dp.Source(spark, table, path=path, snapshot=str(state[_STATE]))
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+
+
+def _look(draft: Draft) -> None:
+    """Before the page runs again: what was typed is read, and the password is in no field any more."""
+    state = st.session_state
+    draft.complaint = draft.asked = None
+    state[_ASKED_LAKE] = False
+    try:
+        secret, stays = state[_PASSWORD], state[_IN_PLACE]
+        draft.asked = dp.Source(state[_ADDRESS], state[_TABLE], password=secret, in_place=stays)
+        state[_ADDRESS] = draft.asked.shown  # a password that was typed into the address goes too
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        state[_ADDRESS] = without_password(state[_ADDRESS])
+    state[_PASSWORD] = ""
+
+
+def found(draft: Draft, source: dp.Source, described: Described) -> None:
+    """The database told its columns: on to the next screen."""
+    here.forget(draft.path)
+    draft.path, draft.source = None, source.described(described.seen)
+    draft.file = source.table[:MOST_SHOWN]
+    draft.types = {column.name: column for column in described.columns}
+    draft.names, draft.earlier = list(draft.types), list(described.earlier)
+    draft.dialect, draft.bad_records, draft.name, draft.cards = Dialect(), "refuse", "", {}
+    draft.go("names")
+
+
+def source_names(draft: Draft) -> None:
+    heading("data.names", file=draft.file)
+    with st.container(key="card-names"):
+        kinds = [f"{escape(name)} <small>{escape(column.kind)}</small>" for name, column in draft.types.items()]
+        items = "".join(f"<li>{kind}</li>" for kind in kinds)
+        st.html(f'<p class="muted">{escape(say("data.source.names"))}</p><ul class="names">{items}</ul>')
+        stays = draft.source is not None and draft.source.in_place
+        st.html(f"<p>{escape(say('data.source.stays' if stays else 'data.source.read_over'))}</p>")
+        if draft.earlier:
+            st.html(f"<p>{escape(say('data.source.earlier', tables=plain(draft.earlier)))}</p>")
+            key = kept("declare-new-people", draft.new_people)
+            help_text = say("data.source.new_people_help")
+            draft.new_people = st.checkbox(say("data.source.new_people"), key=key, help=help_text)
+        complain(draft)
+    if onwards(draft, lambda: None, "data.names.next"):
+        draft.opened = None
+        draft.forth()
+        st.rerun()
+
+
+# The first two screens: which file, and whether its columns were found.
+
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_QUOTES = {'"': "double", "'": "single", "": "none"}
+# Faults of single lines: those can be read as empty. Faults that line breaks inside cells would explain.
+_MENDABLE = ("load.ragged", "load.quoting", "load.encoding", "load.line_end", "load.long_line")
+_BROKEN = ("load.quoting", "load.header_quoting")
+_LEGACY = ("windows-1252", "windows-1250", "iso-8859-1")
+SURELY = 3  # columns: so many are not found by a wrong separator
+LISTED = 6  # names of columns shown where there are many
+MOST_SPELLED = 3  # names that are spelled differently: a person sees by these which is right
+_REGIONAL = {"sl": "windows-1250"}  # what old programs wrote where a language is spoken; elsewhere Windows-1252
+_LETTERS = {"sl": "čšžćđ"}  # of that language and its neighbours: a wrong reading hardly ever has these alone
+
+
+def choose_file(draft: Draft) -> None:
+    heading("data.file")
+    with st.container(key="card-upload"):
+        given = here.picker(say("data.file.label"), key=f"declare-file-{draft.uploads}")
+        st.html(f'<p class="muted">{escape(say("data.file.kept"))}</p>')
+        if given is not None:
+            _take(draft, given)
+        _on_server(draft)
+        choose_source(draft)
+        if not (draft.complaint and draft.complaint.code.startswith("source.")):  # told beside its form
+            complain(draft)
+        if draft.begun:
+            st.html(f"<p>{escape(say('data.file.ready', file=draft.file))}</p>")
+            with st.container(horizontal=True):
+                if st.button(say("data.file.go_on"), key="declare-go-on", type="primary"):
+                    draft.go("names")
+                    st.rerun()
+                st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
+
+
+def _on_server(draft: Draft) -> None:
+    """Files too large to upload: they are put into the workspace's files/ folder and picked by name."""
+    place = workspace().folder / "files"
+    found = uploads.waiting(place)
+    with st.expander(say("data.file.large_title")):
+        if person.served():  # where the server keeps its files is nobody's business but its operator's
+            told = say("data.file.large_served", folder="/".join(place.parts[-3:]))
+        else:
+            told = say("data.file.large_how", folder=str(place))
+        st.html(f'<p class="muted">{escape(told)}</p>')
+        if not found:
+            return
+        names = [path.name for path in found]
+        picked = st.selectbox(say("data.file.large_pick"), names, index=None, key=f"declare-large-{draft.uploads}")
+        if picked is not None:
+            _open(draft, found[names.index(picked)], picked)
+
+
+def _take(draft: Draft, given: Any) -> None:
+    """Keep the upload on the server and look at its first line. What was said about an earlier file stays."""
+    draft.uploads += 1  # a fresh uploader, so that the server lets go of its copy
+    folder = workspace().folder / "tmp"
+    try:
+        path = here.take(given, folder, int(st.get_option("server.maxUploadSize")) * 2**20)
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        st.rerun()
+    _open(draft, path, str(given.name))
+
+
+def _open(draft: Draft, path: Path, name: str) -> None:
+    try:
+        dialect = Dialect(thousands=",") if is_typed(path) else _guess(files_of(path)[0])
+    except AllowanceError as complaint:
+        here.forget(path)
+        draft.complaint, draft.uploads = complaint, draft.uploads + 1
+        st.rerun()
+    here.forget(draft.path)
+    draft.let_go_source()
+    draft.uploads += 1
+    shown = "".join(sign for sign in name if sign.isprintable()).strip()
+    draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
+    draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
+    draft.spelled = dialect.encoding == _REGIONAL.get(current())
+    draft.go("names")
+    if _plain(draft):
+        _survey(draft)
+    st.rerun()
+
+
+def _plain(draft: Draft) -> bool:
+    """Is there no doubt how the file is read? Then its names are seen soon enough, with what they are guessed to hold,
+    and one step back is how they were found."""
+    assert draft.path is not None
+    try:
+        names = names_of(draft.path, draft.dialect)
+        one_sheet = not is_sheet(draft.path) or len(sheets(files_of(draft.path)[0])) == 1
+    except AllowanceError:
+        return False
+    if len(names) < SURELY or not (one_sheet if is_typed(draft.path) else _spelled_surely(draft, names)):
+        return False
+    draft.names = names
+    return True
+
+
+def _spelled_surely(draft: Draft, names: list[str]) -> bool:
+    """Are the letters of the names beyond doubt: the file says how it is written, or every old encoding spells them
+    alike, or they are letters of the reader's language?"""
+    if draft.dialect.encoding in ("utf-8", *EITHER):
+        return True
+    others = _readings(draft)
+    told = "\n".join(names).lower()  # what is a sign in one encoding may be a space in another, and be cut off
+    pairs = [pair for other in others.values() for pair in zip_longest(told, "\n".join(other).lower(), fillvalue="")]
+    apart = {sign for sign, one in pairs if sign != one}
+    return len(others) < 2 or (draft.spelled and apart <= {*_LETTERS.get(current(), "")})
+
+
+def _survey(draft: Draft) -> None:
+    draft.opened = None
+    path, dialect, bad_records = draft.path, draft.dialect, draft.bad_records
+    assert path is not None
+    begin(draft, "survey", lambda tell: survey(path, dialect, bad_records, tell))
+
+
+def _guess(path: Any) -> Dialect:
+    """From the first line. A file that cannot be read at all is refused here; a wrong guess is mended on the page."""
+    found = suggest(path, _regional())
+    return replace(found, thousands="." if found.decimal == "," else ",")
+
+
+def _regional() -> str:
+    return _REGIONAL.get(current(), "windows-1252")
+
+
+# --- are these the columns?
+
+
+def file_names(draft: Draft) -> None:
+    if draft.source is not None:
+        source_names(draft)
+        return
+    assert draft.path is not None
+    heading("data.names", file=draft.file)
+    fault: AllowanceError | None = None
+    try:
+        draft.names = names_of(draft.path, draft.dialect)
+    except AllowanceError as complaint:
+        fault, draft.names = complaint, []
+    with st.container(key="card-names"):
+        if draft.names:
+            _listed(draft)
+        if is_sheet(draft.path):
+            _sheet(draft)
+        unsaid = not is_typed(draft.path) and _spellings(draft) and not draft.spelled
+        if not is_parquet(draft.path):
+            with st.expander(say("data.names.wrong"), expanded=fault is not None or draft.complaint is not None):
+                if draft.names:
+                    _numbers(draft)
+                if not is_typed(draft.path):
+                    _dialect(draft)
+        if fault is not None:
+            problem(str(fault))
+        else:
+            complain(draft)
+        _mend(draft, fault or draft.complaint)
+
+    def check() -> None:
+        if fault is not None:
+            raise fault
+        if unsaid:
+            raise AllowanceError("data.names.spelled_first")
+
+    again, draft.again = draft.again and fault is None, False
+    if onwards(draft, check, "data.names.next") or again:
+        _survey(draft)
+
+
+def is_typed(path: Path) -> bool:
+    """Not written as lines of text."""
+    return is_parquet(path) or is_sheet(path)
+
+
+def _sheet(draft: Draft) -> None:
+    """Which sheet, where there are several; their names are as public as those of the columns."""
+    assert draft.path is not None
+    try:
+        found = sheets(files_of(draft.path)[0])
+    except AllowanceError:
+        return  # told with the names
+    st.html(f'<p class="muted">{escape(say("data.names.formulas"))}</p>')
+    if len(found) > 1:
+        now = draft.dialect.sheet if draft.dialect.sheet in found else found[0]
+        key = kept("declare-sheet", now)
+        st.selectbox(say("data.names.sheet"), found, key=key, on_change=_picked, args=(draft, "sheet"), width=420)
+
+
+def _listed(draft: Draft) -> None:
+    sure, text = len(draft.names) >= SURELY, draft.path is not None and not is_typed(draft.path)
+    shown = draft.names[:LISTED] if sure and len(draft.names) > LISTED + 1 else draft.names
+    items = "".join(f"<li>{escape(name)}</li>" for name in shown)
+    if rest := len(draft.names) - len(shown):  # all of them stand on the next screen but one
+        items += f"<li>{escape(say('data.names.rest', many=rest))}</li>"
+    told = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
+    if sure and text:  # how it is separated and saved stands below, where it can be changed
+        example = numbers_like(_shown_number(draft))
+        told = say("data.names.sure", columns=len(draft.names), example=example)
+    elif text:
+        told += " " + say(
+            "data.names.how",
+            separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
+            encoding=say(f"data.encoding.{draft.dialect.encoding}"),
+            example=numbers_like(_shown_number(draft)),
+        )
+    st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
+
+
+def _spellings(draft: Draft) -> bool:
+    """The names as each old encoding would spell them: a person sees at once which is right. False where all spell them
+    alike, or the file says itself how it is written."""
+    if draft.names and draft.dialect.encoding not in _LEGACY:
+        return False
+    spelled = _readings(draft)
+    if len(spelled) < 2:
+        return False
+    read = _differing(spelled)
+    now = draft.dialect.encoding if draft.spelled and draft.dialect.encoding in read else None
+    st.radio(
+        say("data.names.spelled"),
+        list(read),
+        index=None,
+        key=kept("declare-spelled", now),
+        format_func=lambda one: unmarked(read[one]),
+        on_change=_spelled,
+        args=(draft,),
+    )
+    return True
+
+
+def _readings(draft: Draft) -> dict[str, list[str]]:
+    """By encoding, the names as it spells them; of several that spell them alike, the one that is read now."""
+    assert draft.path is not None
+    spelled: dict[str, list[str]] = {}
+    for encoding in _LEGACY:
+        try:
+            found = names_of(draft.path, replace(draft.dialect, encoding=encoding))
+        except AllowanceError:
+            continue
+        if not all(name.isprintable() for name in found):
+            continue
+        if found not in spelled.values() or encoding == draft.dialect.encoding:
+            spelled = {other: names for other, names in spelled.items() if names != found} | {encoding: found}
+    return spelled
+
+
+def _differing(spelled: dict[str, list[str]]) -> dict[str, str]:
+    """Of each spelling some names that tell it from every other one."""
+    places = [at for at, each in enumerate(zip(*spelled.values(), strict=False)) if len({*each}) > 1]
+    for most in range(min(MOST_SPELLED, len(places)), len(places) + 1):
+        read = {encoding: plain([names[at] for at in places[:most]]) for encoding, names in spelled.items()}
+        if len({*read.values()}) == len(read):
+            return read
+    return {encoding: plain(names) for encoding, names in spelled.items()}
+
+
+def _spelled(draft: Draft) -> None:
+    st.session_state["declare-encoding"] = st.session_state["declare-spelled"]
+    draft.spelled = True
+    _changed(draft, encoding=st.session_state["declare-spelled"])
+
+
+def _numbers(draft: Draft) -> None:
+    """Decimal and thousands signs at once; what is chosen stands above, beside how the file is read."""
+    picked = st.radio(
+        say("data.names.numbers"),
+        list(NUMBERS),
+        key=kept("declare-numbers", numbers_of(draft.dialect)),
+        horizontal=True,
+        format_func=_number_words,
+        help=say("data.names.numbers_help"),
+    )
+    decimal, thousands = NUMBERS[str(picked)]
+    draft.dialect = replace(draft.dialect, decimal=decimal, thousands=thousands)
+
+
+def _number_words(example: str) -> str:
+    return unmarked(numbers_like(example))
+
+
+def _shown_number(draft: Draft) -> str:
+    """What is picked below, which is read after this is drawn."""
+    return str(st.session_state.get("declare-numbers") or numbers_of(draft.dialect))
+
+
+def _dialect(draft: Draft) -> None:
+    now = draft.dialect
+    for where, part, options, words in (
+        (0, "separator", list(_SEPARATORS), lambda one: say(f"data.separator.{_SEPARATORS[one]}")),
+        (1, "encoding", list(ENCODINGS), lambda one: say(f"data.encoding.{one}")),
+        (2, "quote", list(_QUOTES), lambda one: say(f"data.quote.{_QUOTES[one]}")),
+    ):
+        if where == 0:
+            columns = st.columns(3)
+        columns[where].selectbox(
+            say(f"data.names.{part}"),
+            options,
+            key=kept(f"declare-{part}", getattr(now, part)),
+            format_func=words,
+            on_change=_picked,
+            args=(draft, part),
+        )
+    st.toggle(
+        say("data.names.line_breaks"),
+        key=kept("declare-line_breaks", now.line_breaks),
+        help=say("data.names.line_breaks_help"),
+        on_change=_picked,
+        args=(draft, "line_breaks"),
+    )
+
+
+def _picked(draft: Draft, part: str) -> None:
+    st.session_state.pop("declare-spelled", None)
+    draft.spelled = draft.spelled or part == "encoding"
+    _changed(draft, **{part: st.session_state[f"declare-{part}"]})
+
+
+def _changed(draft: Draft, **parts: Any) -> None:
+    draft.dialect = replace(draft.dialect, **parts)
+    draft.complaint, draft.pressed = None, False
+
+
+def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
+    """Ways out in one click. Lines read as empty are never dropped, so the number of people stays."""
+    if draft.bad_records == "empty":
+        st.html(f'<p class="muted">{escape(say("data.names.as_empty"))}</p>')
+    code = "" if complaint is None else complaint.code
+    with st.container(horizontal=True):
+        if code in _BROKEN and not draft.dialect.line_breaks:
+            st.button(say("data.names.has_breaks"), key="declare-breaks", on_click=_breaks, args=(draft,))
+        if code == "load.encoding" and draft.dialect.encoding == "utf-8":
+            label = say("data.names.read_either", encoding=say(f"data.encoding.{_regional()}"))
+            st.button(label, key="declare-either", on_click=_either, args=(draft, f"utf-8 or {_regional()}"))
+        elif code in _MENDABLE and draft.bad_records != "empty":
+            st.button(say("data.names.read_empty"), key="declare-empty", on_click=_empty, args=(draft,))
+
+
+def _breaks(draft: Draft) -> None:
+    st.session_state["declare-line_breaks"] = True
+    _changed(draft, line_breaks=True)
+    draft.again = True
+
+
+def _either(draft: Draft, encoding: str) -> None:
+    st.session_state["declare-encoding"] = encoding
+    _changed(draft, encoding=encoding)
+    draft.again = True
+
+
+def _empty(draft: Draft) -> None:
+    draft.bad_records, draft.complaint, draft.pressed, draft.again = "empty", None, False, True

@@ -1,0 +1,251 @@
+"""Newer rows of a table that lives in a database: another table, declared the same, on the same allowance."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.core.printed import measured, power_of_ten
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, Column, ItemSet, Number
+from dpengine.messages import say
+from dpengine.storage.registry import Record
+from ui.ask import answer
+from ui.ask import fit_warnings as doubted_card
+from ui.data import change, price
+from ui.data import draft as codes
+from ui.data import offers as buy
+from ui.data import offers as first
+from ui.data import offers as fit
+from ui.data import people as protect
+from ui.data.draft import Draft, numbers_like, numbers_of, table_name
+from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
+from ui.parts import answer_notes, job, owner, requests, tables
+from ui.people import grants
+from ui.shell import frame, nav
+from ui.shell.language import address
+from ui.shell.state import choose_table, current_table, may, open_table, table_names, workspace
+from ui.words import gloss
+from ui.words.markup import unmarked
+
+_NAME, _NEW = "newer-name", "newer-new-people"
+
+
+def show_newer_file(table: dp.Table) -> None:
+    """Quiet, for whoever may bring tables, where this one's connection is kept."""
+    if table.practice or not may("bring_newer", table.name) or not workspace().has_source(table.name):
+        return
+    place = f"newer-task-{table.name}"
+    task: Task | None = st.session_state.get(place)
+    if task is not None and not task.over:
+        waiting(task)
+        return
+    error = task.error if task is not None else None
+    if task is not None and error is None:
+        del st.session_state[place]
+        choose_table(task.result.name)
+        address({"table": task.result.name})
+        st.rerun()
+    with st.expander(say("data.newer.title"), expanded=error is not None):
+        st.html(f'<p class="muted">{escape(say("data.newer.lead", table=table.name))}</p>')
+        usual = table_name(table.name, table_names())
+        name = st.text_input(say("data.newer.name"), usual, key=f"{_NAME}-{usual}", max_chars=80)
+        label = unmarked(say("data.source.new_people"))
+        new_people = st.checkbox(label, key=_NEW, help=say("data.source.new_people_help"))
+        if error is not None:
+            problem(str(error))
+        st.button(say("data.newer.do"), key="newer-do", on_click=_begin, args=(place, table.name, name, new_people))
+
+
+def _begin(place: str, table: str, newer: str, new_people: bool) -> None:
+    space = workspace()
+    task = Task("add", lambda tell: space.bring_newer(table, newer, new_people=new_people, progress=tell))
+    st.session_state[place] = task
+    task.wait(PATIENCE)
+
+
+# A table as it is declared: what was said about it, whether it fits, and what can be bought where it is not known.
+
+
+def done(draft: Draft) -> None:
+    """Right after it was added."""
+    assert draft.added is not None
+    try:
+        table = open_table(draft.added.name)
+    except AllowanceError:  # taken away meanwhile
+        start_over()
+        st.rerun()
+    there = "closed" if table.closed else draft.added.there
+    heading(f"data.{there}", lead=there != "done", table=table.name)
+    if table.closed:
+        owner.closed(table)
+    if draft.added.joined:
+        meter = table.meter()
+        code = "data.done.joined" if draft.added.there == "done" else "data.source.joined"
+        told = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+        st.html(f'<p class="warn" role="status">{escape(told)}</p>')
+    if not table.closed:
+        if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
+            st.html(f"<p>{escape(say('data.done.rows_people', rows=table.facts.people))}</p>")
+        first.show_first_questions(table)
+        if not draft.added.joined and (told := _enough(table)):
+            st.html(f'<p class="muted">{escape(told)}</p>')
+    if refusal := st.session_state.pop("refusal", None):
+        job.refused(refusal)
+    _rest(table)
+
+
+def _enough(table: dp.Table) -> str:
+    """How much can be asked, now that the number of people is known; nothing where it is plenty, or was told before for
+    a number that somebody said."""
+    meter, facts = table.meter(), table.facts
+    if facts.people is None:
+        return ""
+    asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
+    many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
+    return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_TOLD else ""
+
+
+def _rest(table: dp.Table) -> None:
+    """Everything else there is to do with it, a click away."""
+    with st.container(horizontal=True, key="done-rest"):
+        st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
+        if not table.closed and (left := tables.missing_columns(table)):
+            st.page_link(nav.page("data"), label=tables.missing_label(left), query_params=tables.missing_place(table))
+        st.button(say("data.done.another"), key="declare-another", type="tertiary", on_click=_another)
+
+
+def show() -> None:
+    """The page of one table, with the answer in the URL if there is one."""
+    if bought := st.query_params.get("look"):  # its board is read on a page of its own
+        st.switch_page(nav.page("board"), query_params={"table": st.query_params["table"], "look": bought})
+    look()
+    table = current_table()
+    wanted = st.query_params["table"]
+    if table.name != wanted:
+        problem(say("table.unknown", name=wanted[:80]))
+        st.page_link(nav.page("tables"), label=say("room.tables"))
+        return
+    if (at_once := st.query_params.get("asked")) and not _read_on_ask(table, at_once):
+        return
+    request = job.current_request()
+    asked = job.look(request) if request else None
+    if asked is not None and not asked.over:
+        return
+    if asked is not None and isinstance(asked.error, dp.ColumnDoubted):
+        doubted_card.show(table, asked.error, asked.error.query, request or "")
+    asks, unfit, offered, doubted = not table.closed and may("ask", table.name), False, False, False
+    if asked is not None and asked.answer is not None:
+        frame.show_price(table, None)  # drawn again: the charge may have come after the frame
+        checked = asked.answer.query.none_hoped and isinstance(asked.answer.value, dict) and not table.practice
+        unfit = checked and fit.unfit(table)
+        if checked:
+            fit.check_result(table, asked.answer)
+        else:
+            answer.show(asked.answer)
+        buy.then_bought(table, asked.answer)
+        if asks and checked:
+            doubted = unfit or fit.partly(table)
+            if doubted:
+                fit.show_check(table, exact=False)
+            offered = fit.stronger_check(table)
+            fit.whole_check(asked.answer)
+            if not unfit:
+                first.show_first_questions(table)
+        elif checked:
+            fit.whole_check(asked.answer)
+        st.divider()
+    heading("data.table", table=table.name)
+    if table.closed:
+        owner.closed(table)
+    protect.protection_result(table)
+    if change.told(table) and asks:
+        first.show_first_questions(table)  # what was declared anew is checked before it is asked about
+    fit.check_people(table)
+    with st.container(key="card-done"):
+        facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
+    _ways(table, "data.table.ask")
+    if refusal := st.session_state.pop("refusal", None):
+        job.refused(refusal)
+    if table.practice:
+        st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
+        return
+    find = tables.wanted_columns(table) if asks else None
+    if find:  # what somebody came for comes first
+        buy.unknown_columns(table, find)
+    grants.show(table)
+    requests.show_requests(table)
+    if asks:
+        if not doubted:  # else it stands above, below the answer
+            fit.show_check(table, exact=not offered)
+        if not find:
+            buy.unknown_columns(table)
+    show_newer_file(table)
+    protect.show_protection(table)
+    if may("seal", table.name):
+        owner.show(table)
+
+
+def _read_on_ask(table: dp.Table, request: str) -> bool:
+    """A question asked by one click is read, and put again, where questions are; was there nothing to read?"""
+    asked = job.look(request)
+    found = asked.answer or (asked.error if isinstance(asked.error, dp.ColumnDoubted) else None)
+    if asked.over and found is not None:
+        st.switch_page(nav.page("ask"), query_params=first.first_link(table, found.query) | {"answer": request})
+    return asked.over
+
+
+def record(table: dp.Table) -> Record:
+    return next(one for one in workspace().tables() if one.name == table.name)
+
+
+def _ways(table: dp.Table, label: str) -> None:
+    with st.container(horizontal=True, key="declare-done"):
+        if not table.closed and may("ask", table.name):
+            tables.first_look_link(table)
+            st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
+        if not table.practice and not table.closed and may("revise", table.name):
+            st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
+        if may("add_table"):
+            st.button(say("data.done.another"), key="declare-another", on_click=_another)
+
+
+def _another() -> None:
+    start_over()
+    address({})
+
+
+def facts(table: dp.Table, dialect: Dialect) -> None:
+    meter = table.meter()
+    each = table.facts.unit.at_most
+    rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
+    people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
+    told = [(say("data.done.people"), people)]
+    told += [(name, words(column)) for name, column in table.schema.columns.items()]
+    asks = not table.closed and may("ask", table.name)
+    ways = {name: first.first_way(table, name) for name in table.schema.columns} if asks else {}
+    if asks and not table.practice and table.facts.people is None:
+        ways[say("data.done.people")] = f" {answer_notes.people_way(table.name)}"
+    if table.schema.of_kind(dp.Number):
+        example = numbers_like(numbers_of(dialect))
+        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=example)))
+    terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+    told.append((say("data.done.allowance"), terms))
+    told.append((say("data.done.protects"), frame.protects(table)))
+    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in told]
+    st.html(f'<dl class="fact">{"".join(lines)}</dl>')
+
+
+def words(column: Column) -> str:
+    if isinstance(column, Category):
+        return price.list_words(column)
+    if isinstance(column, ItemSet):
+        return say("data.done.several", labels=price.list_words(column))
+    if isinstance(column, Number):
+        told = measured(price.range_words(column), column.measure)
+        told = codes.code_words(told, column.codes, "data.done.codes")
+        return told if column.missing is None else say("data.done.stand_in", range=told, value=column.missing)
+    return price.day_words(column)

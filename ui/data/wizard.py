@@ -1,0 +1,363 @@
+"""Work that takes seconds, off the page: the page hands it over, shows how far it is, and never holds it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from html import escape
+from typing import Any, Literal
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.messages import say
+from dpengine.messages.language import carried
+from ui.data import draft as drafts
+from ui.data.draft import STEPS, Draft
+from ui.shell import frame, scroll, uploads
+from ui.shell.incoming import here
+from ui.shell.state import NOBODY, choose_table, may, visitor, workspace
+from ui.words import gloss
+from ui.words.markup import html_lines
+
+Work = Callable[[Callable[[float], None]], Any]
+
+
+class Task:
+    """One piece of work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is there."""
+
+    def __init__(self, purpose: str, work: Work, stoppable: bool = True) -> None:
+        self.purpose = purpose
+        self.stoppable = stoppable
+        self.share = 0.0
+        self._stopped = False
+        self.result: Any = None
+        self.error: AllowanceError | None = None
+        self._over = threading.Event()
+        threading.Thread(target=self._run, args=(carried(work),), name=f"data-{purpose}", daemon=True).start()
+
+    def _run(self, work: Work) -> None:
+        try:
+            self.result = work(self._tell)
+        except AllowanceError as refusal:
+            self.error = refusal.with_traceback(None)  # its frames may hold cells
+        except Exception as fault:  # its text may hold a cell: only its kind goes to the log
+            logging.getLogger("allowance").error("%s a table failed: %s", self.purpose, type(fault).__name__)
+            self.error = AllowanceError("data.failed")
+        finally:
+            self._over.set()
+
+    def _tell(self, share: float) -> None:
+        if self._stopped:
+            raise AllowanceError("load.cancelled")  # the loader removes what it wrote
+        self.share = min(max(share, self.share), 1.0)
+
+    def stop(self) -> None:
+        """Ask the work to end at its next step."""
+        self._stopped = True
+
+    @property
+    def over(self) -> bool:
+        return self._over.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        return self._over.wait(seconds)
+
+
+# Bringing a table: one question per screen, in plain words, with what was said so far in sight.
+#
+# The answers live in a `Draft` in the session, so that going back, or to another page and back, keeps them. Widgets
+# only show them: each takes its value from the draft when it appears and hands it back on every run.
+
+_DRAFT, _TOLD = "draft", "declare-told"
+PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
+
+# Where a complaint is told, by the beginning of its code; all else is told where it arose.
+_STEP_OF = {
+    "load.": "names",
+    "content.": "names",
+    "source.": "names",
+    "dialect.": "names",
+    "unit.": "unit",
+    "budget.other_terms": "unit",
+    "facts.": "unit",
+    "protect.": "unit",
+    "relation.": "unit",
+    "schema.": "cards",
+    "column.": "cards",
+    "number.": "cards",
+    "category.": "cards",
+    "items.": "cards",
+    "date.": "cards",
+    "budget.": "care",
+    "table.": "care",
+}
+
+
+_left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload is a new session, and must not lose the answers
+_MOST_LEFT = 200
+DOT = "\u00a0· "  # between facts on a line: it never begins one
+
+
+def current() -> Draft:
+    if _DRAFT not in st.session_state:
+        uploads.sweep(workspace().folder / "tmp")
+        left = _left.get(visitor())
+        _keep(left if left is not None and left.step != "done" else Draft())  # one that was added has its own page
+    draft: Draft = st.session_state[_DRAFT]
+    if draft.path is not None and draft.task is None and uploads.let_go(draft.path):
+        draft.path, draft.complaint = None, AllowanceError("upload.gone")
+        draft.go("file")
+    return draft
+
+
+def _keep(draft: Draft) -> None:
+    st.session_state[_DRAFT] = draft
+    if visitor() != NOBODY:  # without a cookie all would share one
+        _left[visitor()] = draft
+        while len(_left) > _MOST_LEFT:
+            _left.popitem(last=False)
+
+
+def under_way() -> Draft | None:
+    """A table that somebody is in the middle of declaring."""
+    draft = st.session_state.get(_DRAFT) or _left.get(visitor())
+    return draft if draft is not None and draft.begun and draft.step not in ("file", "done") else None
+
+
+def let_go_if_done() -> None:
+    """Whoever comes back from elsewhere brings another table: one that was added has a page of its own."""
+    draft = st.session_state.get(_DRAFT) or _left.get(visitor())
+    if draft is not None and draft.step == "done":
+        start_over()
+
+
+def start_over() -> None:
+    draft = current()
+    here.forget(draft.path)
+    _keep(Draft(uploads=draft.uploads + 1))
+
+
+def kept(key: str, value: Any) -> str:
+    """A widget's key, with its value from the draft when it was not on the page before."""
+    if key not in st.session_state:
+        st.session_state[key] = value
+    return key
+
+
+def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]) -> None:
+    """`found` takes what a database told of its columns."""
+    look()
+    if not may("add_table"):
+        frame.nothing()
+        st.html(f'<p class="lead">{escape(say("data.not_you"))}</p>')
+        return
+    draft = current()
+    if draft.task is not None:
+        _settle(draft, found)
+    on_the_way = draft.step not in ("file", "done")
+    said = st.container()
+    if draft.step != "done":
+        frame.nothing()  # the bar of an open table has nothing to do with a new one
+    if draft.task is not None:
+        if on_the_way:
+            _so_far(draft)
+        waiting(draft.task)
+        return
+    told = draft.complaint is not None and _TOLD in st.session_state
+    screens[draft.step](draft)
+    scroll.step(draft.step, scroll=not told)
+    if on_the_way:
+        with said:  # on top, and drawn last: a click on this screen counts at once
+            _so_far(draft)
+
+
+# --- what every screen has
+
+
+def look() -> None:
+    st.html(f"<style>{_RULES}</style>")
+
+
+def heading(code: str, lead: bool = True, told: str = "lead", **facts: Any) -> None:
+    below = f'<p class="lead">{gloss.text(say(f"{code}.{told}", **facts))}</p>' if lead else ""
+    st.html(f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>{below}')
+
+
+def complain(draft: Draft) -> None:
+    """What stands in the way, right above the button; brought into sight where a button was just pressed."""
+    if draft.complaint is None:
+        return
+    told = st.session_state.pop(_TOLD, False)
+    problem(str(draft.complaint), told)
+    if told:
+        scroll.show()
+
+
+def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
+    """A complaint of these kinds goes as soon as what it complains about is mended."""
+    if isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith(codes):
+        try:
+            check()
+            draft.complaint = None
+        except AllowanceError as complaint:
+            draft.complaint = complaint
+
+
+def problem(sentence: str, arrived: bool = False) -> None:
+    mark = 'class="refused arrived" tabindex="-1"' if arrived else 'class="refused"'
+    st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
+
+
+def onwards(
+    draft: Draft,
+    check: Callable[[], Any],
+    label: str = "data.next",
+    first: bool = True,
+    before: Callable[[], None] | None = None,
+    key: str = "",
+    **facts: Any,
+) -> bool:
+    """The row of buttons, always in view. True when the person may go on: then `check` found nothing to complain about.
+    `first`: going on is what there is to do now; where something else on the screen is, that has the one coloured
+    button, which may stand `before` this one."""
+    with st.container(horizontal=True, key="declare-buttons"):
+        if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
+            draft.back()
+            st.rerun()
+        if before is not None:
+            before()
+        kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
+        pressed = st.button(say(label, **facts), key=key or f"declare-next-{draft.step}", type=kind)
+    return pressed and tried(draft, check)
+
+
+def tried(draft: Draft, check: Callable[[], Any]) -> bool:
+    """A button to go on was pressed: nothing is in the way, or it is told."""
+    draft.pressed = True
+    try:
+        check()
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        st.session_state[_TOLD] = True
+        st.rerun()
+    draft.complaint = None
+    return True
+
+
+def _so_far(draft: Draft) -> None:
+    """One line of what was said, and a way out."""
+    told = [draft.file]
+    if draft.many == "one":
+        told.append(say("data.so_far.one"))
+    if draft.many == "more" and draft.who is not None and draft.each is not None:
+        told.append(say("data.so_far.more", each=draft.each))
+    if draft.relation == "replace" and draft.about and STEPS.index(draft.step) > STEPS.index("unit"):
+        told.append(say("data.so_far.replace", people=draft.about))
+    if draft.relation == "add_remove" and draft.about:
+        told.append(say("data.so_far.add_remove", people=draft.about))
+    if draft.chosen and draft.step != "unit":
+        told.append(say("data.so_far.columns", columns=len(draft.chosen)))
+    if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
+        told.append(say(f"data.care.{draft.care}"))
+    step = STEPS.index(draft.step) - STEPS.index("names")  # most files need no look at how they are read
+    place = say("data.so_far.step", now=step) if step else ""
+    with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
+        beside = "".join(f"<span>{escape(DOT + one)}</span>" for one in told[1:])  # a phone has no room for it
+        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(told[0])}{beside}</p>')
+        if draft.task is None:
+            st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
+
+
+# --- work in the background
+
+
+def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
+    """Hand work over, once: a second click finds it under way."""
+    if draft.task is None:
+        draft.task = Task(purpose, here.holding(draft.path, work), stoppable)
+    draft.task.wait(PATIENCE)
+    st.rerun()
+
+
+@st.fragment(run_every=0.4)
+def waiting(task: Task) -> None:
+    if task.over:
+        st.rerun()
+    st.progress(task.share, text=say(f"data.task.{task.purpose}"))
+    if task.stoppable:
+        st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
+
+
+def _settle(draft: Draft, found: Callable[..., None]) -> None:
+    """When the work is over: on to the next screen, or back to the one it complains about."""
+    task: Task = draft.task
+    if not task.over:
+        return
+    draft.task = None
+    if task.error is not None:
+        where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
+        draft.go(draft.step if task.purpose == "connect" else where)
+        draft.complaint, draft.pressed = task.error, True
+        st.session_state[_TOLD] = True
+    elif task.purpose == "connect":
+        found(draft, *task.result)
+    elif task.purpose == "survey":
+        draft.forth()
+    else:
+        table: dp.Table = task.result
+        stays = draft.source is not None and draft.source.in_place
+        there = "done" if draft.source is None else "stayed" if stays else "copied"
+        draft.added = drafts.Added(table.name, table.joined, there)
+        draft.path = None  # the work dropped the file
+        draft.let_go_source()
+        if draft.relation == "replace":
+            draft.about = None  # it told prices; from now on there is the number that was counted
+        draft.go("done")
+        choose_table(table.name)
+        st.rerun()
+
+
+_RULES = """
+[data-testid="stHtml"] h1.ask-heading { font-size: 2.1rem; max-width: 54rem; outline: none; }
+[data-testid="stHtml"] h2.ask-second { margin-top: 0.6rem; }
+[data-testid="stRadio"] label p { font-size: 1.02rem; }
+[data-testid="stRadio"] [role="radiogroup"] { row-gap: 0.7rem; }
+.so-far { color: var(--muted); margin: 0; overflow-wrap: anywhere; }
+.so-far b { color: var(--ink); margin-right: 0.5rem; }
+.st-key-declare-so-far { border-bottom: 1px solid var(--line); padding-bottom: 0.4rem; justify-content: space-between; }
+.st-key-declare-so-far { flex-wrap: nowrap; }
+.st-key-declare-so-far > :first-child { flex: 1 1 0; min-width: 0; }
+.st-key-declare-so-far > :last-child { flex: none; }
+[data-testid="stHtml"] ul.names { display: flex; flex-wrap: wrap; gap: 0.45rem; margin: 0.2rem 0 0.6rem 0; padding: 0;
+  list-style: none; }
+[data-testid="stHtml"] ul.names li { border: 1px solid var(--line); border-radius: 1rem; padding: 0.15rem 0.75rem;
+  background: var(--paper); overflow-wrap: anywhere; white-space: pre-wrap; margin: 0; }
+.price { color: var(--muted); max-width: 44rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-declare-buttons) { position: sticky; bottom: 0; z-index: 5;
+  background: var(--paper); padding: 0.6rem 0;
+  border-top: 1px solid var(--line); }
+[data-testid="stHtml"] dl.fact { display: grid; grid-template-columns: minmax(7rem, 14rem) 1fr; gap: 0.35rem 1.2rem;
+  margin: 0; padding: 0; }
+.fact dt { color: var(--muted); overflow-wrap: anywhere; }
+[data-testid="stHtml"] .fact dd { margin: 0; padding: 0; overflow-wrap: anywhere; }
+.columns-on { line-height: 2.1; }
+.at-once span { color: var(--muted); }
+.st-key-done-check, .st-key-done-all, [class*="st-key-done-ask-"] { border-bottom: 1px solid var(--line);
+  padding-bottom: 0.6rem; }
+.st-key-card-first [data-testid="stHtml"] p { margin: 0; }
+.columns-on a { border: 1px solid var(--line); border-radius: 1rem; padding: 0.1rem 0.7rem; background: var(--paper);
+  white-space: nowrap; text-decoration: none; }
+[class*="st-key-declare-done"] > :first-child [data-testid="stPageLink-NavLink"] { background: var(--left);
+  border-color: var(--left); }
+[class*="st-key-declare-done"] > :first-child [data-testid="stPageLink-NavLink"] p { color: var(--paper);
+  font-weight: 600; }
+[data-testid="stRadio"] [data-testid="stCaptionContainer"] { color: var(--muted); opacity: 1; }
+@media (max-width: 640px) { .so-far span { display: none; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-declare-buttons) { bottom: 3.5rem; }
+  [data-testid="stHtml"] dl.fact { grid-template-columns: 1fr; gap: 0; }
+  [data-testid="stHtml"] .fact dd { margin-bottom: 0.5rem; } }
+"""

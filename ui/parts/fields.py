@@ -1,0 +1,148 @@
+"""A field for a number: it shows and takes what the reader's language writes, and is kept as an address holds it."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import as_typed, ceiling, decimal_of, read_number, up
+from dpengine.core.printed import power_of_ten
+from dpengine.messages import say
+from dpengine.messages.language import STORED, current
+from dpengine.messages.numbers import local
+from dpengine.planning.whatif import suspicion
+from ui.words import gloss
+
+
+def number_key(key: str) -> str:
+    """Of a field in this language: in another one the same number is written anew."""
+    return key if current() == STORED else f"{key}-{current()}"
+
+
+def number_field(label: str, text: str, key: str, where: Any = st, unit: str = "", **options: Any) -> str:
+    """What stands in it, as an address holds it; what cannot be read is left for the engine to refuse."""
+    typed = where.text_input(label, local(text), key=number_key(key), **options)
+    return _kept(text, as_typed(str(typed or ""), unit))
+
+
+def _kept(text: str, found: str) -> str:
+    """An address is left as it is, 1e-8, while it says the same number."""
+    try:
+        return text if read_number(text, "") == read_number(found, "") else found
+    except AllowanceError:
+        return found
+
+
+def kept_number(label: str, text: str, key: str, where: Any = st, **options: Any) -> str:
+    """The same where callbacks set what stands in it: they write `local` texts under `key_of` its key."""
+    st.session_state.setdefault(number_key(key), local(text))
+    return as_typed(str(where.text_input(label, key=number_key(key), **options) or ""))
+
+
+def number_fields(label: str, texts: list[str], key: str, unit: str = "", **options: Any) -> list[str]:
+    """Several in one field, with a semicolon between them; a comma and a space will do where there is none."""
+    typed = str(st.text_input(label, "; ".join(map(local, texts)), key=number_key(key), **options) or "")
+    parts = typed.split(";" if ";" in typed else ", ")
+    return [as_typed(part, unit) for part in parts if part.strip()]
+
+
+# The pickers inside a sentence, and how a link replaces what they hold.
+
+_TURN = "form-round"
+_ARRIVED = "form-arrived"
+
+
+def forget_pickers() -> None:
+    """A question that arrives by a link replaces what the pickers held: new ones take the place of the old, because a
+    browser would go on showing what it has."""
+    st.session_state[_TURN] = st.session_state.get(_TURN, -1) + 1
+    st.session_state[_ARRIVED] = True
+    for key in [key for key in st.session_state if str(key).startswith(("ask-", "where-"))]:
+        if not str(key).startswith("ask-table"):
+            del st.session_state[key]
+
+
+def turn_picker() -> str:
+    """The end of a picker's key, which changes when a link arrives."""
+    return f"-{st.session_state[_TURN]}" if st.session_state.get(_TURN) else ""
+
+
+def picker_arrived() -> bool:
+    """Did a link bring this question just now? It is told once."""
+    return bool(st.session_state.pop(_ARRIVED, False))
+
+
+def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
+    """A selectbox as wide as the word in it."""
+    key += turn_picker()
+    shown = st.session_state.get(key, now)
+    longest = len(words(shown if shown in options else now))
+    picked = st.selectbox(
+        say(label),
+        options,
+        index=options.index(now),
+        format_func=words,
+        key=key,
+        label_visibility="collapsed",
+        width=min(max(100, 64 + 13 * longest), 420),
+    )
+    return str(picked)
+
+
+# What ε means, in odds a person can weigh: how far a suspicion can grow after everything was answered.
+
+PRIORS = ("1", "5", "10", "25", "50")
+_PRIOR = 10  # in percent: of receipts
+
+
+def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> None:
+    """A hundred dots before and a hundred after; `prior` in percent."""
+    most, twice = odds_after(prior, epsilon), odds_after(prior, 2 * epsilon)
+    lead = say(f"odds.lead.{relation}", prior=prior, most=most, epsilon=up(epsilon, 1000))
+    about = say(f"odds.about.{relation}", twice=twice)  # one row for another is two steps of add/remove
+    slip = say("odds.delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
+    dots = _dots(prior, say("odds.before", share=prior)) + _dots(ceiling(most), say("odds.after", share=most))
+    st.html(
+        f'{_STYLE}<p class="odds-lead">{gloss.text(lead)}</p><div class="odds">{dots}</div>'
+        f'<p class="muted">{escape(about)}</p><p class="muted">{gloss.text(slip)}</p>'
+    )
+
+
+def odds_after(prior: int, epsilon: Fraction) -> Fraction:
+    """The suspicion once everything was answered, at most; in percent, to three digits and rounded up, near 100 to two
+    digits of what is left."""
+    exact = suspicion(Fraction(prior, 100), epsilon) * 100
+    last = decimal_of(exact).adjusted() - 2
+    if 100 - 10 < exact < 100:
+        last = min(last, decimal_of(100 - exact).adjusted() - 1)
+    return min(Fraction(decimal_of(exact).quantize(Decimal(1).scaleb(last), rounding=ROUND_CEILING)), Fraction(100))
+
+
+def odds_of_answer(epsilon: Fraction, delta: Fraction, relation: str) -> str:
+    """What one answer by itself can do to a suspicion: ε, δ and the odds, for its receipt."""
+    told = {"prior": _PRIOR, "most": odds_after(_PRIOR, epsilon), "epsilon": up(epsilon, 1000)}
+    slip = say("odds.alone_delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
+    return say(f"odds.alone.{relation}", **told) + " " + slip
+
+
+def _dots(on: int, caption: str) -> str:
+    told = escape(caption)
+    spans = "".join(f'<i class="{"on" if place < on else ""}"></i>' for place in range(100))
+    picture = f'<div class="dots" role="img" aria-label="{told}">{spans}</div>'
+    return f"<figure>{picture}<figcaption>{told}</figcaption></figure>"
+
+
+_STYLE = """<style>
+.odds { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin: 0.6rem 0 0.8rem 0; }
+.odds figure { margin: 0; }
+.odds .dots { display: grid; grid-template-columns: repeat(10, 15px); gap: 4px; }
+.odds .dots i { width: 13px; height: 13px; border-radius: 50%; background: var(--line); }
+.odds .dots i.on { background: var(--take); }
+.odds figcaption { color: var(--muted); margin-top: 0.4rem; }
+.odds-lead { max-width: 44rem; font-size: 1.12rem; }
+</style>"""

@@ -1,0 +1,181 @@
+"""What became of an act, told beside the button that did it. An act is one call of the engine inside a callback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.release import new_request
+from dpengine.core.exact import as_typed, read_number, text_of
+from dpengine.core.printed import percent, percent_left
+from dpengine.ledger.people_rules import CHANGED
+from dpengine.messages import say
+from dpengine.people.face_people import AskedFor
+from ui.parts import history
+from ui.shell import nav, person
+from ui.shell.frame import broken, fine
+from ui.shell.state import face, may
+
+_SAID = "people-said"
+
+
+def act(place: str, done: str, work: Callable[[], object], **facts: str) -> bool:
+    try:
+        work()
+    except dp.AllowanceError as complaint:
+        st.session_state[_SAID] = (place, False, str(complaint))
+        return False
+    st.session_state[_SAID] = (place, True, say(done, **facts))
+    return True
+
+
+def show_feedback(place: str) -> None:
+    """Good news once; a refusal until the next act."""
+    where, good, sentence = st.session_state.get(_SAID) or ("", False, "")
+    if where != place:
+        return
+    if good:
+        st.session_state.pop(_SAID)
+        fine(sentence)
+    else:
+        broken(say("owner.not_done"), sentence)
+
+
+# Asking for more: a larger share of a table's allowance, or one question above the owner's limit, with a reason.
+#
+# A wish is a row of the ledger; who owns the table, or an administrator, decides about it, never who wished. What is
+# asked and its price are shown to them, never an answer: none was drawn.
+
+LONGEST = 500
+LATEST = 10  # wishes of one's own that are listed
+
+
+def waits(table: dp.Table, query: dp.Query) -> bool:
+    """Does this take more of the allowance than the owner lets pass without a look?"""
+    if not person.served() or table.practice or face().limit(table.name) is None:
+        return False
+    return table.preview(query).waits
+
+
+def approval(table: dp.Table, query: dp.Query, key: str) -> None:
+    """In place of the button that asks: why it is needed, and a button that sends it to the owner."""
+    most, field = face().limit(table.name), f"wish-{key}-reason"
+    request = st.session_state.setdefault("wish-next", {}).setdefault((key, query.digest()), f"w-{new_request()}")
+    given = (table.name, query, field, request)
+    with st.container(key=f"waits-{key}"):
+        st.html(f'<p class="warn">{escape(say("wish.waits", limit=percent(most or Fraction(0))))}</p>')
+        st.text_input(say("wish.reason"), key=field, max_chars=LONGEST)
+        st.button(say("wish.approve_do"), key=f"wish-{key}-{request}", on_click=_ask, args=given)
+        show_feedback(f"wish-{table.name}")
+
+
+def own_short(table: dp.Table, price: dp.Preview) -> str | None:
+    """Where a question does not fit into what is left of the person's own share, or is not one that it is for: a
+    sentence, in parts of that share, as the meter tells it."""
+    if not price.covered:
+        return say("people.question_not_granted")
+    if price.admissible or price.own_share is None or price.own_left is None:
+        return None
+    if price.own_share <= price.own_left:
+        return None if price.own_delta else say("wish.short_delta")
+    if not price.own_whole:
+        return say("people.no_grant")
+    left, takes = percent_left(price.own_left / price.own_whole), percent(price.own_share / price.own_whole)
+    return say("wish.short", left=left, takes=takes)
+
+
+def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
+    """Before anything is told of a price: is this a question that the person's share is not for?"""
+    if table.practice or not person.served():
+        return None
+    try:
+        price = table.preview(table.query(key, **given | {"epsilon": "1"}))
+    except dp.AllowanceError:  # there is no question yet
+        return None
+    return None if price.covered else say("people.question_not_granted")
+
+
+def request_link(table: dp.Table) -> None:
+    st.page_link(nav.page("data"), label=say("wish.link"), query_params={"table": table.name})
+
+
+def show_requests(table: dp.Table) -> None:
+    """On the page of a table: what the person has of it, and a form to ask for more."""
+    if not person.served() or table.practice or table.closed or not may("wish", table.name):
+        return
+    own = [held for held in face().grants(table.name) if held.grant.share]
+    mine, _ = face().meter(table.name)
+    wishes = [one for one in _own() if one.wanted.table == table.name]
+    if mine.share == 1:  # there is no more to ask for
+        _became(wishes)
+        return
+    with st.container(key="card-wish"):
+        st.html(f"<h2>{escape(say('wish.title'))}</h2>")
+        ends = [held.grant.until for held in own if held.grant.until]
+        lead = say("wish.have", share=percent(mine.share), left=percent_left(1 - mine.used)) if mine.share else ""
+        until = say("wish.until", day=min(ends)) if ends and mine.share else ""
+        st.html(f'<p class="read">{escape(lead or say("wish.have_none"))} {escape(until)}</p>')
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input(say("wish.share"), key=f"wish-share-{table.name}", width=200, placeholder="20 %")
+            st.text_input(say("wish.reason"), key=f"wish-reason-{table.name}", width=420, max_chars=LONGEST)
+            st.button(say("wish.do"), key=f"wish-do-{table.name}", on_click=_more, args=(table.name,))
+        show_feedback(f"wish-{table.name}")
+        _became(wishes)
+
+
+def elsewhere(tables: Collection[str]) -> None:
+    """What the person wished for and what became of it, of all but these tables: a table that was granted to them once
+    has no page for them any more."""
+    found = [one for one in _own() if one.wanted.table not in tables] if person.served() and may("wishes") else []
+    if found:
+        with st.container(key="card-wishes"):
+            _became(found, named=True)
+
+
+def _own() -> list[AskedFor]:
+    """Newest first."""
+    return [one for one in reversed(face().wishes()) if one.wanted.actor == person.person()]
+
+
+def _became(wishes: list[AskedFor], named: bool = False) -> None:
+    if not wishes:
+        return
+    rows = []
+    for one in wishes[:LATEST]:
+        wanted, decision = one.wanted, one.decision
+        if wanted.share is not None:
+            told = say("wish.own.share", share=percent(wanted.share))
+        else:
+            told = say("wish.own.question", takes=percent(wanted.takes or Fraction(0)))
+        state = "waits" if decision is None else decision.answer
+        given = percent(decision.share) if decision is not None and decision.share is not None else ""
+        became = say(f"wish.own.{state}", share=given) if state == CHANGED else say(f"wish.own.{state}")
+        asked = f"{wanted.table}: {told}" if named else told
+        beside = f"{say('grants.wish.reason', reason=wanted.reason)} · {history.when((decision or wanted).at)}"
+        line = (
+            f'{escape(asked)} <span class="tag">{escape(became)}</span><br><span class="muted">{escape(beside)}</span>'
+        )
+        rows.append(f"<li>{line}</li>")
+    st.html(f"<h3>{escape(say('wish.own.title'))}</h3><ul>{''.join(rows)}</ul>")
+
+
+def share_of(typed: str) -> str:
+    """A share as somebody typed it, in percent, as the engine reads it."""
+    return text_of(read_number(as_typed(typed.replace("%", "").strip()), "share") / 100)
+
+
+def _ask(table: str, query: dp.Query, field: str, request: str) -> None:
+    reason = str(st.session_state.get(field) or "")
+    if act(f"wish-{table}", "wish.sent", lambda: face().wish(table, reason, query=query, wish_id=request)):
+        st.session_state[field] = ""
+
+
+def _more(table: str) -> None:
+    typed, reason = (str(st.session_state.get(f"wish-{name}-{table}") or "") for name in ("share", "reason"))
+    if act(f"wish-{table}", "wish.sent", lambda: face().wish(table, reason, share=share_of(typed))):
+        st.session_state[f"wish-share-{table}"] = st.session_state[f"wish-reason-{table}"] = ""

@@ -1,0 +1,125 @@
+"""Columns of a table that nobody described: that they can be found is offered when it is added, and once again after
+its first answers. Everything here is public: names, what is declared, and what was bought.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.declared.schema import Schema
+from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS, tellable
+from dpengine.messages import say
+from dpengine.planning.opening import Opening
+from ui.shell import nav
+from ui.shell.state import visitor
+from ui.words import prices
+from ui.words.markup import unmarked
+
+MOST_NAMED = 3
+_FIND = "find"  # in the address: somebody came to have them found
+_MOST_KEPT = 1_000
+_reminded: OrderedDict[tuple[str, str], None] = OrderedDict()  # who was reminded of which table
+
+
+def missing_columns(table: dp.Table) -> list[str]:
+    """Neither declared, nor whose a row is, nor bought already."""
+    if table.practice or table.closed:
+        return []
+    known = {*table.schema.columns, table.facts.unit.id_column}
+    left = [name for name in table.facts.header if name not in known]
+    if left:
+        queries: list[Any] = [answer.query for answer in table.drafted()]
+        bought = {name for query in queries for name, _ in query.asked}
+        left = [name for name in left if name not in bought]
+    return left
+
+
+def missing_label(left: list[str]) -> str:
+    return unmarked(say("missing.find", many=len(left), columns=_some(left)))
+
+
+def missing_place(table: dp.Table) -> dict[str, str]:
+    return {"table": table.name, _FIND: "1"}
+
+
+def wanted_columns(table: dp.Table) -> list[str]:
+    """What somebody came to this page to have found; from then on nobody need be reminded."""
+    if not st.query_params.get(_FIND) or st.query_params.get("answer"):
+        return []
+    leave_missing(table.name)
+    return missing_columns(table)
+
+
+def remind_missing(table: dp.Table) -> None:
+    """On Ask, after the first answers."""
+    if not (left := _due(table)):
+        return
+    with st.container(key="missing", horizontal=True, vertical_alignment="center"):
+        st.html(f'<p class="muted">{escape(say("missing.told", many=len(left), columns=_some(left)))}</p>')
+        st.page_link(nav.page("data"), label=say("missing.link", many=len(left)), query_params=missing_place(table))
+        st.button(say("missing.no"), key="missing-no", type="tertiary", on_click=leave_missing, args=(table.name,))
+
+
+def missing_html(table: dp.Table) -> str:
+    """The same on the card of a table."""
+    if not (left := _due(table)):
+        return ""
+    told = escape(say("missing.told", many=len(left), columns=_some(left)))
+    link = nav.address("data", table.name, **{_FIND: "1"})
+    way = f'<a class="way" href="{link}" target="_self">{escape(say("missing.link", many=len(left)))}</a>'
+    return f'<p class="muted missing">{told} {way}</p>'
+
+
+def leave_missing(name: str) -> None:
+    _reminded[visitor(), name] = None
+    while len(_reminded) > _MOST_KEPT:
+        _reminded.popitem(last=False)
+
+
+def _due(table: dp.Table) -> list[str]:
+    if (visitor(), table.name) in _reminded or table.practice or table.closed:
+        return []
+    meter = table.meter()
+    return missing_columns(table) if meter.charges and meter.unused else []
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+
+
+# The offer of a first look, wherever somebody arrives at a table: with its price, or to the board it became.
+
+
+def first_look_possible(schema: Schema) -> bool:
+    return any(tellable(column) for column in schema.columns.values())
+
+
+def first_look_label(table: dp.Table) -> str | None:
+    """What a link to it says; None where there is nothing to look at, and nothing can be bought."""
+    if table.newest_look():
+        return say("first_look.open")
+    found = None if table.closed else _opening(table)
+    return None if found is None else say("first_look.offer", share=prices.takes(table, found.share))
+
+
+def usual_first_look(table: dp.Table) -> dp.Query | None:
+    """All columns at the price that the form opens with; None where there is nothing to look at, or nothing left."""
+    found = _opening(table)
+    return None if found is None else found.query
+
+
+def _opening(table: dp.Table) -> Opening | None:
+    names = [name for name, column in table.schema.columns.items() if tellable(column)][:MOST_COLUMNS]
+    if not names or not table.meter().unused:
+        return None
+    return table.opening(table.query("overview", columns=names, against=[], epsilon="1"))
+
+
+def first_look_link(table: dp.Table) -> None:
+    if told := first_look_label(table):
+        st.page_link(nav.page("board"), label=told, query_params={"table": table.name})

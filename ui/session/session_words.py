@@ -1,0 +1,155 @@
+"""What a session's answers say about the population the people were drawn from, and which bounds that rests on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant.history import Past
+from dpengine.asking.answers import round_up_two
+from dpengine.asking.sessions import Taken
+from dpengine.core.printed import chance, points
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.session.asks import Share
+from dpengine.messages import say
+from dpengine.population import people_needed
+from dpengine.population.session_validity import ROUNDED, USELESS, claimable, claimed, outward
+from dpengine.population.validity import Width
+from dpengine.released.look_answers import KnownAlready
+from ui.words.figures import anything, printed, printed_range, rounded_range
+from ui.words.wording import headline, range_words
+
+WISHED = Fraction(1, 10)
+
+
+def best_bound(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
+    """The bound that is claimed of a session that nothing else comes between; None where it says nothing of use."""
+    return claimed(query, past, reserve, question or query.questions)
+
+
+def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
+    """`past`: what was released from these people before the session; `others`: something else was since."""
+    if not claimable(query):
+        return say("session.outward.unfit")
+    bound = best_bound(query, past, reserve)
+    first = best_bound(query, past, reserve, 1)
+    if bound is None:
+        if first is not None:
+            told = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
+        elif past == Past.NOTHING:
+            none = say("session.outward.none", questions=query.questions, people=query.people)
+            told = f"{none} {_enough(query)}".strip()
+        else:
+            told = say("session.outward.too_much")
+        return told
+    told = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
+    if past != Past.NOTHING:
+        told = f"{told} {say('session.outward.counted_in')}"
+    if others:
+        return f"{told} {say('session.outward.spoiled')}"
+    if bound.theorem not in ROUNDED or first is None:
+        return told
+    return f"{told} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
+
+
+def splitting(query: AdaptiveSession, past: Past) -> str:
+    """With few questions, giving each its own people is narrower. After other releases that is no comparison: what is
+    asked of a part may follow from what was told of it."""
+    if past != Past.NOTHING or not claimable(query):
+        return ""
+    first, *_, parts = outward(query)
+    if parts.width >= first.width:
+        return say("session.outward.split_loses", width=points(parts.width))
+    if query.rounded is not None:
+        return say("session.outward.split_narrower", width=points(parts.width))
+    crossing = people_needed.crossing(query.people, query.beta)
+    return say("session.outward.split_wins", width=points(parts.width), crossing=crossing)
+
+
+def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
+    """Every bound side by side, what splitting would give, and how many people would do."""
+    if not claimable(query):
+        return
+    with st.expander(say("session.outward.more")):
+        told = []
+        if past == Past.NOTHING:
+            told += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
+            told.append(_enough(query))
+        told += [say("session.outward.assumed"), say("session.outward.choice")]
+        st.html(_table(query, past, reserve) + "".join(f'<p class="muted">{escape(one)}</p>' for one in told if one))
+
+
+def _table(query: AdaptiveSession, past: Past, reserve: Fraction) -> str:
+    head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
+    shown = [one for one in outward(query, past, reserve) if past == Past.NOTHING or one.claimed]
+    rows = "".join(_row(one) for one in shown)
+    return (
+        f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _enough(query: AdaptiveSession) -> str:
+    """How many people would do, where these are too few."""
+    least = people_needed.least_people(query.questions, WISHED, query.beta)
+    if least is None or least <= query.people:
+        return ""
+    many = round_up_two(Fraction(least))
+    return say("session.outward.people", people=many, width=points(WISHED), questions=query.questions)
+
+
+def _row(one: Width) -> str:
+    name = say(f"session.outward.{one.theorem}") + ("" if one.claimed else " " + say("session.outward.unclaimed"))
+    width = say("session.outward.empty") if one.width >= USELESS else f"±{points(one.width)}"
+    return f"<tr><td>{escape(name)}</td><td>{escape(width)}</td></tr>"
+
+
+def outward_range(one: Taken) -> str:
+    """An answer's range for the population, in its own unit; nothing where nothing is claimed."""
+    if one.population is None:
+        return ""
+    low, high = (with_unit(one.query, end) for end in rounded_range(*one.population))
+    return say("session.outward.between", low=low, high=high)
+
+
+def with_unit(query: AdaptiveSession, figure: str) -> str:
+    return f"{figure} %" if isinstance(query.ask, Share) else figure
+
+
+# One answer of a session in words: the same on its page and in the report.
+
+
+def value(query: AdaptiveSession, told: Any, interval: Any) -> str:
+    return headline(_answer(query, told, interval))
+
+
+def ranges(query: AdaptiveSession, told: Any, interval: Any) -> str:
+    """Its range in this table, with its unit; that it holds for all answers of the session is said once."""
+    if interval is None:
+        return range_words(_answer(query, told, interval))
+    silent = query.mute(interval)
+    ends = anything(query, interval) if silent else printed_range(query, *interval)
+    low, high = (with_unit(query, end) for end in ends)
+    if silent:
+        return say("answer.nothing_means", low=low, high=high)
+    code = "session.between_nominal" if query.nominal else "session.between"
+    return say(code, low=low, high=high, people=query.people)
+
+
+def known(query: AdaptiveSession, found: KnownAlready) -> str:
+    """What was bought before says about a question that is not asked yet, and whether asking would tell more."""
+    promised = float(query.promise().amount)
+    if found.low is None or found.high is None:
+        value = printed(query, found.value, (found.value - promised, found.value + promised))
+        return say("session.known_estimated", value=with_unit(query, value))
+    low, high = (with_unit(query, end) for end in printed_range(query, found.low, found.high))
+    enough = found.high - found.low <= 2 * promised
+    return say("session.known" if enough else "session.known_wider", low=low, high=high)
+
+
+def _answer(query: AdaptiveSession, told: Any, interval: Any) -> dp.Answer:
+    return dp.Answer(told, interval, query.promise(), {}, query, "", "")

@@ -18,7 +18,7 @@ from ui.api import metrics  # noqa: E402
 from ui.data import wizard  # noqa: E402
 from ui.parts import job  # noqa: E402
 from ui.people import who  # noqa: E402
-from ui.shell import frame, incoming, language, nav, person, speed, style, tour, widget_words
+from ui.shell import frame, incoming, language, nav, person, speed, style, tour, widget_words  # noqa: E402
 from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402

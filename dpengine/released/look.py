@@ -107,13 +107,13 @@ class Ranges:
     def variance(self, part: Columns, a: Floats) -> float:
         """Of the noise in a sum of cells of a marginal."""
         total = 0.0
-        for base in parts_of(part):
-            if base in self._noise:
-                rest = tuple(axis for axis, place in enumerate(part) if place not in base)
+        for own in parts_of(part):
+            if own in self._noise:
+                rest = tuple(axis for axis, place in enumerate(part) if place not in own)
                 mean = a.sum(axis=rest) / math.prod(a.shape[axis] for axis in rest) if rest else a
                 for axis in range(mean.ndim):
                     mean = mean - mean.sum(axis=axis, keepdims=True) / mean.shape[axis]
-                total += self._noise[base] * float((mean * mean).sum())
+                total += self._noise[own] * float((mean * mean).sum())
         return total
 
     @cached_property

@@ -55,7 +55,8 @@ def strips_of(strips: Sequence[Strip]) -> str:
         f'<th scope="col" class="number">{escape(say("answer.column.value"))}</th>'
         f'<th scope="col" class="number">{escape(say("answer.column.range"))}</th></tr>'
     )
-    return f'<div class="scroll"><table class="plain strips">{head}{"".join(map(_row, strips))}</table></div>{_STRIP_STYLE}'
+    rows = "".join(map(_row, strips))
+    return f'<div class="scroll"><table class="plain strips">{head}{rows}</table></div>{_STRIP_STYLE}'
 
 
 def _row(one: Strip) -> str:
@@ -384,7 +385,8 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
         st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
         return
     meaning = protects("answer.meaning", answer.query)
-    lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>{answer_notes.fit_notes(answer, linked=True)}'
+    notes = answer_notes.fit_notes(answer, linked=True)
+    lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>{notes}'
     st.html(
         f'<p class="question arrived" tabindex="-1">'
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"

@@ -70,7 +70,8 @@ def _card(name: str, label: str) -> str:
         ways.append((nav.address("board", name), "tables.first_look"))
     if meter.charges:
         ways.append((nav.address(nav.PLACES["answers"][0], name), "tables.answers"))
-    inner = f"{_left(meter.used, shared)}{_attention(table)}{_latest(table)}{tables.missing_html(table)}{_ways(*ways, about)}"
+    middle = f"{_attention(table)}{_latest(table)}{tables.missing_html(table)}"
+    inner = f"{_left(meter.used, shared)}{middle}{_ways(*ways, about)}"
     return _tile(label, f"{people} · {_columns(table.schema)}", inner)
 
 

@@ -114,7 +114,8 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of, kept = say("answer.of", sentence=found.sentence, table=table.name), KeptTogether(made.look)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(plainly(made.query, kept))}</p>{answer_notes.fit_notes(found)}{answer_notes.cut_note(found.query)}'
+        f'<p class="lead">{escape(plainly(made.query, kept))}</p>'
+        f"{answer_notes.fit_notes(found)}{answer_notes.cut_note(found.query)}"
     )
     if made.ready:
         with st.container(key="card-synthetic-rows"):

@@ -28,7 +28,8 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>{answer_notes.fit_notes(found)}{answer_notes.cut_note(found.query)}'
+        f'<p class="lead">{escape(range_words(found))}</p>'
+        f"{answer_notes.fit_notes(found)}{answer_notes.cut_note(found.query)}"
     )
     with st.container(key="card-synthetic-rows"):
         take_away(found, made.table)

@@ -191,7 +191,8 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     first = say("train_page.hidden") if hidden else told
     lines = [f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>']
     lines.append(
-        f'<p class="lead">{escape(_sure(found, effect, told))}</p>{answer_notes.fit_notes(found)}{answer_notes.cut_note(query)}'
+        f'<p class="lead">{escape(_sure(found, effect, told))}</p>'
+        f"{answer_notes.fit_notes(found)}{answer_notes.cut_note(query)}"
     )
     if found.path.stopped:
         stopped = say("train_page.stopped", done=found.path.steps, total=found.path.of)

@@ -1,7 +1,7 @@
 """The class wall: the instructor picks a question, everyone asks it once, and thirty answers land around the truth.
 
-What moves is one fragment that reads a snapshot made for all (ui/shell/workshop_state.py); asking goes through the worker like
-any other question, on the participant's own practice budget. Outside a workshop this page has one sentence.
+One fragment moves: it reads a snapshot made for all (ui/shell/workshop_state.py). Asking goes through the worker like any
+other question, on the participant's own practice budget. Outside a workshop this page has one sentence.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 from ui.auth import setup
-from ui.shell import ending, incoming, log_privacy
+from ui.shell import incoming, log_privacy
 from ui.shell.state import home
 from ui.shell.web import FrontDoor
 from ui.shell.widget_words import Words
@@ -13,4 +13,4 @@ from ui.workshop import workshop
 log_privacy.keep(home() / "tmp")
 workshop.warm()
 middleware = [*setup.porter(), Middleware(FrontDoor), Middleware(Words)]
-app = App("ui/main.py", middleware=middleware, lifespan=ending.finishing(incoming.here.serving(home() / "tmp")))
+app = App("ui/main.py", middleware=middleware, lifespan=setup.finishing(incoming.here.serving(home() / "tmp")))

@@ -12,7 +12,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.accountant.history import Past
-from dpengine.asking import exports, synthetic_jobs
+from dpengine.asking import exports, paid_answers
 from dpengine.asking.answers import (
     Answer,
     Job,
@@ -397,7 +397,7 @@ class Table:
         since."""
         request = request_id or new_request()
         carried = self._carry(query, request, seen, checked, anyway)
-        carry = synthetic_jobs.with_rows(self._asker, query, request, carried)
+        carry = paid_answers.with_rows(self._asker, query, request, carried)
         self._workspace.jobs.submit(request, carry, turn=self.actor, long=query.takes_long)
         return self._workspace.job(request)
 
@@ -490,11 +490,11 @@ class Table:
 
     def synthetic(self, answer: Answer) -> Synthetic | MadeTable:
         """A synthetic table, with what can be computed from it: free."""
-        return synthetic_jobs.made_rows(self._asker, answer)
+        return paid_answers.made_rows(self._asker, answer)
 
     def make_rows(self, answer: Answer) -> None:
         """Fit the rows of a synthetic table in a background thread, where they are not fitted yet: free."""
-        synthetic_jobs.submit_rows(self._asker, answer)
+        paid_answers.submit_rows(self._asker, answer)
 
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables that were made from this one under this budget, newest first."""

@@ -17,7 +17,7 @@ from dpengine.messages import say  # noqa: E402
 from ui.api import metrics  # noqa: E402
 from ui.data import wizard  # noqa: E402
 from ui.parts import job  # noqa: E402
-from ui.people import who  # noqa: E402
+from ui.people import names  # noqa: E402
 from ui.shell import frame, incoming, language, nav, person, speed, style, tour, widget_words  # noqa: E402
 from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
@@ -45,7 +45,7 @@ nav.head(name, own)
 with st.container(key="head", horizontal=True, width="content"):
     tour.show_about(name)
     language.pick()
-    who.show()
+    names.show()
 nav.inside(name, table)
 workshop.banner()
 frame.draw(table)

@@ -279,11 +279,10 @@ class Watch:
             return float("inf") if self._whole is None else time.monotonic() - self._whole
 
 
-# Reading the ledger: budgets, charges with their outcomes, the steps of sessions, and the check of every row.
-#
-# Nothing here writes. `Ledger` in ledger.py adds what does.
+__all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
-
+BUDGET_KINDS = ("private", "practice")
+_INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 _MOST_COUNTED = 500  # losses that are counted one by one; of more the running sums are taken, which say a little less
 _CHARGES_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq"
 _OTHERS_SINCE = (
@@ -308,10 +307,24 @@ _NEWEST = (
 NO_ROW = 2**62  # after every row
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
+LONGEST_REASON = 500
+_DEEDS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
+T = TypeVar("T")
+_SHOWN = 100  # refusals show 0.01 %: the price rounded up, what is left rounded down, so they never look equal
 
 
-class LedgerReader:
-    """All that can be read from a ledger, by any number of threads and processes."""
+@dataclass(frozen=True)
+class Payer:
+    """The grant that pays, what its holder took before, and the sums behind the table's meter."""
+
+    grant: Grant
+    own: Standing
+    held: HolderPart
+    meter: Totals
+
+
+class Ledger:
+    """One file, used by any number of threads and processes. Every refusal is an AllowanceError with one sentence."""
 
     def __init__(self, path: Path, wait: float = 5.0, store: Store | None = None) -> None:
         self._file: Store = LedgerFile(Path(path), wait) if store is None else store
@@ -647,27 +660,9 @@ class LedgerReader:
                 return
             after = page[-1]["seq"]
 
+    # People: roles, groups, grants, requests and decisions, limits and agreements. `people_rules` decides on each one
+    # inside the transaction that writes its row.
 
-# What is written of people: roles, groups, grants, wishes and decisions, limits and agreements. Each is decided by
-# `people_rules` inside the transaction that writes its row.
-
-LONGEST_REASON = 500
-_DEEDS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
-T = TypeVar("T")
-_SHOWN = 100
-
-
-@dataclass(frozen=True)
-class Payer:
-    """The grant that pays, what its holder took before, and the sums behind the table's meter."""
-
-    grant: Grant
-    own: Standing
-    held: HolderPart
-    meter: Totals
-
-
-class PeopleLedger(LedgerReader):
     @contextmanager
     def people(self) -> Iterator[PeopleBook]:
         """What the rows say of people at this moment."""
@@ -722,7 +717,7 @@ class PeopleLedger(LedgerReader):
     def name_group(self, group: str, people: Sequence[str], actor: str) -> None:
         with self._file.writing() as db:
             _refuse(people_rules.group_fault(PeopleBook(db), group, people, actor))
-            self._append(db, "group", "", "", actor, people_rules.group_body(group, people), "", now())
+            self._append(db, "group", "", "", actor, people_rules.group_body(group, people), "", _now())
 
     def grant(
         self,
@@ -753,7 +748,7 @@ class PeopleLedger(LedgerReader):
         read_request(wish)
         reason = " ".join("".join(sign if sign.isprintable() else " " for sign in reason).split())[:LONGEST_REASON]
         with self._file.writing() as db:
-            book, at = PeopleBook(db), now()
+            book, at = PeopleBook(db), _now()
             if book.wanted(wish) is not None:
                 raise AllowanceError("request.reused")
             wanted = Wanted(wish, 0, at, actor, budget, table, reason, share, claim, takes)
@@ -764,7 +759,7 @@ class PeopleLedger(LedgerReader):
     def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
         """Approve, decline or change a wish; never one's own. What is approved is granted in the same transaction."""
         with self._file.writing() as db:
-            book, at = PeopleBook(db), now()
+            book, at = PeopleBook(db), _now()
             wanted = book.wanted(wish)
             given = wanted.share if wanted is not None and answer == YES else share if answer == CHANGED else None
             _refuse(people_rules.decided_fault(book, wanted, answer, given, actor))
@@ -781,13 +776,13 @@ class PeopleLedger(LedgerReader):
         """From now on a question that takes more than this share waits for a decision; None: none does."""
         with self._file.writing() as db:
             _refuse(people_rules.limit_fault(PeopleBook(db), budget, table, share, actor))
-            self._append(db, "limit", budget, "", actor, people_rules.limit_body(table, share), "", now())
+            self._append(db, "limit", budget, "", actor, people_rules.limit_body(table, share), "", _now())
 
     def keep_apart(self, budget: str, table: str, people: Sequence[str], actor: str) -> list[BudgetRecord]:
         """From now on each of these people has a budget of their own, on the same terms, and nobody uses the shared
         one."""
         with self._file.writing() as db:
-            book, at = PeopleBook(db), now()
+            book, at = PeopleBook(db), _now()
             shared = self._known_budget(db, budget)
             charged = self._standing(db, budget).charges > 0
             owner_rows.refuse_closed(db, budget, table)
@@ -864,7 +859,7 @@ class PeopleLedger(LedgerReader):
         if record.kind == "practice":
             return
         under, keys = "" if charge.sums is None else charge.sums.under, people_rules.step_keys(charge.claim, claim)
-        _refuse(people_rules.step_fault(book, charge.actor, charge.budget, charge.table, under, keys, now()[:10]))
+        _refuse(people_rules.step_fault(book, charge.actor, charge.budget, charge.table, under, keys, _now()[:10]))
 
     def _refuse_act(self, db: Database, budget: str, table: str, actor: str) -> None:
         _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
@@ -885,7 +880,7 @@ class PeopleLedger(LedgerReader):
         if book.has(person, role, table) == on:
             return None
         body = people_rules.role_body(person, role, table, on)
-        return Role.from_row(self._append(db, "role", budget, "", actor, body, "", now()))
+        return Role.from_row(self._append(db, "role", budget, "", actor, body, "", _now()))
 
     def _grant(
         self,
@@ -903,89 +898,9 @@ class PeopleLedger(LedgerReader):
         wanted = Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until)
         _refuse(people_rules.grant_fault(PeopleBook(db), wanted))
         body = people_rules.grant_body(table, to, wanted.share, wanted.questions, until)
-        return Grant.from_row(self._append(db, "grant", budget, "", actor, body, "", now()))
+        return Grant.from_row(self._append(db, "grant", budget, "", actor, body, "", _now()))
 
-    def _append(
-        self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
-    ) -> JsonObject:
-        raise NotImplementedError
-
-
-def _approved(
-    book: PeopleBook, wanted: Wanted, given: Fraction, answer: str, day: str
-) -> tuple[Fraction, tuple[str, ...], str]:
-    """The share, questions and last day of the grant that an approved wish becomes. A wish is for a share in all, so
-    what the person's groups were given counts towards it. The limits on questions and days stay: those of the person's
-    own last grant, also of one that was taken back, else of the narrowest by which they may ask."""
-    live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
-    groups = [grant for grant in live if grant.to != wanted.actor]
-    share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))
-    if answer == YES:  # by which nobody has less than before
-        share = max([share, *(grant.share for grant in live if grant.to == wanted.actor)])
-    last = book.last_given(wanted.budget, wanted.table, wanted.actor)
-    if groups and (last is None or (last.until and last.until < day)):
-        last = min(groups, key=lambda grant: (grant.questions == ALL_QUESTIONS, grant.until or "~", grant.share))
-    return (share, ALL_QUESTIONS, "") if last is None else (share, last.questions, last.until)
-
-
-def grants_for_all(
-    book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], day: str, only_allowed: bool
-) -> list[Grant]:
-    """The live grants that cover every one of these questions."""
-    found: list[Grant] | None = None
-    for question in wanted:
-        grants = people_rules.grants_for(book, question["actor"], record.id, question["table"], day)
-        if only_allowed:
-            grants = [grant for grant in grants if grant.allows(str(question["claim"].get("key", "")))]
-        holders = {grant.to: grant for grant in grants}
-        if found is None:
-            found = grants
-        else:  # of two tables the smaller share counts
-            both = [(one, holders[one.to]) for one in found if one.to in holders]
-            found = [min(pair, key=lambda grant: grant.share) for pair in both]
-    return found or []
-
-
-def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequence[Grant]) -> list[Payer]:
-    meter = book.meter(record.id, table)
-    return [Payer(one, book.own(record.id, one.to), book.held(record, one.to), meter) for one in grants]
-
-
-def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """What the questions take of the person's share, and what is left of it: as their meter says. Where it is their
-    part of δ that does not suffice, that."""
-    moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
-    if moves <= room:
-        wanted = sum((paid.delta for paid in costs), Fraction(0))
-        left_delta = people_rules.delta_room(record.rule, payer.grant, payer.held)
-        return BudgetExceeded("people.exceeded_delta", price=wanted, left=left_delta)
-    takes, left = moves / payer.grant.share, room / payer.grant.share
-    return BudgetExceeded("people.exceeded", price=up(takes * 100, _SHOWN), left=down(left * 100, _SHOWN))
-
-
-def _more(standing: Standing, question: Reservation, paid: Cost) -> Standing:
-    return Standing(standing.totals.plus(paid), standing.history.plus(question["loss"]))
-
-
-def _refuse(code: str | None) -> None:
-    if code is not None:
-        raise AllowanceError(code)
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-__all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
-
-BUDGET_KINDS = ("private", "practice")
-# refusals show 0.01 %: the price rounded up, what is left rounded down, so they never look equal
-
-_INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
-
-
-class Ledger(PeopleLedger):
-    """One file, used by any number of threads and processes. Every refusal is an AllowanceError with one sentence."""
+    # Spending
 
     def create_budget(
         self,
@@ -1284,6 +1199,67 @@ class Ledger(PeopleLedger):
         row["hash"] = hash_of(row)
         db.conn.execute(_INSERT, row)
         return row
+
+
+def _approved(
+    book: PeopleBook, wanted: Wanted, given: Fraction, answer: str, day: str
+) -> tuple[Fraction, tuple[str, ...], str]:
+    """The share, questions and last day of the grant that an approved wish becomes. A wish is for a share in all, so
+    what the person's groups were given counts towards it. The limits on questions and days stay: those of the person's
+    own last grant, also of one that was taken back, else of the narrowest by which they may ask."""
+    live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
+    groups = [grant for grant in live if grant.to != wanted.actor]
+    share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))
+    if answer == YES:  # by which nobody has less than before
+        share = max([share, *(grant.share for grant in live if grant.to == wanted.actor)])
+    last = book.last_given(wanted.budget, wanted.table, wanted.actor)
+    if groups and (last is None or (last.until and last.until < day)):
+        last = min(groups, key=lambda grant: (grant.questions == ALL_QUESTIONS, grant.until or "~", grant.share))
+    return (share, ALL_QUESTIONS, "") if last is None else (share, last.questions, last.until)
+
+
+def grants_for_all(
+    book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], day: str, only_allowed: bool
+) -> list[Grant]:
+    """The live grants that cover every one of these questions."""
+    found: list[Grant] | None = None
+    for question in wanted:
+        grants = people_rules.grants_for(book, question["actor"], record.id, question["table"], day)
+        if only_allowed:
+            grants = [grant for grant in grants if grant.allows(str(question["claim"].get("key", "")))]
+        holders = {grant.to: grant for grant in grants}
+        if found is None:
+            found = grants
+        else:  # of two tables the smaller share counts
+            both = [(one, holders[one.to]) for one in found if one.to in holders]
+            found = [min(pair, key=lambda grant: grant.share) for pair in both]
+    return found or []
+
+
+def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequence[Grant]) -> list[Payer]:
+    meter = book.meter(record.id, table)
+    return [Payer(one, book.own(record.id, one.to), book.held(record, one.to), meter) for one in grants]
+
+
+def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
+    """What the questions take of the person's share, and what is left of it: as their meter says. Where it is their
+    part of δ that does not suffice, that."""
+    moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
+    if moves <= room:
+        wanted = sum((paid.delta for paid in costs), Fraction(0))
+        left_delta = people_rules.delta_room(record.rule, payer.grant, payer.held)
+        return BudgetExceeded("people.exceeded_delta", price=wanted, left=left_delta)
+    takes, left = moves / payer.grant.share, room / payer.grant.share
+    return BudgetExceeded("people.exceeded", price=up(takes * 100, _SHOWN), left=down(left * 100, _SHOWN))
+
+
+def _more(standing: Standing, question: Reservation, paid: Cost) -> Standing:
+    return Standing(standing.totals.plus(paid), standing.history.plus(question["loss"]))
+
+
+def _refuse(code: str | None) -> None:
+    if code is not None:
+        raise AllowanceError(code)
 
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:

@@ -25,7 +25,7 @@ from dpengine.workspace import Workspace
 from ui.shell import web, workshop_state
 from ui.shell.gate import ORIGIN
 from ui.shell.workshop_state import GONE, WAITING, Dot, Room, Snapshot
-from ui.workshop import invite, wall, wall_facts, wall_picture
+from ui.workshop import invite, wall, wall_picture
 
 ROOT = Path(__file__).resolve().parents[2]
 TEACHER, ANA, BO = "teacher", "ana", "bo"
@@ -155,9 +155,9 @@ EXPECTED: dict[str, Callable[[], float]] = {
 }
 
 
-@pytest.mark.parametrize("question", sorted(wall_facts.QUESTIONS))
+@pytest.mark.parametrize("question", sorted(wall.QUESTIONS))
 def test_what_is_called_true_is_true_of_the_file(here: Any, question: str) -> None:
-    query = wall_facts.query_of(question, "1")[1]
+    query = wall.query_of(question, "1")[1]
     assert truth.of(query) == pytest.approx(EXPECTED[question](), abs=1e-9)
     share = here.workspace.table("clinic").query("proportion", of=[["smoker", "in", ["yes"]]], epsilon="1")
     assert truth.of(share) == pytest.approx(100 * EXPECTED["smokers"]() / 1200)
@@ -180,7 +180,7 @@ def test_only_the_workshop_knows_the_way_to_it() -> None:
     users = [path for folder in ("ui", "pages", "dpengine", "demos") for path in (ROOT / folder).rglob("*.py")]
     known = re.compile(r"\btruth import|import truth\b")
     named = {str(path.relative_to(ROOT)) for path in users if known.search(path.read_text())}
-    assert named == {"ui/workshop/workshop.py", "ui/workshop/wall_facts.py"}
+    assert named == {"ui/workshop/workshop.py", "ui/workshop/wall.py"}
     assert {path.parent for path in truth.FILES.values()} == {ROOT / "data"}
     assert (ROOT / "demos" / "truth.py").read_text().count("open(") == 1
 
@@ -200,7 +200,7 @@ def test_without_a_workshop_no_page_comes_near_it(tmp_path: Path, monkeypatch: p
         app = opened(page, **address)
         assert "Not private" not in html(app) and "true answer" not in html(app)
     assert "There is no workshop here" in html(app) and not app.text_input and not app.button
-    for act in (wall_facts.true_value.__wrapped__, lambda one: wall_facts.thousand.__wrapped__(one, "1")):
+    for act in (wall.true_value.__wrapped__, lambda one: wall.thousand.__wrapped__(one, "1")):
         with pytest.raises(dp.AllowanceError):
             act("smokers")
 
@@ -223,7 +223,7 @@ def test_a_class_asks_once_each(here: Any) -> None:
     assert "Your answer" in html(first) and "1 answer;" in html(first) and "wall-ask-1" not in keys(first)
     assert "wall-ask-1" not in keys(opened()) and here.workspace.ledger.head() == before  # a reload finds it
     # a second click, from a window that was open before, is the same request: no row more, the same answer
-    wall._ask(*wall_facts.query_of("smokers", "0.1"), here.room.name(ANA), 1)
+    wall._ask(*wall.query_of("smokers", "0.1"), here.room.name(ANA), 1)
     assert here.workspace.ledger.head() == before
     second = ask(here, BO)
     assert "2 answers;" in html(second) and html(second).count(MINE) == 1  # one of them is theirs
@@ -296,14 +296,14 @@ def test_a_click_on_a_question_that_is_gone_spends_nothing(here: Any) -> None:
 
 def test_whatever_an_address_says_the_choice_stands() -> None:
     for told in ((None, None), ("<script>", "1"), ("car", "9"), ("x" * 999, "0.1")):
-        question, epsilon = wall_facts.clean(*told)
-        assert question in wall_facts.QUESTIONS and epsilon in wall_facts.EPSILONS
+        question, epsilon = wall.clean(*told)
+        assert question in wall.QUESTIONS and epsilon in wall.EPSILONS
 
 
 @pytest.mark.parametrize("question", ["mean_income", "smokers", "typical_pressure"])
 def test_every_question_at_its_ends_has_a_picture_and_words(here: Any, question: str) -> None:
-    for epsilon in (wall_facts.EPSILONS[0], wall_facts.EPSILONS[-1]):
-        query = wall_facts.query_of(question, epsilon)[1]
+    for epsilon in (wall.EPSILONS[0], wall.EPSILONS[-1]):
+        query = wall.query_of(question, epsilon)[1]
         found = truth.simulated(query, 120)
         dots = tuple(Dot(float(one.value), *map(float, one.interval)) for one in found)
         for count in (1, 2, 30, 120):

@@ -10,13 +10,14 @@ from unittest.mock import patch
 from helpers_ledger import WIDE, ask, opened, raises
 from sqlite_utils import Database
 
+from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.ledger import Ledger, sound_rows
 
 
 def test_the_same_sums_are_read_once_until_something_is_written(tmp_path: Path) -> None:
     with opened(tmp_path, WIDE) as ledger:
         ledger.reserve(**ask("one"))
-        with patch.object(ledger, "sound_rows", side_effect=sound_rows) as rows:
+        with patch.object(ledger_module, "sound_rows", side_effect=sound_rows) as rows:
             assert [ledger.standing("b").totals.epsilon for _ in range(9)] == [Fraction(1, 10)] * 9
             assert [ledger.budget("b").rule for _ in range(9)] == [WIDE] * 9
             assert rows.call_count == 2

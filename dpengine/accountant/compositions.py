@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 
 from dpengine.accountant import renyi
 from dpengine.accountant.history import History, history_of
@@ -90,3 +91,8 @@ def _root_above(value: Fraction) -> Fraction:
     scaled = ceiling(value * PICO**2)
     root = math.isqrt(scaled)
     return Fraction(root if root * root == scaled else root + 1, PICO)
+
+
+EPSILON_OF: Mapping[str, Callable[[History | Sequence[Loss], Fraction], Fraction | None]] = MappingProxyType(
+    {"basic": basic_epsilon, "lecture": advanced_epsilon, "zcdp": zcdp_epsilon}
+)  # ε of releases that are fixed in advance, by the name of the theorem

@@ -12,10 +12,10 @@ import argparse
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from types import MappingProxyType, ModuleType
 
-from dpengine.accountant import compositions, filter
+from dpengine.accountant import filter
 from dpengine.accountant.budget import Budget
+from dpengine.accountant.compositions import EPSILON_OF
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
@@ -24,10 +24,7 @@ from dpengine.core.amounts import read_epsilon
 from dpengine.core.exact import text_of
 from dpengine.messages import say
 
-FIXED: MappingProxyType[str, ModuleType] = MappingProxyType(
-    {"basic": compositions, "lecture": compositions, "zcdp": compositions}
-)
-ACCOUNTINGS = (*FIXED, "filter")
+ACCOUNTINGS = (*EPSILON_OF, "filter")
 MOST = 10**6  # questions: nobody asks more
 
 
@@ -35,7 +32,7 @@ def holds(accounting: str, rule: Rule, loss: Loss, count: int) -> bool:
     """Do `count` releases of this loss stay within the budget?"""
     if accounting == "filter":
         return filter.fits(rule, Totals.NOTHING, cost(loss, rule.alpha), count) >= count
-    epsilon = FIXED[accounting].epsilon_of(_times(History.of([loss]), count), rule.delta)
+    epsilon = EPSILON_OF[accounting](_times(History.of([loss]), count), rule.delta)
     return epsilon is not None and epsilon <= rule.epsilon
 
 
@@ -71,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
 def lines(budget: Budget, sizes: Sequence[Fraction]) -> list[str]:
     """The table as text: a row for each accounting, a column for each size of question."""
     all_slack = Rule.make(budget.epsilon, budget.delta, slack_share=Fraction(1))
-    rows = [(say(f"fits.{name}"), [how_many(all_slack, Pure(size))[name] for size in sizes]) for name in FIXED]
+    rows = [(say(f"fits.{name}"), [how_many(all_slack, Pure(size))[name] for size in sizes]) for name in EPSILON_OF]
     for words, rule in (("fits.filter_all", all_slack), ("fits.filter", budget.rule())):
         for kind in (Pure, Exponential):
             counts = [how_many(rule, kind(size))["filter"] for size in sizes]

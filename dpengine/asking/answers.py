@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.accountant import compositions, filter
+from dpengine.accountant import filter
+from dpengine.accountant.compositions import EPSILON_OF
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.errors import AllowanceError
@@ -166,7 +167,6 @@ def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
 @remembered(256)
 def _read(rule: filter.Rule, standing: Standing) -> Meter:
     slack = rule.delta_slack + standing.history.delta
-    others = {"basic": compositions, "lecture": compositions, "zcdp": compositions}
     return Meter(
         epsilon=rule.epsilon,
         delta=rule.delta,
@@ -176,7 +176,7 @@ def _read(rule: filter.Rule, standing: Standing) -> Meter:
         delta_reserve=rule.delta_reserve,
         charges=standing.charges,
         pure_closed=standing.totals.epsilon is None,
-        rules={name: module.epsilon_of(standing.history, slack) for name, module in others.items()},
+        rules={name: epsilon(standing.history, slack) for name, epsilon in EPSILON_OF.items()},
     )
 
 

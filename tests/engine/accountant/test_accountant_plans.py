@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from decimal import Context, Decimal
 from fractions import Fraction
-from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpengine.accountant import compositions, renyi
+from dpengine.accountant.compositions import EPSILON_OF
 from dpengine.accountant.costs import cost
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
@@ -35,17 +36,17 @@ losses = st.one_of(simple, st.lists(simple, max_size=3).map(lambda parts: Togeth
 @pytest.mark.parametrize(
     ("rule", "kind", "expected"),
     [
-        (compositions, Pure, [100, 20, 10]),
-        (compositions, Pure, [317, 12, 3]),
-        (compositions, Pure, [487, 19, 4]),
-        (compositions, Exponential, [1948, 77, 19]),
+        (EPSILON_OF["basic"], Pure, [100, 20, 10]),
+        (EPSILON_OF["lecture"], Pure, [317, 12, 3]),
+        (EPSILON_OF["zcdp"], Pure, [487, 19, 4]),
+        (EPSILON_OF["zcdp"], Exponential, [1948, 77, 19]),
     ],
     ids=["basic", "lecture", "zcdp", "zcdp of selections"],
 )
-def test_how_many_fit_when_fixed_in_advance(rule: ModuleType, kind: type[Pure], expected: list[int]) -> None:
+def test_how_many_fit_when_fixed_in_advance(rule: Any, kind: type[Pure], expected: list[int]) -> None:
     for size, most in zip(SMALL, expected, strict=True):
         history = History.of([kind(size)] * most)
-        assert rule.epsilon_of(history, MILLIONTH) <= 1 < rule.epsilon_of(history.plus(kind(size)), MILLIONTH)
+        assert rule(history, MILLIONTH) <= 1 < rule(history.plus(kind(size)), MILLIONTH)
         assert history.count == most
 
 
@@ -82,9 +83,9 @@ def test_bounds_say_so_where_they_do_not_apply() -> None:
     assert compositions.advanced_epsilon(gaussian, MILLIONTH) is None
     assert compositions.zcdp_epsilon(gaussian, MILLIONTH) is not None
     greedy = [Approximate(Fraction("0.1"), MILLIONTH)]
-    for rule in (compositions, compositions, compositions):
-        assert rule.epsilon_of(greedy, MILLIONTH / 2) is None
-        assert rule.epsilon_of([], Fraction(0)) == 0
+    for rule in EPSILON_OF.values():
+        assert rule(greedy, MILLIONTH / 2) is None
+        assert rule([], Fraction(0)) == 0
     assert compositions.basic_epsilon(greedy, MILLIONTH) == Fraction("0.1")
     assert (
         compositions.advanced_epsilon(greedy, MILLIONTH) is None
@@ -109,10 +110,10 @@ def test_a_history_is_the_sum_of_its_entries_and_reads_back_exactly(history: lis
     sums = History.of(history)
     assume(sums.delta < MILLIONTH)
     assert History.from_json(json.loads(json.dumps(sums.as_json()))) == sums
-    for rule in (compositions, compositions, compositions):
-        assert rule.epsilon_of(history, MILLIONTH) == rule.epsilon_of(sums, MILLIONTH)
-        later = rule.epsilon_of(sums.plus(Pure(Fraction("0.1"))), MILLIONTH)
-        now = rule.epsilon_of(sums, MILLIONTH)
+    for rule in EPSILON_OF.values():
+        assert rule(history, MILLIONTH) == rule(sums, MILLIONTH)
+        later = rule(sums.plus(Pure(Fraction("0.1"))), MILLIONTH)
+        now = rule(sums, MILLIONTH)
         assert (now is None) == (later is None)
         assert now is None or later is None or now < later
     basic_reading = compositions.basic_epsilon(sums, MILLIONTH)

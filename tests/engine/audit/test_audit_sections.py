@@ -20,7 +20,7 @@ def test_what_one_long_test_left_is_written_alone(tmp_path: Path, monkeypatch: p
     for error in ("twice", "thrice"):
         report.section_note("planted", "Planted errors", folder=folder, error=error, caught_by="new")
     report.section_note("kills", "Kills", folder=folder, when="early")
-    monkeypatch.setattr(report, "read", lambda read=report.read_section: read(folder))
+    monkeypatch.setattr(report, "read_section", lambda read=report.read_section: read(folder))
     for _ in range(2):  # the second time in the place of the first
         assert report.main(["--sections", "--write"]) == 0
     after = page.read_text(encoding="utf-8").splitlines()

@@ -10,13 +10,12 @@ from types import ModuleType
 import pytest
 
 from dpengine.ledger import ledger, long_lists, owner_rows, people_book, repeats, sqlite_file
-from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.address import SETTING, address_set, mark_of, read_address
 from dpengine.ledger.postgres_store import Function, asked, made, parts_of
 from tests.helpers_ledger import raises
 
 SPOKEN_BY_SQLITE_ALONE = re.compile(r"GLOB|INDEXED BY|STRICT|json_each|PRAGMA|RAISE\(|\?|:[a-z]+\b(?!:)|IS NOT \(")
-MODULES = (ledger_module, long_lists, owner_rows, people_book, ledger, repeats, ledger, sqlite_file, ledger)
+MODULES = (ledger, long_lists, owner_rows, people_book, repeats, sqlite_file)
 
 
 def queries(module: ModuleType) -> list[str]:

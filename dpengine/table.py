@@ -594,7 +594,7 @@ class Table:
         return exports.answer_lines(self._workspace.ledger, self.budget)
 
     def account_lines(self) -> Iterator[str]:
-        """Every answer under the budget as a record to take away (`asking/account.py`)."""
+        """Every answer under the budget as a record to take away (`asking/exports.py`)."""
         return account_lines(self._workspace.ledger.walk(self._budget.id))
 
     def released(self, before: int | None = None) -> Past:

@@ -3,7 +3,7 @@
 The randomiser sees one person's bit and that person's coins. The shuffler sees messages without senders, and puts them
 in a uniformly random order. The analyser sees the shuffled messages and public numbers, and nothing else: its function
 takes nothing else. The privacy guarantee is for what the analyser sees, so anybody may see it. Participants are assumed
-to be honest, because each one's coin is part of the noise that protects the others (`planning/honest_people.py` says
+to be honest, because each one's coin is part of the noise that protects the others (`planning/trust_models.py` says
 what is left if only some of them are).
 
 **One channel for many protocols.** Several bit sums can share one shuffler: every message carries the number of its

@@ -74,7 +74,7 @@ def trained(
 # That T is where noise and gradients weigh the same; it grows with n², and each step reads the table. The default stops
 # where further steps no longer help the bound much (`excess.enough_steps`), and no training makes more than MOST_STEPS.
 #
-# ε is what this training alone amounts to at the allowance's δ (accountant/zcdp.py); the excess is the bound of
+# ε is what this training alone amounts to at the allowance's δ (accountant/compositions.py); the excess is the bound of
 # excess.py with all its constants. How long a step takes is an estimate from public facts alone, the rows and the
 # weights: `python -m bench.step_time` prints it beside what this machine needs.
 

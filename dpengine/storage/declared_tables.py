@@ -39,7 +39,7 @@ from dpengine.ledger.rows import rows_of_a_person
 from dpengine.statistics.engines import Coded
 from dpengine.statistics.engines.choose import Engines
 from dpengine.statistics.engines.duck import read_columns
-from dpengine.statistics.raw_needs import Crowded, RawNeed, RawStatistic
+from dpengine.statistics.raw_needs import Crowded, Different, RawNeed, RawStatistic
 from dpengine.storage import arrivals, matches, redeclare, sources
 from dpengine.storage.arrivals import Arriving
 from dpengine.storage.folder_lock import Hold
@@ -169,9 +169,9 @@ class DeclaredTables:
             raise AllowanceError("table.damaged", table=record.name)
 
     def read_raw(self, need: RawNeed, record: Record) -> RawStatistic:
-        """A statistic of a raw column, over the rows that count; of ids in too many rows, over all of them."""
+        """A statistic of a raw column, over the rows that count; of ids, over all rows."""
         folder = self.folder / "tables" / record.folder
-        unit = Unit.rows() if isinstance(need, Crowded) else Unit.from_json(record.unit)
+        unit = Unit.rows() if isinstance(need, Crowded | Different) else Unit.from_json(record.unit)
         rows = redeclare.raw_rows(folder, unit, self._secret)
         place = redeclare.names_of(folder).index
         return read_columns(need.under(Dialect.from_json(record.dialect)), rows, place)

@@ -55,7 +55,7 @@ def test_a_wrong_list_is_found_for_little_and_the_answers_say_so(
         table.query("proportion", of=[["spol", "in", ["ženska"]]], epsilon="0.05"), request_id=f"share-{lang}"
     )
     go(page, f"/ask?table={table.name}&answer={answer.request_id}&lang={lang}")
-    assert "spol" in page.locator(".warn.fit").first.inner_text()
+    assert "spol" in page.locator(".headline-note").first.inner_text()
     shot(page, f"fit-answer-{lang}")
 
 

@@ -17,7 +17,8 @@ import sys, threading, time
 from contextlib import asynccontextmanager
 import uvicorn
 from starlette.applications import Starlette
-from ui.shell import ending, person
+from ui.auth import setup
+from ui.shell import person
 from dpengine.workspace import open_workspace
 space = open_workspace(sys.argv[1])
 table = space.table("town")
@@ -39,7 +40,7 @@ async def inner(app):
     print("under way", flush=True)
     yield
 
-app = Starlette(lifespan=ending.finishing(inner))
+app = Starlette(lifespan=setup.finishing(inner))
 uvicorn.run(app, port=0, log_level="critical")
 """
 

@@ -15,6 +15,7 @@ from leaks.hostile import HTML, LINK, SIGNS
 
 import dpengine as dp
 from dpengine.messages import plain
+from ui.ask.preview import preview_link
 from ui.parts import exports
 
 CONTROL = "a\x1b[2Jb\u202ec\nd\x00e\x85f"
@@ -54,7 +55,7 @@ def faults(app: Any) -> list[str]:
 
 def test_names_stay_text_where_a_question_is_asked(table: dp.Table) -> None:
     answer = table.ask(table.query("histogram", column=table.schema.of_kind(dp.Category)[1], epsilon="1"))
-    assert not faults(walk.opened("ask", walk.link(table, answer.query)))
+    assert not faults(walk.opened("ask", preview_link(table, answer.query)))
     app = walk.opened("ledger", {"table": table.name})
     assert not faults(app)
     assert hostile.MARK in str(list(exits.protos(app)))
@@ -84,7 +85,7 @@ def test_names_stay_text_on_every_page(table: dp.Table) -> None:
         ("whatif", name | {"from": "table", "q": "mean", "column": SIGNS}),
     ]
     for answer in answers:
-        link = walk.link(table, answer.query)
+        link = preview_link(table, answer.query)
         addresses += [("ask", link), ("ask", link | {"answer": answer.request_id})]
         addresses.append(("data", name | {"answer": answer.request_id}))
     for page, address in addresses:

@@ -15,8 +15,8 @@ import logging, resource, sys, tempfile, threading
 from pathlib import Path
 sys.path.insert(0, ".")
 if {quiet}:
-    from ui.shell import quiet
-    quiet.keep(Path({folder!r}))
+    from ui.shell import log_privacy
+    log_privacy.keep(Path({folder!r}))
     assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
     with tempfile.SpooledTemporaryFile(max_size=10) as file:
         file.write(b"x" * 100)

@@ -13,6 +13,7 @@ from leaks import exits, stage, tally, walk
 from leaks.canaries import Scan
 
 import dpengine as dp
+from ui.ask.preview import preview_link
 
 
 @pytest.fixture(name="own_folders")
@@ -47,7 +48,7 @@ def whole_scan(
         scan.look("answers", repr(session.ask({"average": "pay"}, "one")))
         for answer in answers:
             scan.look("answers", f"{answer!r} {answer.query!r} {answer.receipt}")
-            scan.look("addresses", repr(walk.link(table, answer.query)))
+            scan.look("addresses", repr(preview_link(table, answer.query)))
         paid = {"answer": answers[0].request_id, "session": f"s{table.name}", "published": f"p{table.name}"}
         paid |= {
             "made": f"m{table.name}",

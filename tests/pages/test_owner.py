@@ -124,7 +124,7 @@ def test_a_forgotten_table_is_gone_from_disk_and_its_answers_open(home: Workspac
     assert len(list(folder.rglob("*.parquet"))) >= 4
     (folder / ".spill").mkdir(exist_ok=True)
     (folder / ".spill" / "duckdb_temp_block-1.block").write_text(CANARY)
-    dead = home.folder / "tmp" / "spill-4194999-0badcafe"  # of a process that was killed
+    dead = home.folder / "tmp" / "spill-0badcafe0badcafe"  # of a process that was killed
     dead.mkdir()
     (dead / "block").write_text(CANARY)
     assert CANARY.encode() in everything(home.folder)

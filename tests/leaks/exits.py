@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from typing import Any
 from leaks.canaries import Scan
 
 # The table itself lies here, and an upload until it is a table; nothing else may hold a value.
-KEPT = ("raw.parquet", "counted.parquet")
+KEPT = re.compile(r"raw\.parquet|counted-\d+\.parquet|coded-.*")
 
 
 def nodes(app: Any) -> Iterator[Any]:
@@ -46,7 +47,7 @@ def _allowed(path: Path, home: Path) -> bool:
     if inside[0] == "files":
         return True
     in_table = inside[0] == "tables" and len(inside) == 3
-    return in_table and (inside[-1] in KEPT or inside[-1].startswith("coded-"))
+    return in_table and KEPT.fullmatch(inside[-1]) is not None
 
 
 def files(scan: Scan, home: Path, exit: str = "") -> None:

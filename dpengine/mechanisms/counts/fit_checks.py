@@ -188,6 +188,8 @@ class FitChecks(OfCounts):
         return set()
 
     def sentence(self) -> str:
+        if not self.columns and self.facts.unit != Unit.rows():
+            return say("sentence.fit_checks_rows", most=self.facts.unit.at_most)
         if not self.columns:
             return say("sentence.fit_checks_ids", columns=say("who.and").join(self.ids))
         if len(self.columns) > _NAMED:

@@ -305,6 +305,10 @@ def test_cells_beyond_the_range_are_told_before_a_question_is_paid_for_and_on_ev
     answer = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
     shown = html_of(open_page("ask", table="coded", answer=answer.request_id))
     assert '<p class="headline-note">Careful: About 7 %' in shown, "in the size of the headline"
+    again = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="coded", answer=again.request_id))
+    together = shown.split("<h2>" + say("looks.title", count=2))[1]
+    assert '<p class="headline-note">Careful: About 7 %' in together, "the answers together say it too"
     for name, address in (("tables", {}), ("answers", {"table": "coded"}), ("ask", {"table": "coded"})):
         listed = plain(html_of(open_page(name, **address)))
         assert "Careful: About 7 % of the cells of wait" in listed, name

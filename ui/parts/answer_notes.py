@@ -240,8 +240,8 @@ def several_rows(query: dp.Query) -> str:
     return f"{told} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else told
 
 
-def finding(answer: dp.Answer, lead: str = "", linked: bool = False) -> str:
-    """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
+def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str = "") -> str:
+    """The headline, or a paragraph of another `kind`; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
     of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,
     which way the truth may lie; and once, smaller, how the declaration changes what counts."""
     warned = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
@@ -249,7 +249,7 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False) -> str:
     counts = cut_words(answer.query)
     small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
     said = _of_fitting(answer, headline(answer))
-    kind = "headline long" if len(said) > LONG else "headline"
+    kind = kind or ("headline long" if len(said) > LONG else "headline")
     return f'<p class="{kind}">{escape(said)}</p>{headline_notes(answer, linked)}{lead}{edge}{small}'
 
 

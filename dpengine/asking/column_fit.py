@@ -19,8 +19,9 @@ from dpengine.core.printed import percent
 from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
+from dpengine.declared.facts import Facts
 from dpengine.declared.id_names import numbering_people
-from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
+from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.mechanisms.counts.fit_checks import GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
@@ -333,11 +334,14 @@ def spared(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
         return None
 
 
-def declared_since(bounds: JsonObject, schema: Schema) -> list[str]:
-    """What was declared anew since an answer was given under these bounds, as sentences: the answer means what was
+def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
+    """What was declared anew since an answer was given under this claim, as sentences: the answer means what was
     declared then."""
-    told = []
-    for name, before in bounds.items():
+    told, schema, unit = [], facts.schema, facts.unit
+    if (before := claim.get("unit", unit.as_json())) != unit.as_json():
+        same = before.get("column") == unit.id_column
+        told.append(say("since.rows" if same else "since.people", column=unit.id_column, most=unit.at_most))
+    for name, before in claim.get("bounds", {}).items():
         now = schema.columns[name].as_json() if name in schema.columns else None
         if now is None:
             told.append(say("since.gone", column=name))

@@ -342,3 +342,19 @@ def test_an_answer_given_before_a_column_was_declared_anew_says_so_wherever_it_i
     for name, address in places:
         assert told in plain(html_of(open_page(name, **address))), name
     assert anew.recall(anew.query("mean", column="age", epsilon="1")) == [], "it is not offered as known"
+
+
+def test_an_answer_given_before_more_rows_of_each_person_counted_says_so_wherever_it_is_listed(
+    home: dp.Workspace,
+) -> None:
+    frame = pd.DataFrame({"who": list(range(500)) * 4, "age": list(range(20, 60)) * 50})
+    schema, unit = dp.Schema({"age": dp.Number(0, 120)}), dp.Unit.column("who", 2)
+    table = home.add_table("loans", frame, schema=schema, unit=unit, budget=dp.Budget("50", "1e-6"))
+    answer = table.ask(table.query("mean", column="age", epsilon="1"))
+    told = say("since.answer", parts=say("since.rows", most=4))
+    places = (("tables", {}), ("answers", {"table": "loans"}), ("ask", {"table": "loans", "answer": answer.request_id}))
+    for name, address in places:
+        assert told not in plain(html_of(open_page(name, **address))), name
+    table.protect(dp.Unit.column("who", 4))
+    for name, address in places:
+        assert told in plain(html_of(open_page(name, **address))), name

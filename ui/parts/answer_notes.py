@@ -84,14 +84,15 @@ def fit_in_short(entry: dp.Entry) -> str:
 
 
 def since_then(claim: dict[str, Any], table: str) -> str:
-    """Which columns of an answer were declared anew after it was given: it means what was declared then."""
+    """What was declared anew of an answer's columns, or of whose the rows are, after it was given: it means what was
+    declared then."""
     if table in SAMPLES:
         return ""
     try:
-        schema = workspace().table(table).schema
+        facts = workspace().table(table).facts
     except AllowanceError:  # it is gone
         return ""
-    told = declared_since(claim.get("bounds", {}), schema)
+    told = declared_since(claim, facts)
     return say("since.answer", parts="; ".join(told)) if told else ""
 
 
@@ -205,7 +206,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     between = known.between(answer.query)
     above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}  # below the headline
     found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in above]
-    if since := since_then({"bounds": answer.receipt["claim"].get("bounds", {})}, str(answer.receipt["table"])):
+    if since := since_then(answer.receipt["claim"], str(answer.receipt["table"])):
         found.insert(0, since)
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
     if people is not None and people.far:

@@ -41,6 +41,8 @@ SENTENCES: dict[str, str] = {
     "since.codes": "before {codes} was named as unknown in {column}",
     "since.range": "before the range of {column} was changed",
     "since.list": "before the list of {column} was changed",
+    "since.rows": "before up to {most} rows of each person counted",
+    "since.people": "before {column} said which rows belong to one person",
     "since.other": "before {column} was declared anew",
     "param.ids.label": "Ids",
     "param.ids.help": "Columns of the file whose different values are counted.",

@@ -41,6 +41,8 @@ SENTENCES: dict[str, str] = {
     "since.codes": "preden je bilo {codes} v stolpcu {column} označeno kot »ni znano«",
     "since.range": "pred spremembo razpona stolpca {column}",
     "since.list": "pred spremembo seznama stolpca {column}",
+    "since.rows": "preden se je največje število vrstic na osebo spremenilo v {most}",
+    "since.people": "preden je stolpec {column} določil, katere vrstice pripadajo isti osebi",
     "since.other": "preden je bil stolpec {column} znova opisan",
     "param.ids.label": "Oznake oseb",
     "param.ids.help": "Stolpci datoteke, katerih različne vrednosti se preštejejo.",

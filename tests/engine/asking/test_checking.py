@@ -273,12 +273,12 @@ def test_what_does_not_fit_together_is_refused_before_anything_is_charged(worksp
 
 def test_older_answers_say_what_was_declared_since(workspace: Workspace) -> None:
     table = added(workspace, school())
-    bounds = table.ask(mean(table)).receipt["claim"]["bounds"]
-    assert declared_since(bounds, table.schema) == []
+    claim = table.ask(mean(table)).receipt["claim"]
+    assert declared_since(claim, table.facts) == []
     coded = table.revise(dp.Schema({"age": dp.Number(0, 120, codes=[99]), "mark": MARKS, "town": TOWNS}))
-    assert "99" in declared_since(bounds, coded.schema)[0]
+    assert "99" in declared_since(claim, coded.facts)[0]
     wider = coded.revise(dp.Schema({"age": dp.Number(0, 200), "mark": MARKS, "town": TOWNS}))
-    assert "range" in declared_since(bounds, wider.schema)[0]
+    assert "range" in declared_since(claim, wider.facts)[0]
 
 
 def test_the_preview_reads_no_data(workspace: Workspace) -> None:

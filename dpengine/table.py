@@ -25,7 +25,7 @@ from dpengine.asking.answers import (
     make_preview,
     make_protection,
 )
-from dpengine.asking.checking import ColumnDoubted, check_for, doubts, finer_check, id_check_for
+from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, doubts, finer_check, id_check_for
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, spared
 from dpengine.asking.exports import BurnDownStep, Fit, account_lines
 from dpengine.asking.implied_people import PeopleTold, far_off, kinds
@@ -360,7 +360,10 @@ class Table:
             return query
         if not anyway:
             raise refused
-        return spared(query, fits.doubted(query)) or query
+        doubted = fits.doubted(query)
+        if any(fit.hardly_fits for fit in doubted):
+            raise column_doubts(fits, query, self.facts, check) or refused
+        return spared(query, doubted) or query
 
     def revise(self, schema: Schema) -> Table:
         """The same rows declared anew, on the same budget. Free; answers already given keep their meaning."""

@@ -104,6 +104,11 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
         reason = say("fit.reason.crowded", share=near(crowded), most=most)
         more, cut = WayOut("more_rows", name), WayOut("cut", name, query=query, code=str(most))
         return ColumnDoubted(query, [reason], [more, cut], check, [name])
+    return column_doubts(fits, query, facts, check)
+
+
+def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
+    """The same, because of its columns alone."""
     doubted = fits.doubted(query) if query.gated else []
     if not doubted:
         return None

@@ -31,6 +31,7 @@ from dpengine.messages import plain, say
 MADE, UNCHECKED = "made", "unchecked"  # beside GOOD, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest
 _MORE_THAN_FEW = 12
+FEW_FIT = Fraction(1, 20)  # of the cells: where fewer fit, nothing is asked about them alone
 ENDS = ("value", "low", "high")
 
 
@@ -115,12 +116,22 @@ class ColumnFit:
             return Fraction(1)
         return max(self.found.misfit.high, self.found.sees) if self.rough else self.found.misfit.high
 
-    def fitting_share(self) -> str:
-        """About which share of the cells fits, in words: “54 %”."""
+    @property
+    def fitting(self) -> Fraction:
+        """About which share of the cells fits."""
         if self.found is None:
-            return ""
+            return Fraction(1)
         codes = sum((self.found.codes[code].value for code in self.found.doubted_codes), Fraction(0))
-        return percent(Fraction(round((1 - self.found.misfit.value - codes) * 100), 100))
+        return max(1 - self.found.misfit.value - codes, Fraction(0))
+
+    @property
+    def hardly_fits(self) -> bool:
+        """Do so few cells fit that a question about them alone is not asked?"""
+        return self.doubted and self.fitting < FEW_FIT
+
+    def fitting_share(self) -> str:
+        """The same in words: “54 %”."""
+        return "" if self.found is None else percent(Fraction(round(self.fitting * 100), 100))
 
     def clause(self) -> list[object]:
         """The condition under which only its cells that fit count, without codes that many cells hold."""
@@ -170,10 +181,11 @@ class Fits:
         return self.all_of((name, column) for name, column in columns.items() if name in about)
 
     def doubted(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """Columns because of which a question is not asked: not those of which only cells that fit count."""
+        """Columns because of which a question is not asked: not those of which only cells that fit count, unless hardly
+        any does."""
         spared = query.where.fitting()
         found = [fit for fit in self.about(query, part) if fit.doubted]
-        return [fit for fit in found if fit.column not in spared]
+        return [fit for fit in found if fit.column not in spared or fit.hardly_fits]
 
     @property
     def repeated(self) -> dict[str, tuple[int, int]]:
@@ -326,7 +338,10 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
 
 
 def spared(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
-    """The same question, only of cells that fit; None where it takes no condition."""
+    """The same question, only of cells that fit; None where hardly any does, or where it takes no condition."""
+    doubted = list(doubted)
+    if any(fit.hardly_fits for fit in doubted):
+        return None
     where = [*query.where.as_json(), *(fit.clause() for fit in doubted)]
     try:
         return type(query).build(query.facts, query.parameters() | {"where": where})

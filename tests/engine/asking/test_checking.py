@@ -14,6 +14,7 @@ import pytest
 import dpengine as dp
 from dpengine.asking.column_fit import declared_since
 from dpengine.declared.id_names import id_like
+from dpengine.mechanisms.edges import near_end
 from dpengine.workspace import Workspace
 
 PEOPLE = 20_000
@@ -187,7 +188,8 @@ def question_of(table: dp.Table) -> dp.Query:
 
 
 def test_an_answer_that_was_insisted_on_says_that_rows_are_counted(workspace: Workspace) -> None:
-    table = added(workspace, school(**{"Št. kartoteke": np.arange(PEOPLE) // 7, "mark": np.full(PEOPLE, 9)}))
+    marks = np.arange(PEOPLE) % 2 * 6 + 3  # half of them are 9
+    table = added(workspace, school(**{"Št. kartoteke": np.arange(PEOPLE) // 7, "mark": marks}))
     answer = table.ask(table.query("count", epsilon="0.05", where=[["age", ">", 40]]), checked=True, anyway=True)
     assert "rows, not people" in table.fits().row_notes(answer.query)[0]
     with pytest.raises(dp.ColumnDoubted):
@@ -279,6 +281,26 @@ def test_older_answers_say_what_was_declared_since(workspace: Workspace) -> None
     assert "99" in declared_since(claim, coded.facts)[0]
     wider = coded.revise(dp.Schema({"age": dp.Number(0, 200), "mark": MARKS, "town": TOWNS}))
     assert "range" in declared_since(claim, wider.facts)[0]
+
+
+def test_where_hardly_a_cell_fits_nothing_is_asked_of_the_cells_that_fit(workspace: Workspace) -> None:
+    """Every mark is above 5: the noise of the check hides that with a chance below 1e-9."""
+    table = added(workspace, school(mark=np.full(PEOPLE, 9)))
+    with pytest.raises(dp.ColumnDoubted) as refused:
+        table.ask(mean(table, "mark"), checked=True)
+    assert "fitting" not in {way.kind for way in refused.value.ways} and table.fit_of("mark").hardly_fits
+    fitting = table.query("mean", column="mark", where=[["mark", "fits", []]], epsilon="0.05")
+    for query, anyway in ((mean(table, "mark"), True), (fitting, False), (fitting, True)):
+        with pytest.raises(dp.ColumnDoubted, match="above 5"):
+            table.ask(query, checked=True, anyway=anyway)
+    assert keys(table) == ["fit_checks"], "nothing but the check is paid for"
+
+
+def test_of_cells_that_fit_nothing_counts_as_an_end_of_the_range(workspace: Workspace) -> None:
+    table = added(workspace, school())
+    for where, told in (([], "upper"), ([["mark", "fits", []]], "")):
+        query = table.query("mean", column="mark", where=where, epsilon="1")
+        assert near_end(query, Fraction(49, 10), (Fraction(48, 10), Fraction(5))) == told
 
 
 def test_the_preview_reads_no_data(workspace: Workspace) -> None:

@@ -76,7 +76,8 @@ class ColumnFit:
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
     def reason(self) -> str:
-        """What speaks against it, as a sentence: of the cells that do not fit, the commonest kind; or a code."""
+        """What speaks against it, as a sentence: of the cells that do not fit, the commonest kind, and as which value of its
+        list they count, if as one; or a code."""
         if self.found is None:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
@@ -88,7 +89,10 @@ class ColumnFit:
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        return say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
+        told = say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
+        if isinstance(self.declared, Category) and self.declared.unknown in self.declared.values:
+            told += " " + say("fit.reason.counted_as", label=self.declared.unknown)
+        return told
 
     def note(self) -> str:
         """The note beside an answer about the column; empty where there is nothing to say."""

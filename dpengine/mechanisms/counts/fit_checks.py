@@ -478,8 +478,12 @@ class FitChecks(OfCounts):
         unsure = sum(one.state == UNSURE for one in found.values())
         if unsure == len(found):
             return say("fit.headline.too_rough")
-        if part := [name for name, one in found.items() if one.misfit.low > 0]:
-            return say("fit.headline.fits_part", names=_some(part))
+        part = [name for name, one in found.items() if one.misfit.low > 0]
+        coded = [
+            _coded(name, code) for name, one in found.items() for code, share in one.codes.items() if share.low > 0
+        ]
+        if part or coded:
+            return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
         if not unsure and not all(one.quiet for one in found.values()):
             most = max(one.misfit.high for one in found.values())
             return say("fit.headline.fits_rough", share=_percent(most))
@@ -498,6 +502,10 @@ class FitChecks(OfCounts):
 def _some(names: list[str]) -> list[str]:
     """All of them, or of many the first, and that there are more."""
     return names if len(names) <= _TOLD else [*names[:_TOLD], "…"]
+
+
+def _coded(name: str, code: Fraction) -> str:
+    return say("fit.headline.named_code", column=name, code=text_of(code))
 
 
 def _part(count: int | Fraction, rows: int) -> Fraction:

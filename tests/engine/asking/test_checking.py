@@ -303,6 +303,31 @@ def test_of_cells_that_fit_nothing_counts_as_an_end_of_the_range(workspace: Work
         assert near_end(query, Fraction(49, 10), (Fraction(48, 10), Fraction(5))) == told
 
 
+def test_what_is_not_in_a_complete_list_is_said_to_count_as_one_of_its_values(workspace: Workspace) -> None:
+    """7 % are not in the list: the noise of the check hides that with a chance below 1e-9."""
+    towns = ["Mill", "Hill"] * (PEOPLE // 2 - 700) + ["Dale"] * 1_400
+    schema = dp.Schema({"town": dp.Category(["Hill", "Mill"], complete=True)})
+    table = workspace.add_table(
+        "towns", pd.DataFrame({"town": towns}), schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6")
+    )
+    table.ask(table.query("fit_checks", columns=["town"], epsilon="1"))
+    (fit,) = table.fits().between(table.query("histogram", column="town", epsilon="1"))
+    assert "7 % of the cells of town are not in your list. Such cells count as “Hill”." in fit.note()
+
+
+def test_a_check_that_found_a_few_codes_names_them(workspace: Workspace) -> None:
+    """5 % are -1: the noise of the check hides that with a chance below 1e-9."""
+    waits = [*range(200)] * (PEOPLE // 200) + [-1] * (PEOPLE // 20)
+    schema = dp.Schema({"wait": dp.Number(-1, 240)})
+    table = workspace.add_table(
+        "waits", pd.DataFrame({"wait": waits}), schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6")
+    )
+    check = table.ask(table.query("fit_checks", columns=["wait"], epsilon="1"))
+    assert (
+        "wait (-1)" in check.query.finding_of(check.value, check.interval, check.raw) and table.fit_of("wait").in_part
+    )
+
+
 def test_the_preview_reads_no_data(workspace: Workspace) -> None:
     table = added(workspace, school())
     for path in workspace.folder.glob("tables/*/*.parquet"):

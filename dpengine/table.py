@@ -196,6 +196,11 @@ class Table:
         ledger, charge = self._workspace.ledger, entry.charge
         return ledger.recounted(charge) or (ledger.before(charge), charge.totals_after)
 
+    def checks_before(self, entry: Entry) -> list[Entry]:
+        """The charges of the checks that were bought with a question."""
+        requests = [f"{entry.charge.request}{CHECK}{place}" for place in ("", "1")]
+        return [found for one in requests if (found := self._workspace.ledger.find(one)) is not None]
+
     def took_by(self, answer: Answer) -> Fraction:
         """The same for the charge of an answer."""
         entry = self._workspace.ledger.find(answer.request_id)

@@ -76,8 +76,8 @@ class ColumnFit:
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
     def reason(self) -> str:
-        """What speaks against it, as a sentence: of the cells that do not fit, the commonest kind, and as which value of its
-        list they count, if as one; or a code."""
+        """What speaks against it, as a sentence: a code; or of the cells that do not fit, the commonest kind, and as
+        which value of the list they count, if they do."""
         if self.found is None:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:

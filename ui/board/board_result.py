@@ -279,7 +279,7 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
         return
     asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
     found = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
-    priced = [(table.preview(one).share, one) for one in found]
+    priced = [(table.preview(one, checked=True).share, one) for one in found]
     for share, query in sorted(priced, key=itemgetter(0)):
         label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
         st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
@@ -343,7 +343,7 @@ _GROUPS = ("by", "group", "also", "second")
 def show(table: dp.Table, found: dp.Answer) -> None:
     look = board_figures.look_of(found)
     entry = workspace().ledger.find(found.request_id)
-    took = prices.took(table, entry)
+    took = prices.took_in_all(table, entry)
     st.html(
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"

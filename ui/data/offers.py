@@ -434,7 +434,7 @@ def stronger_check(table: dp.Table) -> bool:
     if found is None:
         return False
     price = table.preview(found)
-    label = say("data.fit.all_button", columns=len(names), share=prices.takes(table, price.share))
+    label = say("data.fit.stronger_button", share=prices.takes(table, price.share))
     with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
         told = say("data.fit.stronger", alpha=found.promise().amount, columns=some_columns(names))
         st.html(f"<p>{escape(told)}</p>")

@@ -242,9 +242,10 @@ def several_rows(query: dp.Query) -> str:
 
 
 def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str = "") -> str:
-    """The headline, or a paragraph of another `kind`; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
-    of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,
-    which way the truth may lie; and once, smaller, how the declaration changes what counts."""
+    """The headline, or a paragraph of another `kind`; under it `lead`, which says how far the truth may be, because on
+    a phone nothing may push that out of view; then what a bar at an end of a declared range also holds; where rows of a
+    person may have been left out, which way the truth may lie; and once, smaller, how the declaration changes what
+    counts."""
     warned = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     edge = "".join(f'<p class="warn">{escape(told)}</p>' for told in warned if told)
     counts = cut_words(answer.query)

@@ -83,9 +83,11 @@ def _editor(table: dp.Table, plan: Plan) -> None:
     st.select_slider(
         say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda one: f"{one} %", on_change=_kept, args=(plan,)
     )
-    frame.show_price(table, priced, "_plan")
+    checks = table.checks_for(priced.queries) if priced.fits else []
+    whole = planner.price_of([*checks, *priced.queries]) if checks else priced
+    frame.show_price(table, whole, "_plan")
     with st.container(key="card-plan-total"):
-        _total(table, plan, planner, priced)
+        _total(table, plan, planner, priced, whole, checks)
 
 
 def _as_one(plan: Plan, planner: Planner) -> None:
@@ -168,9 +170,10 @@ def _locked(plan: Plan, place: int, key: str) -> None:
     plan.change(place, locked=bool(st.session_state[key]))
 
 
-def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> None:
-    checks = table.checks_for(priced.queries) if priced.fits else []
-    whole = planner.price_of([*checks, *priced.queries]) if checks else priced
+def _total(
+    table: dp.Table, plan: Plan, planner: Planner, priced: Priced, whole: Priced, checks: list[dp.Query]
+) -> None:
+    """`whole`: with the checks that are bought before it."""
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:

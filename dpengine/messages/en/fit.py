@@ -110,6 +110,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.passed": "In each column at most {most} {most|row does|rows do} not fit, {chance} times in 100.",
     "data.fit.passed_more": "The figures, receipt and downloads",
     "data.fit.stronger": "More exactly, within ±{alpha} {alpha|row|rows}: {columns}.",
+    "data.fit.stronger_button": "Check more exactly — takes {share}",
     "data.fit.good": "Most cells fit in: {columns}",
     "data.fit.again_help": "There you can also say which numbers, such as 999, mean “unknown”.",
     "data.fit.again": "Declare {column} again",

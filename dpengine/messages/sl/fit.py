@@ -110,6 +110,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.passed": "V vsakem stolpcu {most|ne ustreza|ne ustrezata|ne ustrezajo|ne ustreza} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, v {chance} od 100 primerov.",
     "data.fit.passed_more": "Številke, potrdilo in prenosi",
     "data.fit.stronger": "Natančneje, na ±{alpha} {alpha|vrstico|vrstici|vrstice|vrstic}: {columns}.",
+    "data.fit.stronger_button": "Preveri natančneje – porabi {share}",
     "data.fit.good": "Večina celic se ujema v: {columns}",
     "data.fit.again_help": "Tam lahko tudi poveste, katera števila, na primer 999, pomenijo »ni znano«.",
     "data.fit.again": "Znova opiši {column}",

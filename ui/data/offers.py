@@ -625,12 +625,8 @@ def first_way(table: dp.Table, name: str, told: str = "") -> str:
     if query is None:
         return ""
     told = told or say("data.done.way", question=query.card.noun)
-    return f' <a class="way" href="{nav.address("ask", **first_link(table, query))}" target="_self">{escape(told)}</a>'
-
-
-def first_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """To the form with this question in it, which chooses the price."""
-    return {name: one for name, one in preview.preview_link(table, query).items() if name != "epsilon"}
+    link = nav.address("ask", **preview.unpriced(table, query))
+    return f' <a class="way" href="{link}" target="_self">{escape(told)}</a>'
 
 
 def _asked_first(table: dp.Table, name: str) -> dp.Query | None:

@@ -15,7 +15,7 @@ from dpengine.core.printed import percent, percent_left, power_of_ten, three_fig
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
 from dpengine.planning.partition import as_one
-from ui.ask import spend, suggestions
+from ui.ask import fit_warnings, preview, spend, suggestions
 from ui.ask.suggestions import KEEPS, Plan
 from ui.parts import answer_notes, fields, job, owner
 from ui.plan import plan_run
@@ -24,6 +24,8 @@ from ui.words import gloss, prices
 
 
 def show(table: dp.Table) -> None:
+    if (asked := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, asked):
+        return
     run = st.query_params.get("run")
     if run and plan_run.show(table, run):
         return
@@ -83,8 +85,9 @@ def _editor(table: dp.Table, plan: Plan) -> None:
     st.select_slider(
         say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda one: f"{one} %", on_change=_kept, args=(plan,)
     )
-    checks = table.checks_for(priced.queries) if priced.fits else []
-    whole = planner.price_of([*checks, *priced.queries]) if checks else priced
+    asked = [query for query in priced.queries if table.doubts(query) is None]  # the others take nothing
+    checks = table.checks_for(asked) if priced.fits else []
+    whole = planner.price_of([*checks, *asked]) if checks or len(asked) < len(priced.queries) else priced
     frame.show_price(table, whole, "_plan")
     with st.container(key="card-plan-total"):
         _total(table, plan, planner, priced, whole, checks)
@@ -118,7 +121,11 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     number, wish = plan.rows[place].number, line.wish
     takes = say("plan.takes", share=prices.takes(table, line.share))
     told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
-    if line.query is None:
+    if (against := table.doubts(wish.query)) is not None:
+        place_on_ask = nav.address("ask", **preview.unpriced(table, wish.query))
+        way = f'<a class="way" href="{place_on_ask}" target="_self">{escape(say("fit.others.link"))}</a>'
+        told.append(f'<span class="warn">{escape(say("plan.doubted", reasons=" ".join(against.reasons)))} {way}</span>')
+    elif line.query is None:
         told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
     else:
         told.append(f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>')
@@ -189,7 +196,7 @@ def _total(
         over = percent(priced.over)
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
-    if whole.fits:
+    if whole.fits and whole.lines:
         plan_run.button(table, plan, priced, prices.takes(table, whole.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):

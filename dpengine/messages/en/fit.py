@@ -72,7 +72,7 @@ SENTENCES: dict[str, str] = {
     "data.first.check_some": "Before a question about what nobody has checked ({columns}) it is checked against what you said (in the price: {share}); if it does not fit, the question is not asked.",
     "data.first.only_check": "Or only check the columns:",
     "fit.before": "Before it is asked, {columns} will be checked against what you said (in the price: {share}). If most of it does not fit, the question is not asked.",
-    "fit.not_asked": "So your question was not asked, and nothing was spent.",
+    "fit.not_asked": "So the question is not asked like this, and nothing was spent.",
     "fit.not_asked_paid": "So your question was not asked. Only the check was paid for: {share}.",
     "fit.way.real": "{code} is a real value here",
     "fit.means.left_out": "those cells are left out, then the question is asked · takes {share}",

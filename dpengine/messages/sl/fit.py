@@ -72,7 +72,7 @@ SENTENCES: dict[str, str] = {
     "data.first.check_some": "Pred vprašanjem o tem, česar še nihče ni preveril ({columns}), se preveri, ali je res tako (v ceni: {share}). Če ni, se vprašanje ne postavi.",
     "data.first.only_check": "Ali samo preverite stolpce:",
     "fit.before": "Pred vprašanjem se preveri, ali {columns} ustreza opisu (v ceni: {share}). Če večinoma ne, se vprašanje ne postavi.",
-    "fit.not_asked": "Zato vprašanje ni bilo postavljeno in nič ni bilo porabljeno.",
+    "fit.not_asked": "Zato vprašanje tako ni postavljeno in nič ni bilo porabljeno.",
     "fit.not_asked_paid": "Zato vprašanje ni bilo postavljeno. Plačano je bilo samo preverjanje: {share}.",
     "fit.way.real": "{code} je tu prava vrednost",
     "fit.means.left_out": "te celice se izpustijo, nato se vprašanje postavi · porabi {share}",

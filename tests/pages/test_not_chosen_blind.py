@@ -3,6 +3,7 @@ columns fit, a condition that leaves nobody out. And afterwards: a range that ca
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -358,3 +359,16 @@ def test_an_answer_given_before_more_rows_of_each_person_counted_says_so_whereve
     table.protect(dp.Unit.column("who", 4))
     for name, address in places:
         assert told in plain(html_of(open_page(name, **address))), name
+
+
+def test_a_first_look_says_a_doubt_in_headline_size_and_one_figure_of_it(home: dp.Workspace) -> None:
+    """3,000 of 10,000 cells are above the range; the noise hides that with a chance below 1e-9."""
+    frame = pd.DataFrame({"chol": [4] * 7_000 + [9] * 3_000, "age": [30, 50] * 5_000})
+    schema = dp.Schema({"chol": dp.Number(3, 6), "age": dp.Number(0, 120)})
+    table = home.add_table("looked", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["chol", "age"], epsilon="0.02"))
+    look = table.ask(table.query("overview", columns=["chol", "age"], epsilon="1"))
+    shown = html_of(open_page("board", table="looked", look=look.request_id))
+    assert f'<p class="headline-note">{say("fit.note.below", columns=["chol"])}' in shown
+    about = set(re.findall(r"(\d+) % of the cells", plain(shown)))
+    assert about == {"30"}, "noise moves it by half a percent with a chance below 1e-9"

@@ -349,7 +349,11 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
     if not table.practice:  # what a first look also tells: do the columns fit what was declared?
-        st.html(f"{answer_notes.headline_notes(found, linked=True)}{answer_notes.fit_notes(found, linked=True)}")
+        told = [column for column in look.columns if board_figures.tells_misfits(look, column)]
+        notes = answer_notes.headline_notes(found, linked=True, below=told)
+        notes += answer_notes.fit_notes(found, linked=True)
+        if notes:
+            st.html(notes)
     picked = _controls(table, found, look)
     if st.session_state.pop(_TOP, False):  # the bar may have been far below, and the cards have another order now
         scroll.top()

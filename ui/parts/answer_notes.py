@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
 from html import escape
@@ -100,13 +101,17 @@ def fit_in_short_html(entry: dp.Entry) -> str:
     return f'<em class="doubt">{escape(told)}</em>' if (told := fit_in_short(entry)) else ""
 
 
-def headline_notes(answer: dp.Answer, linked: bool = False) -> str:
+def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
     """Below a headline, in its size: that rows are counted and not people; what a check found too little of to refuse
-    the question, or would not have seen; that nobody has checked; and what a finer check takes."""
+    the question, or would not have seen; that nobody has checked; and what a finer check takes. The share of misfits of
+    a column in `below` stands there."""
     whole = fits_of_answer(answer)
     known = [] if answer.query.own_scales else whole.between(answer.query)
     found = [fit for fit in known if fit.doubted or fit.in_part]
-    large = [*whole.row_notes(answer.query), *(fit.note() for fit in found[:MOST_BETWEEN])]
+    large = whole.row_notes(answer.query)
+    if there := [fit.column for fit in found if fit.column in below and not fit.codes]:
+        large.append(say("fit.note.below", columns=there))
+    large += [fit.note() for fit in found if fit.column not in there][:MOST_BETWEEN]
     large += [words for words in (rough_words(known), unchecked_words(known)) if words]
     lines = [f'<p class="headline-note">{escape(" ".join(large))}</p>'] if large else []
     if linked:

@@ -15,6 +15,7 @@ SENTENCES: dict[str, str] = {
     "fit.reason.code": "About {share} of the cells of {column} are exactly {code}, far more than the numbers beside it: that looks like a code for “unknown”.",
     "fit.reason.repeated": "There are about {different} different {column} in about {rows} rows: one person seems to have several rows.",
     "fit.note.careful": "Careful: {reason}",
+    "fit.note.below": "Careful: cells of {columns} do not fit what you declared. How many stands with each picture.",
     "fit.note.spared": "Only cells of {column} that fit count: about {share} of them.",
     "fit.note.fits_rough_several": "A rough check found nothing wrong in {columns}: in each, up to {most} of the cells may still not fit.",
     "fit.found.fits": "Nearly all cells of {column} fit: at most {most} do not.",

@@ -15,6 +15,7 @@ SENTENCES: dict[str, str] = {
     "fit.reason.code": "Približno {share} celic stolpca {column} je natanko {code}, veliko več kot sosednjih števil: videti je kot šifra za »ni znano«.",
     "fit.reason.repeated": "V približno {rows} vrsticah je približno {different} različnih vrednosti stolpca {column}: kaže, da ima ena oseba več vrstic.",
     "fit.note.careful": "Pozor: {reason}",
+    "fit.note.below": "Pozor: celice ne ustrezajo opisu v stolpcih: {columns}. Koliko jih je takih, piše ob vsaki sliki.",
     "fit.note.spared": "Štejejo samo celice stolpca {column}, ki ustrezajo opisu: približno {share}.",
     "fit.note.fits_rough_several": "Grobo preverjanje v stolpcih {columns} ni našlo nič napačnega: v vsakem morda vseeno ne ustreza do {most} celic.",
     "fit.found.fits": "Skoraj vse celice stolpca {column} ustrezajo: največ {most} jih ne.",

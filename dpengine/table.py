@@ -213,9 +213,11 @@ class Table:
         return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:
-        """Up to five questions this table can answer, from public facts, each at the price that it opens with."""
+        """Up to five questions this table can answer, from public facts and paid checks, each at the price that it
+        opens with; none that a check doubts."""
         totals = self._standing().totals
-        return list(suggest(self.facts, self.budget.rule, totals, lambda query: self._check_share(lambda _: query)))
+        found = suggest(self.facts, self.budget.rule, totals, lambda query: self._check_share(lambda _: query))
+        return [query for query in found if self.doubts(query) is None]
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
         """This question at the price that it opens with, if half of what is left makes it more than noise; None where

@@ -93,8 +93,8 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
     if not query.gated and not query.of_people:
         return None
     if facts.unit == Unit.rows() and fits.repeated:
-        name, (different, rows) = next(iter(fits.repeated.items()))
-        reason = say("fit.reason.repeated", column=name, different=different, rows=rows)
+        name, (low, high, rows) = next(iter(fits.repeated.items()))
+        reason = say("fit.reason.repeated", column=name, low=low, high=high, rows=rows)
         return ColumnDoubted(
             query, [reason], [WayOut("people", name), WayOut("rows", name, query=query)], check, [name]
         )

@@ -149,7 +149,7 @@ class Check:
 
     bounds: JsonObject
     found: dict[str, ColumnFound]
-    repeated: dict[str, tuple[int, int]]  # ids that repeat: about how many different ones, in how many rows
+    repeated: dict[str, tuple[int, int, int]]  # ids that repeat: different ones at least and at most, in so many rows
     ids: tuple[str, ...]
     unit: JsonObject
     crowded: CellShare | None  # of people with more rows than count
@@ -192,9 +192,9 @@ class Fits:
         return [fit for fit in found if fit.column not in spared or fit.hardly_fits]
 
     @property
-    def repeated(self) -> dict[str, tuple[int, int]]:
+    def repeated(self) -> dict[str, tuple[int, int, int]]:
         """Columns of the file that look like ids and repeat, by the newest check that counted each."""
-        told: dict[str, tuple[int, int]] = {}
+        told: dict[str, tuple[int, int, int]] = {}
         for check in reversed(self.checks):
             told = {name: one for name, one in told.items() if name not in check.ids} | check.repeated
         return told
@@ -212,8 +212,8 @@ class Fits:
             return []
         if unit == Unit.rows():
             return [
-                say("fit.note.repeated", column=name, different=different, rows=rows)
-                for name, (different, rows) in list(self.repeated.items())[:1]
+                say("fit.note.repeated", column=name, low=low, high=high, rows=rows)
+                for name, (low, high, rows) in list(self.repeated.items())[:1]
             ]
         share = self.crowded(unit)
         if share is None or share.low < QUIET:
@@ -309,7 +309,7 @@ def _check(entry: Entry) -> Check | None:
     )
 
 
-def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int]]:
+def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
     """Ids that repeat. A column that is named after people but does not number them may hold yes and no: it counts only
     where it surely has more than a few different values."""
     found, counted = query.repeated(drawn), query.different(drawn)

@@ -465,7 +465,8 @@ def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
         query = usual or next(iter(options.values()), None)
         if query is not None and len(options) > 1:
             label, start = say("data.fit.exact"), _within(query)
-            query = options[st.select_slider(label, list(options), start, key=f"fit-exact-{len(names)}-{start}")]
+            key = f"fit-exact-{start}-{'-'.join(options)}"  # other options are another slider: Streamlit warns else
+            query = options[st.select_slider(label, list(options), start, key=key)]
     with above:
         if query is None or (usual is None and query == next(iter(options.values()))):
             job.hint(say("data.fit.few_people", people=table.facts.about, columns=len(names)))

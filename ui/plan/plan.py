@@ -120,11 +120,11 @@ def _kept(plan: Plan) -> None:
 def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     number, wish = plan.rows[place].number, line.wish
     takes = say("plan.takes", share=prices.takes(table, line.share))
-    told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
+    told, doubt = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"], ""
     if (against := table.doubts(wish.query)) is not None:
         place_on_ask = nav.address("ask", **preview.unpriced(table, wish.query))
         way = f'<a class="way" href="{place_on_ask}" target="_self">{escape(say("fit.others.link"))}</a>'
-        told.append(f'<span class="warn">{escape(say("plan.doubted", reasons=" ".join(against.reasons)))} {way}</span>')
+        doubt = f'<p class="warn">{escape(say("plan.doubted", reasons=" ".join(against.reasons)))} {way}</p>'
     elif line.query is None:
         told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
     else:
@@ -133,7 +133,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
             words = say("plan.noise_groups" if line.promise.grouped else "plan.noise")
             told.append(f'<span class="noise">{escape(words)}</span>')
     with st.container(key=f"card-plan-row-{number}"):
-        st.html(f"<p>{'<br>'.join(told)}</p>{answer_notes.cut_note(wish.query)}")
+        st.html(f"<p>{'<br>'.join(told)}</p>{doubt}{answer_notes.cut_note(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             key = fields.number_key(f"plan-wish-{number}")
             st.text_input(

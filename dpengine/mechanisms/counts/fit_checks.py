@@ -445,13 +445,14 @@ class FitChecks(OfCounts):
         about, least, most = next(iter(self.different(raw).values())) if people is None else (people, people, people)
         return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
-    def repeated(self, raw: Figures) -> dict[str, tuple[int, int]]:
-        """Ids of which surely a tenth of the rows repeat one: about how many different ones, in how many rows."""
+    def repeated(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
+        """Ids of which surely a tenth of the rows repeat one: how many different ones at least and at most, in about
+        how many rows."""
         if self.facts.unit != Unit.rows():
             return {}
         least, most = self.rows(raw)
         found = self.different(raw).items()
-        return {name: (about, (least + most) // 2) for name, (about, _, high) in found if high <= (1 - GATE) * least}
+        return {name: (low, high, (least + most) // 2) for name, (_, low, high) in found if high <= (1 - GATE) * least}
 
     # What it says
 
@@ -460,8 +461,8 @@ class FitChecks(OfCounts):
             return ""
         found = self.found(tuple(raw))
         if repeated := self.repeated(tuple(raw)):
-            name, (different, rows) = next(iter(repeated.items()))
-            return say("fit.headline.repeated", column=name, different=different, rows=rows)
+            name, (low, high, rows) = next(iter(repeated.items()))
+            return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
         if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not found):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
             share = percent(Fraction(round(crowded.value * 100), 100)) if crowded.low > 0 else _percent(crowded.high)

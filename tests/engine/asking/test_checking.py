@@ -328,6 +328,22 @@ def test_a_check_that_found_a_few_codes_names_them(workspace: Workspace) -> None
     )
 
 
+def test_no_question_is_suggested_that_would_not_be_asked(workspace: Workspace) -> None:
+    table = added(workspace, school(mark=np.full(PEOPLE, 9)), budget=dp.Budget("5", "1e-6"))
+    assert any("mark" in query.about() for query in table.suggestions())
+    table.ask(table.query("fit_checks", columns=["age", "mark", "town"], epsilon="1"))
+    left = table.suggestions()
+    assert left and all(table.doubts(query) is None for query in left)
+
+
+def test_the_number_of_different_ids_is_said_with_its_range(workspace: Workspace) -> None:
+    table = added(workspace, school(**{"Pupil no.": np.arange(PEOPLE) // 10}))
+    with pytest.raises(dp.ColumnDoubted) as refused:
+        table.ask(mean(table), checked=True)
+    low, high, rows = table.fits().repeated["Pupil no."]
+    assert low < high < rows and f"{low:,} to {high:,} different Pupil no." in str(refused.value)
+
+
 def test_the_preview_reads_no_data(workspace: Workspace) -> None:
     table = added(workspace, school())
     for path in workspace.folder.glob("tables/*/*.parquet"):

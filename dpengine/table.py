@@ -326,7 +326,7 @@ class Table:
 
         With `checked`, a column that nobody has checked is checked first, for a charge of its own; where a check doubts
         a column, `ColumnDoubted` is raised and the question is neither asked nor paid for. With `anyway` it is then
-        asked of the cells that fit, where it takes conditions."""
+        asked of the cells that fit, where it takes conditions; where hardly any fits, it is refused."""
         return self.answer_of(self._carry(query, request_id or new_request(), seen, checked, anyway)())
 
     def _carry(

@@ -25,7 +25,7 @@ from dpengine.asking.answers import (
     make_preview,
     make_protection,
 )
-from dpengine.asking.checking import ColumnDoubted, check_for, doubts, finer_check, id_check_for
+from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, doubts, finer_check, id_check_for
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, spared
 from dpengine.asking.exports import BurnDownStep, Fit, account_lines
 from dpengine.asking.implied_people import PeopleTold, far_off, kinds
@@ -196,6 +196,11 @@ class Table:
         ledger, charge = self._workspace.ledger, entry.charge
         return ledger.recounted(charge) or (ledger.before(charge), charge.totals_after)
 
+    def checks_before(self, entry: Entry) -> list[Entry]:
+        """The charges of the checks that were bought with a question."""
+        requests = [f"{entry.charge.request}{CHECK}{place}" for place in ("", "1")]
+        return [found for one in requests if (found := self._workspace.ledger.find(one)) is not None]
+
     def took_by(self, answer: Answer) -> Fraction:
         """The same for the charge of an answer."""
         entry = self._workspace.ledger.find(answer.request_id)
@@ -208,9 +213,11 @@ class Table:
         return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:
-        """Up to five questions this table can answer, from public facts, each at the price that it opens with."""
+        """Up to five questions this table can answer, from public facts and paid checks, each at the price that it
+        opens with; none that a check doubts."""
         totals = self._standing().totals
-        return list(suggest(self.facts, self.budget.rule, totals, lambda query: self._check_share(lambda _: query)))
+        found = suggest(self.facts, self.budget.rule, totals, lambda query: self._check_share(lambda _: query))
+        return [query for query in found if self.doubts(query) is None]
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
         """This question at the price that it opens with, if half of what is left makes it more than noise; None where
@@ -319,7 +326,7 @@ class Table:
 
         With `checked`, a column that nobody has checked is checked first, for a charge of its own; where a check doubts
         a column, `ColumnDoubted` is raised and the question is neither asked nor paid for. With `anyway` it is then
-        asked of the cells that fit, where it takes conditions."""
+        asked of the cells that fit, where it takes conditions; where hardly any fits, it is refused."""
         return self.answer_of(self._carry(query, request_id or new_request(), seen, checked, anyway)())
 
     def _carry(
@@ -360,7 +367,10 @@ class Table:
             return query
         if not anyway:
             raise refused
-        return spared(query, fits.doubted(query)) or query
+        doubted = fits.doubted(query)
+        if any(fit.hardly_fits for fit in doubted):
+            raise column_doubts(fits, query, self.facts, check) or refused
+        return spared(query, doubted) or query
 
     def revise(self, schema: Schema) -> Table:
         """The same rows declared anew, on the same budget. Free; answers already given keep their meaning."""

@@ -18,7 +18,7 @@ from ui.api import metrics  # noqa: E402
 from ui.data import wizard  # noqa: E402
 from ui.parts import job  # noqa: E402
 from ui.people import names  # noqa: E402
-from ui.shell import frame, incoming, language, nav, person, speed, style, tour, widget_words  # noqa: E402
+from ui.shell import frame, incoming, language, nav, person, scroll, speed, style, tour, widget_words  # noqa: E402
 from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
@@ -39,6 +39,7 @@ except dp.AllowanceError as complaint:  # the workspace itself is not as it was 
     st.stop()
 frame.complain(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
+scroll.at_address(name)
 if name != "data":
     wizard.let_go_if_done()
 nav.head(name, own)

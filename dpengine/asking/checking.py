@@ -93,8 +93,8 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
     if not query.gated and not query.of_people:
         return None
     if facts.unit == Unit.rows() and fits.repeated:
-        name, (different, rows) = next(iter(fits.repeated.items()))
-        reason = say("fit.reason.repeated", column=name, different=different, rows=rows)
+        name, (low, high, rows) = next(iter(fits.repeated.items()))
+        reason = say("fit.reason.repeated", column=name, low=low, high=high, rows=rows)
         return ColumnDoubted(
             query, [reason], [WayOut("people", name), WayOut("rows", name, query=query)], check, [name]
         )
@@ -104,6 +104,11 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
         reason = say("fit.reason.crowded", share=near(crowded), most=most)
         more, cut = WayOut("more_rows", name), WayOut("cut", name, query=query, code=str(most))
         return ColumnDoubted(query, [reason], [more, cut], check, [name])
+    return column_doubts(fits, query, facts, check)
+
+
+def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
+    """The same, because of its columns alone."""
     doubted = fits.doubted(query) if query.gated else []
     if not doubted:
         return None

@@ -19,8 +19,9 @@ from dpengine.core.printed import percent
 from dpengine.core.types import Figures, JsonObject
 from dpengine.declared.conditions import FIT_OP
 from dpengine.declared.date_column import Date
+from dpengine.declared.facts import Facts
 from dpengine.declared.id_names import numbering_people
-from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
+from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.mechanisms.counts.fit_checks import GOOD, QUIET, UNSURE, CellShare, ColumnFound, FitChecks
@@ -30,6 +31,7 @@ from dpengine.messages import plain, say
 MADE, UNCHECKED = "made", "unchecked"  # beside GOOD, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest
 _MORE_THAN_FEW = 12
+FEW_FIT = Fraction(1, 20)  # of the cells: where fewer fit, nothing is asked about them alone
 ENDS = ("value", "low", "high")
 
 
@@ -74,7 +76,8 @@ class ColumnFit:
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
     def reason(self) -> str:
-        """What speaks against it, as a sentence: of the cells that do not fit, the commonest kind; or a code."""
+        """What speaks against it, as a sentence: a code; or of the cells that do not fit, the commonest kind, and as
+        which value of the list they count, if they do."""
         if self.found is None:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
@@ -86,7 +89,10 @@ class ColumnFit:
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        return say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
+        told = say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
+        if isinstance(self.declared, Category) and self.declared.unknown in self.declared.values:
+            told += " " + say("fit.reason.counted_as", label=self.declared.unknown)
+        return told
 
     def note(self) -> str:
         """The note beside an answer about the column; empty where there is nothing to say."""
@@ -114,12 +120,22 @@ class ColumnFit:
             return Fraction(1)
         return max(self.found.misfit.high, self.found.sees) if self.rough else self.found.misfit.high
 
-    def fitting_share(self) -> str:
-        """About which share of the cells fits, in words: “54 %”."""
+    @property
+    def fitting(self) -> Fraction:
+        """About which share of the cells fits."""
         if self.found is None:
-            return ""
+            return Fraction(1)
         codes = sum((self.found.codes[code].value for code in self.found.doubted_codes), Fraction(0))
-        return percent(Fraction(round((1 - self.found.misfit.value - codes) * 100), 100))
+        return max(1 - self.found.misfit.value - codes, Fraction(0))
+
+    @property
+    def hardly_fits(self) -> bool:
+        """Do so few cells fit that a question about them alone is not asked?"""
+        return self.doubted and self.fitting < FEW_FIT
+
+    def fitting_share(self) -> str:
+        """The same in words: “54 %”."""
+        return "" if self.found is None else percent(Fraction(round(self.fitting * 100), 100))
 
     def clause(self) -> list[object]:
         """The condition under which only its cells that fit count, without codes that many cells hold."""
@@ -133,7 +149,7 @@ class Check:
 
     bounds: JsonObject
     found: dict[str, ColumnFound]
-    repeated: dict[str, tuple[int, int]]  # ids that repeat: about how many different ones, in how many rows
+    repeated: dict[str, tuple[int, int, int]]  # ids that repeat: different ones at least and at most, in so many rows
     ids: tuple[str, ...]
     unit: JsonObject
     crowded: CellShare | None  # of people with more rows than count
@@ -169,15 +185,16 @@ class Fits:
         return self.all_of((name, column) for name, column in columns.items() if name in about)
 
     def doubted(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """Columns because of which a question is not asked: not those of which only cells that fit count."""
+        """Columns because of which a question is not asked: not those of which only cells that fit count, unless hardly
+        any does."""
         spared = query.where.fitting()
         found = [fit for fit in self.about(query, part) if fit.doubted]
-        return [fit for fit in found if fit.column not in spared]
+        return [fit for fit in found if fit.column not in spared or fit.hardly_fits]
 
     @property
-    def repeated(self) -> dict[str, tuple[int, int]]:
+    def repeated(self) -> dict[str, tuple[int, int, int]]:
         """Columns of the file that look like ids and repeat, by the newest check that counted each."""
-        told: dict[str, tuple[int, int]] = {}
+        told: dict[str, tuple[int, int, int]] = {}
         for check in reversed(self.checks):
             told = {name: one for name, one in told.items() if name not in check.ids} | check.repeated
         return told
@@ -195,8 +212,8 @@ class Fits:
             return []
         if unit == Unit.rows():
             return [
-                say("fit.note.repeated", column=name, different=different, rows=rows)
-                for name, (different, rows) in list(self.repeated.items())[:1]
+                say("fit.note.repeated", column=name, low=low, high=high, rows=rows)
+                for name, (low, high, rows) in list(self.repeated.items())[:1]
             ]
         share = self.crowded(unit)
         if share is None or share.low < QUIET:
@@ -292,7 +309,7 @@ def _check(entry: Entry) -> Check | None:
     )
 
 
-def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int]]:
+def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
     """Ids that repeat. A column that is named after people but does not number them may hold yes and no: it counts only
     where it surely has more than a few different values."""
     found, counted = query.repeated(drawn), query.different(drawn)
@@ -325,7 +342,10 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
 
 
 def spared(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
-    """The same question, only of cells that fit; None where it takes no condition."""
+    """The same question, only of cells that fit; None where hardly any does, or where it takes no condition."""
+    doubted = list(doubted)
+    if any(fit.hardly_fits for fit in doubted):
+        return None
     where = [*query.where.as_json(), *(fit.clause() for fit in doubted)]
     try:
         return type(query).build(query.facts, query.parameters() | {"where": where})
@@ -333,11 +353,14 @@ def spared(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
         return None
 
 
-def declared_since(bounds: JsonObject, schema: Schema) -> list[str]:
-    """What was declared anew since an answer was given under these bounds, as sentences: the answer means what was
+def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
+    """What was declared anew since an answer was given under this claim, as sentences: the answer means what was
     declared then."""
-    told = []
-    for name, before in bounds.items():
+    told, schema, unit = [], facts.schema, facts.unit
+    if (before := claim.get("unit", unit.as_json())) != unit.as_json():
+        same = before.get("column") == unit.id_column
+        told.append(say("since.rows" if same else "since.people", column=unit.id_column, most=unit.at_most))
+    for name, before in claim.get("bounds", {}).items():
         now = schema.columns[name].as_json() if name in schema.columns else None
         if now is None:
             told.append(say("since.gone", column=name))

@@ -31,7 +31,10 @@ def beyond(query: AnyQuery, part: str) -> str:
 
 def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
     """At which end of its column's range an answer lies, "upper" or "lower"; empty where it lies elsewhere, or where
-    its own range reaches into the other half. A range that ends at 0 usually ends because nothing lies beyond."""
+    its own range reaches into the other half, or where only cells that fit count. A range that ends at 0 usually ends
+    because nothing lies beyond."""
+    if query.answer_column in query.where.fitting():
+        return ""
     column = query.facts.schema.columns.get(query.answer_column)
     if query.answer_kind != "place" or not isinstance(column, Number) or not isinstance(value, int | float | Fraction):
         return ""
@@ -65,7 +68,8 @@ def named(query: AnyQuery, part: str) -> str:
 
 
 def _end(query: AnyQuery, part: str) -> tuple[Number | Date, str] | None:
-    """The column that parts are made of, and at which of its ends a part is; None where it is at none."""
+    """The column that parts are made of, and at which of its ends a part is; None where it is at none, or where only
+    cells that fit count."""
     by = query.named_by()
     if isinstance(by, Grouped):
         column: object = query.facts.schema[by.column]
@@ -77,6 +81,6 @@ def _end(query: AnyQuery, part: str) -> tuple[Number | Date, str] | None:
         first, last = labels[0], labels[-1]
     else:
         return None
-    if part not in (first, last):
+    if part not in (first, last) or any(query.facts.schema[name] is column for name in query.where.fitting()):
         return None
     return column, "both" if first == last else "lower" if part == first else "upper"

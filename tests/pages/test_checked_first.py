@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qs, urlparse
 
 import pandas as pd
 import pytest
@@ -157,6 +158,23 @@ def test_of_the_cells_that_fit_the_headline_says_of_which_part_it_is(home: dp.Wo
     told = plain(html_of(open_page("ask", table="marks", answer=answer.request_id)))
     share = re.search(r"Of the (\d+) % of cells that fit: about 2\.[45]", told)
     assert share and 50 < int(share[1]) < 83  # two thirds; noise of about 1.5 is beyond that with a chance below 1e-9
+
+
+def test_the_way_from_an_average_to_the_median_keeps_that_only_cells_that_fit_count(home: dp.Workspace) -> None:
+    frame = pd.DataFrame({"mark": [1, 2, 3, 4, 9, 10] * 1_000, "town": ["Mill", "Hill", "Dale"] * 2_000})
+    schema = dp.Schema({"mark": dp.Number(0, 5), "town": dp.Category(["Mill", "Hill"])})
+    table = home.add_table("marks2", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    where = [["town", "fits", []]]
+    answer = table.ask(table.query("mean", column="mark", where=where, epsilon="2"), checked=True, anyway=True)
+    assert answer.query.where.fitting().keys() == {"mark", "town"}
+    page = open_page("ask", table="marks2", answer=answer.request_id)
+    (link,) = [one.proto for one in page.get("page_link") if one.proto.label.startswith("Set up the ")]
+    given = {name: value[0] for name, value in parse_qs(urlparse(f"?{link.query_string}").query).items()}
+    median = open_page("ask", **given)
+    told = plain(html_of(median))
+    picked = [one.value for one in median.selectbox if str(one.key).startswith("where-op-")]
+    assert picked == ["fits", "fits"] and say("form.where_all", column=["mark"]) not in told
+    assert [one for one in median.button if str(one.key).startswith("ask-go")], "it is asked, and not refused again"
 
 
 def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Workspace) -> None:

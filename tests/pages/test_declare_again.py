@@ -270,3 +270,15 @@ def test_unknown_columns_are_bought_together_and_used_once_paid(table: dp.Table)
     page.run()
     page.set("found-kind-town", "list").start(say("ask.again_free"))
     assert "town: 3 values found" in page.text and new.meter().charges == 1
+
+
+def test_a_second_link_to_the_same_column_opens_its_card_again(table: dp.Table) -> None:
+    page = Declared(table.name, change="1", open="age")
+    assert page.changes[table.name][1].opened == "age"
+    page.changes[table.name][1].opened = None
+    assert page.run().changes[table.name][1].opened is None, "it stays as the person left it"
+    page.app.switch_page("../pages/ask.py").run()
+    page.app.switch_page("../pages/data.py")
+    for name, value in {"table": table.name, "change": "1", "open": "age"}.items():
+        page.app.query_params[name] = value
+    assert page.run().changes[table.name][1].opened == "age"

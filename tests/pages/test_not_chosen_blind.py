@@ -3,6 +3,7 @@ columns fit, a condition that leaves nobody out. And afterwards: a range that ca
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -305,6 +306,10 @@ def test_cells_beyond_the_range_are_told_before_a_question_is_paid_for_and_on_ev
     answer = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
     shown = html_of(open_page("ask", table="coded", answer=answer.request_id))
     assert '<p class="headline-note">Careful: About 7 %' in shown, "in the size of the headline"
+    again = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
+    shown = html_of(open_page("ask", table="coded", answer=again.request_id))
+    together = shown.split("<h2>" + say("looks.title", count=2))[1]
+    assert '<p class="headline-note">Careful: About 7 %' in together, "the answers together say it too"
     for name, address in (("tables", {}), ("answers", {"table": "coded"}), ("ask", {"table": "coded"})):
         listed = plain(html_of(open_page(name, **address)))
         assert "Careful: About 7 % of the cells of wait" in listed, name
@@ -338,3 +343,32 @@ def test_an_answer_given_before_a_column_was_declared_anew_says_so_wherever_it_i
     for name, address in places:
         assert told in plain(html_of(open_page(name, **address))), name
     assert anew.recall(anew.query("mean", column="age", epsilon="1")) == [], "it is not offered as known"
+
+
+def test_an_answer_given_before_more_rows_of_each_person_counted_says_so_wherever_it_is_listed(
+    home: dp.Workspace,
+) -> None:
+    frame = pd.DataFrame({"who": list(range(500)) * 4, "age": list(range(20, 60)) * 50})
+    schema, unit = dp.Schema({"age": dp.Number(0, 120)}), dp.Unit.column("who", 2)
+    table = home.add_table("loans", frame, schema=schema, unit=unit, budget=dp.Budget("50", "1e-6"))
+    answer = table.ask(table.query("mean", column="age", epsilon="1"))
+    told = say("since.answer", parts=say("since.rows", most=4))
+    places = (("tables", {}), ("answers", {"table": "loans"}), ("ask", {"table": "loans", "answer": answer.request_id}))
+    for name, address in places:
+        assert told not in plain(html_of(open_page(name, **address))), name
+    table.protect(dp.Unit.column("who", 4))
+    for name, address in places:
+        assert told in plain(html_of(open_page(name, **address))), name
+
+
+def test_a_first_look_says_a_doubt_in_headline_size_and_one_figure_of_it(home: dp.Workspace) -> None:
+    """3,000 of 10,000 cells are above the range; the noise hides that with a chance below 1e-9."""
+    frame = pd.DataFrame({"chol": [4] * 7_000 + [9] * 3_000, "age": [30, 50] * 5_000})
+    schema = dp.Schema({"chol": dp.Number(3, 6), "age": dp.Number(0, 120)})
+    table = home.add_table("looked", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    table.ask(table.query("fit_checks", columns=["chol", "age"], epsilon="1"))
+    look = table.ask(table.query("overview", columns=["chol", "age"], epsilon="1"))
+    shown = html_of(open_page("board", table="looked", look=look.request_id))
+    assert f'<p class="headline-note">{say("fit.note.below", columns=["chol"])}' in shown
+    assert "%" not in shown.split('<p class="headline-note">')[1].split("</p>")[0], "the figure stands with its picture"
+    assert set(re.findall(r"(\d+) % of the cells", plain(shown))) == {"30"}, "noise of half a percent: below 1e-9"

@@ -67,17 +67,34 @@ def instead(table: dp.Table, query: dp.Query, quiet: bool) -> bool:
     return against is not None
 
 
-def show(table: dp.Table, refused: dp.ColumnDoubted, query: dp.Query | None, request: str = "") -> None:
-    """In place of an answer, or of the button that would ask."""
-    with st.container(key="card-doubted"):
+def read_on_ask(table: dp.Table, request: str) -> bool:
+    """A question asked by one click is read, and put again, where questions are; was there nothing to read?"""
+    asked = job.look(request)
+    found = asked.answer or (asked.error if isinstance(asked.error, dp.ColumnDoubted) else None)
+    if asked.over and found is not None:
+        st.switch_page(nav.page("ask"), query_params=preview.unpriced(table, found.query) | {"answer": request})
+    return asked.over
+
+
+def show(
+    table: dp.Table,
+    refused: dp.ColumnDoubted,
+    query: dp.Query | None,
+    request: str = "",
+    place: str = "answer",
+    key: str = "",
+) -> None:
+    """In place of an answer, or of the button that would ask. `place` is where the URL keeps what a way asks; `key`
+    tells several refusals on one page apart."""
+    with st.container(key=f"card-doubted{key}"):
         mark = ' arrived" tabindex="-1' if request else ""
         asked = "" if query is None else f'<p class="question">{escape(query.sentence())}</p>'
         st.html(
             f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
             f"<p>{escape(_paid(table, refused))}</p>"
         )
-        for place, way in enumerate([*refused.ways, *_real(refused, query)]):
-            _way(table, way, query, place)
+        for number, way in enumerate([*refused.ways, *_real(refused, query)]):
+            _way(table, way, query, f"{key}{number}", number == 0, place)
         _others(table, refused)
     scroll.arrived(request or None)
 
@@ -108,40 +125,44 @@ def _real(refused: dp.ColumnDoubted, query: dp.Query | None) -> list[WayOut]:
     return [WayOut("real", way.column, query=query, code=way.code) for way in refused.ways if way.kind == "code"][:1]
 
 
-def _way(table: dp.Table, way: WayOut, query: dp.Query | None, place: int | str) -> None:
-    label, key = unmarked(way.words()), f"way-{way.kind}-{place}"
-    with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{place}"):
-        if way.kind in _DECLARED or way.kind in _WHOSE:
+def _way(
+    table: dp.Table, way: WayOut, query: dp.Query | None, name: str, first: bool = False, place: str = "answer"
+) -> None:
+    label, key = unmarked(way.words()), f"way-{way.kind}-{name}"
+    stepwise = query is not None and query.card.answer == "session"  # one of its questions is not asked by itself
+    with st.container(horizontal=True, vertical_alignment="center", key=f"ways-{name}"):
+        if way.kind in _DECLARED or way.kind in _WHOSE or (stepwise and way.schema is not None):
             if may("revise", table.name):
-                declared = way.kind in _DECLARED
+                declared = way.kind not in _WHOSE
                 back = preview.back(table, query) if declared and query is not None else {}
                 where = {"change": "1", "open": way.column} | back if declared else {"protect": way.column}
                 st.page_link(nav.page("data"), label=label, query_params={"table": table.name} | where)
                 if back:
                     st.html(f'<p class="muted">{escape(say("fit.means.declared"))}</p>')
             return
-        if (asked := way.query or query) is None:
+        if (asked := way.query or query) is None or stepwise:
             return
         if way.schema is not None and not may("revise", table.name):
             return
         best = asked if way.schema is not None else table.cheapest(asked)
         checked = way.kind in _CHECKED
         seen = table.preview(best, checked=checked)
-        kind: job.Kind = job.PRIMARY if place == 0 else job.SECONDARY
+        kind: job.Kind = job.PRIMARY if first else job.SECONDARY
         if way.schema is not None:
-            given = (table, way.schema, asked, new_request())
+            given = (table, way.schema, asked, new_request(), place)
             st.button(label, key=f"{key}-{asked.digest()[:8]}", type=kind, on_click=_mend, args=given)
         else:
-            job.ask_button(label, table, best, key, not seen.admissible, kind, checked=checked, anyway=checked)
+            shut = not seen.admissible
+            job.ask_button(label, table, best, key, shut, kind, place, checked=checked, anyway=checked)
         told = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
         st.html(f'<p class="muted">{escape(told)}</p>')
 
 
-def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str) -> None:
+def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:
     """Declare the column anew, then ask the same question: the price beside the button is what it takes."""
     try:
         anew = table.revise(schema)
-        job.submit(anew, anew.query(query.card.key, **query.parameters()), request, "answer")
+        job.submit(anew, anew.query(query.card.key, **query.parameters()), request, place)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
 

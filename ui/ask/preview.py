@@ -136,11 +136,16 @@ def preview_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     return told
 
 
+def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
+    """The same, where the form chooses the price."""
+    return {name: one for name, one in preview_link(table, query).items() if name != "epsilon"}
+
+
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """For the address of a column's card: the question to come back to, where Ask asks it."""
     if form.STATE not in query.card.asked_on:
         return {}
-    told = {name: one for name, one in preview_link(table, query).items() if name not in ("table", "epsilon")}
+    told = {name: one for name, one in unpriced(table, query).items() if name != "table"}
     return {"then": json.dumps(told, ensure_ascii=False)}
 
 

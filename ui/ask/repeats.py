@@ -21,7 +21,7 @@ from ui.parts.history import answer_address, receipt_link, when
 from ui.pictures import many
 from ui.shell.state import workspace
 from ui.words import prices
-from ui.words.wording import as_one, headline, in_short, range_words
+from ui.words.wording import as_one, in_short, range_words
 
 NARROWER = Fraction(19, 20)  # of all widths together: less is no gain that anybody sees
 CLEARLY = Fraction(4, 5)  # of a width: what a dearer answer must be below to be worth its price
@@ -61,11 +61,11 @@ def _together(reading: Reading, beta: Fraction) -> None:
     one = as_one(reading)
     if reading.agree:
         lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}", count=reading.count))}</p>')
-    lines.append(f'<p class="together">{escape(headline(one))}</p>')
     told = range_words(one)
     if isinstance(one.interval, dict):
         told = say("answer.ranges", of=len(one.interval), chance=chance(reading.beta))
-    lines.append(f'<p class="lead">{escape(told)}</p>{answer_notes.cut_note(one.query)}')
+    lead = f'<p class="lead">{escape(told)}</p>{answer_notes.fit_notes(one)}'
+    lines.append(answer_notes.finding(one, lead, kind="together"))
     if reading.agree:
         facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
         lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}.holds", **facts))}</p>')

@@ -17,7 +17,7 @@ from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local, to_figures
-from dpengine.planning.opening import AT_MOST, CLEAR, STEPS, Opening
+from dpengine.planning.opening import AT_MOST, CLEAR, PART, STEPS, Opening
 from dpengine.planning.suggestions import Lever, without_codes
 from ui.ask import fit_warnings, preview
 from ui.parts import answer_notes, fields
@@ -143,7 +143,10 @@ def least_html(table: dp.Table, found: Opening | None) -> str:
     """That nothing cheap can be asked here now."""
     if found is None or not found.dear:
         return ""
-    return f'<p class="warn" role="status">{escape(say("spend.least", share=prices.takes(table, found.share)))}</p>'
+    share = table.preview(found.asked, checked=True).share
+    if share <= PART * table.meter().unused:
+        return ""
+    return f'<p class="warn" role="status">{escape(say("spend.least", share=prices.takes(table, share)))}</p>'
 
 
 def least_share_html(now: str, usual: Callable[[], str]) -> str:

@@ -241,14 +241,24 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
     declared = look.query.facts.schema[column]
     if not ordered(look, column):
         return aside_of_list(bars)
-    outside = next((bar for bar in look.bars(column) if bar.label == DOES_NOT_FIT), None)
-    rows = max(sum(float(bar.value) for bar in look.bars(column)), 1.0)
-    if outside is not None and float(outside.low or 0) >= float(GATE) * rows:
-        return say("board_page.misfit", share=_percent(float(outside.value) / rows))
+    outside = _outside(look, column)
+    if outside is not None and float(outside.low or 0) >= float(GATE):
+        return say("board_page.misfit", share=_percent(float(outside.value)))
     told = _middles(look, column, declared)
     if told and outside is not None and float(outside.low or 0) > 0:
-        return say("board_page.of_fitting", share=_percent(1 - float(outside.value) / rows), told=told)
+        return say("board_page.of_fitting", share=_percent(1 - float(outside.value)), told=told)
     return told
+
+
+def _outside(look: Look, column: str) -> Figure | None:
+    """The share of cells that do not fit, as its bar says."""
+    return next((one for one in look_groups.of_everyone(look, column) if one.label == DOES_NOT_FIT), None)
+
+
+def tells_misfits(look: Look, column: str) -> bool:
+    """Does its card say which share of the cells does not fit?"""
+    outside = None if column in look.query.items or not ordered(look, column) else _outside(look, column)
+    return outside is not None and float(outside.low or 0) > 0
 
 
 def _percent(share: float) -> str:

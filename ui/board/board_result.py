@@ -279,7 +279,7 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
         return
     asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
     found = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
-    priced = [(table.preview(one).share, one) for one in found]
+    priced = [(table.preview(one, checked=True).share, one) for one in found]
     for share, query in sorted(priced, key=itemgetter(0)):
         label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
         st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
@@ -343,13 +343,17 @@ _GROUPS = ("by", "group", "also", "second")
 def show(table: dp.Table, found: dp.Answer) -> None:
     look = board_figures.look_of(found)
     entry = workspace().ledger.find(found.request_id)
-    took = prices.took(table, entry)
+    took = prices.took_in_all(table, entry)
     st.html(
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
     if not table.practice:  # what a first look also tells: do the columns fit what was declared?
-        st.html(f"{answer_notes.headline_notes(found, linked=True)}{answer_notes.fit_notes(found, linked=True)}")
+        told = [column for column in look.columns if board_figures.tells_misfits(look, column)]
+        notes = answer_notes.headline_notes(found, linked=True, below=told)
+        notes += answer_notes.fit_notes(found, linked=True)
+        if notes:
+            st.html(notes)
     picked = _controls(table, found, look)
     if st.session_state.pop(_TOP, False):  # the bar may have been far below, and the cards have another order now
         scroll.top()

@@ -34,7 +34,8 @@ def counted_as(query: dp.Query) -> None:
     """What is counted as something else; of very many columns behind a line of its own."""
     told = answer_notes.cut_words(query)
     if len(told) <= _SHORT:
-        st.html(answer_notes.cut_note(query))
+        if told:
+            st.html(answer_notes.cut_note(query))
         return
     with st.expander(say("board_page.counted")):
         st.html(f'<p class="muted">{escape(told)}</p>')

@@ -23,13 +23,12 @@ from ui.data import draft as drafts
 from ui.data.draft import OUT, Card, Draft
 from ui.data.wizard import begin, heading, look, reconsider, waiting
 from ui.parts import answer_notes, job
-from ui.shell import frame, nav
+from ui.shell import frame, nav, scroll
 from ui.shell.language import address, in_address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
 _TOLD = "declared-anew"
-_OPENED = "change-opened"  # which column an address opened last
 BUYING = "buy-column"  # the column of which something is about to be bought
 # By visitor and table: a reload is a new session, and must not lose what was changed.
 _left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
@@ -149,9 +148,8 @@ def show(below: Callable[[dp.Table], None]) -> None:
     draft = draft_of(table)
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     draft.checked = {fit.column: fit.declared for fit in fits if fit.checked and fit.state != UNSURE}
-    if (wanted := st.query_params.get("open")) in draft.cards and st.session_state.get(_OPENED) != (table.name, wanted):
-        draft.opened = wanted
-        st.session_state[_OPENED] = table.name, wanted
+    if (wanted := st.query_params.get("open")) in draft.cards and scroll.came_for(f"open-{table.name}-{wanted}"):
+        cards.come_to(draft, str(wanted))
     if draft.task is not None:
         _settle(draft, table.name)
     heading("data.change", table=table.name)

@@ -478,6 +478,12 @@ def open_card(draft: Draft, name: str | None) -> None:
         draft.remember(name)
 
 
+def come_to(draft: Draft, name: str) -> None:
+    """Somebody came for this column: its card stands open and in view."""
+    open_card(draft, name)
+    st.session_state[_CAME] = name
+
+
 def use(draft: Draft, name: str) -> None:
     """It is no longer left out. Until something else is said nobody knows what it holds, and that can be found. It
     opens among the others, which may be out of sight."""

@@ -434,7 +434,7 @@ def stronger_check(table: dp.Table) -> bool:
     if found is None:
         return False
     price = table.preview(found)
-    label = say("data.fit.all_button", columns=len(names), share=prices.takes(table, price.share))
+    label = say("data.fit.stronger_button", share=prices.takes(table, price.share))
     with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
         told = say("data.fit.stronger", alpha=found.promise().amount, columns=some_columns(names))
         st.html(f"<p>{escape(told)}</p>")
@@ -465,7 +465,8 @@ def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
         query = usual or next(iter(options.values()), None)
         if query is not None and len(options) > 1:
             label, start = say("data.fit.exact"), _within(query)
-            query = options[st.select_slider(label, list(options), start, key=f"fit-exact-{len(names)}-{start}")]
+            key = f"fit-exact-{start}-{'-'.join(options)}"  # other options are another slider: Streamlit warns else
+            query = options[st.select_slider(label, list(options), start, key=key)]
     with above:
         if query is None or (usual is None and query == next(iter(options.values()))):
             job.hint(say("data.fit.few_people", people=table.facts.about, columns=len(names)))
@@ -625,12 +626,8 @@ def first_way(table: dp.Table, name: str, told: str = "") -> str:
     if query is None:
         return ""
     told = told or say("data.done.way", question=query.card.noun)
-    return f' <a class="way" href="{nav.address("ask", **first_link(table, query))}" target="_self">{escape(told)}</a>'
-
-
-def first_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """To the form with this question in it, which chooses the price."""
-    return {name: one for name, one in preview.preview_link(table, query).items() if name != "epsilon"}
+    link = nav.address("ask", **preview.unpriced(table, query))
+    return f' <a class="way" href="{link}" target="_self">{escape(told)}</a>'
 
 
 def _asked_first(table: dp.Table, name: str) -> dp.Query | None:

@@ -129,7 +129,7 @@ def show() -> None:
         problem(say("table.unknown", name=wanted[:80]))
         st.page_link(nav.page("tables"), label=say("room.tables"))
         return
-    if (at_once := st.query_params.get("asked")) and not _read_on_ask(table, at_once):
+    if (at_once := st.query_params.get("asked")) and not doubted_card.read_on_ask(table, at_once):
         return
     request = job.current_request()
     asked = job.look(request) if request else None
@@ -187,15 +187,6 @@ def show() -> None:
     protect.show_protection(table)
     if may("seal", table.name):
         owner.show(table)
-
-
-def _read_on_ask(table: dp.Table, request: str) -> bool:
-    """A question asked by one click is read, and put again, where questions are; was there nothing to read?"""
-    asked = job.look(request)
-    found = asked.answer or (asked.error if isinstance(asked.error, dp.ColumnDoubted) else None)
-    if asked.over and found is not None:
-        st.switch_page(nav.page("ask"), query_params=first.first_link(table, found.query) | {"answer": request})
-    return asked.over
 
 
 def record(table: dp.Table) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
 from html import escape
@@ -84,14 +85,15 @@ def fit_in_short(entry: dp.Entry) -> str:
 
 
 def since_then(claim: dict[str, Any], table: str) -> str:
-    """Which columns of an answer were declared anew after it was given: it means what was declared then."""
+    """What was declared anew of an answer's columns, or of whose the rows are, after it was given: it means what was
+    declared then."""
     if table in SAMPLES:
         return ""
     try:
-        schema = workspace().table(table).schema
+        facts = workspace().table(table).facts
     except AllowanceError:  # it is gone
         return ""
-    told = declared_since(claim.get("bounds", {}), schema)
+    told = declared_since(claim, facts)
     return say("since.answer", parts="; ".join(told)) if told else ""
 
 
@@ -99,13 +101,17 @@ def fit_in_short_html(entry: dp.Entry) -> str:
     return f'<em class="doubt">{escape(told)}</em>' if (told := fit_in_short(entry)) else ""
 
 
-def headline_notes(answer: dp.Answer, linked: bool = False) -> str:
+def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
     """Below a headline, in its size: that rows are counted and not people; what a check found too little of to refuse
-    the question, or would not have seen; that nobody has checked; and what a finer check takes."""
+    the question, or would not have seen; that nobody has checked; and what a finer check takes. The share of misfits of
+    a column in `below` stands there."""
     whole = fits_of_answer(answer)
     known = [] if answer.query.own_scales else whole.between(answer.query)
     found = [fit for fit in known if fit.doubted or fit.in_part]
-    large = [*whole.row_notes(answer.query), *(fit.note() for fit in found[:MOST_BETWEEN])]
+    large = whole.row_notes(answer.query)
+    if there := [fit.column for fit in found if fit.column in below and not fit.codes]:
+        large.append(say("fit.note.below", columns=there))
+    large += [fit.note() for fit in found if fit.column not in there][:MOST_BETWEEN]
     large += [words for words in (rough_words(known), unchecked_words(known)) if words]
     lines = [f'<p class="headline-note">{escape(" ".join(large))}</p>'] if large else []
     if linked:
@@ -205,7 +211,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     between = known.between(answer.query)
     above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}  # below the headline
     found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in above]
-    if since := since_then({"bounds": answer.receipt["claim"].get("bounds", {})}, str(answer.receipt["table"])):
+    if since := since_then(answer.receipt["claim"], str(answer.receipt["table"])):
         found.insert(0, since)
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
     if people is not None and people.far:
@@ -240,16 +246,17 @@ def several_rows(query: dp.Query) -> str:
     return f"{told} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else told
 
 
-def finding(answer: dp.Answer, lead: str = "", linked: bool = False) -> str:
-    """The headline; under it `lead`, which says how far the truth may be, because on a phone nothing may push that out
-    of view; then what a bar at an end of a declared range also holds; where rows of a person may have been left out,
-    which way the truth may lie; and once, smaller, how the declaration changes what counts."""
+def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str = "") -> str:
+    """The headline, or a paragraph of another `kind`; under it `lead`, which says how far the truth may be, because on
+    a phone nothing may push that out of view; then what a bar at an end of a declared range also holds; where rows of a
+    person may have been left out, which way the truth may lie; and once, smaller, how the declaration changes what
+    counts."""
     warned = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     edge = "".join(f'<p class="warn">{escape(told)}</p>' for told in warned if told)
     counts = cut_words(answer.query)
     small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
     said = _of_fitting(answer, headline(answer))
-    kind = "headline long" if len(said) > LONG else "headline"
+    kind = kind or ("headline long" if len(said) > LONG else "headline")
     return f'<p class="{kind}">{escape(said)}</p>{headline_notes(answer, linked)}{lead}{edge}{small}'
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.exact import floor, read_number, text_of
 from dpengine.core.strict_json import read_strict
-from dpengine.declared.conditions import excludes_nothing, read_predicate
+from dpengine.declared.conditions import FIT_OP, excludes_nothing, read_predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import OF_DAYS
 from dpengine.declared.read_group import read_group
@@ -274,8 +274,9 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
     name = str(left.selectbox(say("form.where_column"), columns, index=start, key=f"where-column-{place}"))
     column = table.schema[name]
     same = row is not None and on == name
+    fitting = [FIT_OP] if same and row and row[1] == FIT_OP else []  # it came with a link: nothing more is picked
     if isinstance(column, Category | ItemSet):
-        ops = ["in", "not in"] if isinstance(column, Category) else ["has", "has none of"]
+        ops = [*(["in", "not in"] if isinstance(column, Category) else ["has", "has none of"]), *fitting]
         op = str(
             middle.selectbox(
                 say("form.where_op"),
@@ -286,12 +287,14 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
             )
         )
         chosen = row[2] if same and row else []
+        if op == FIT_OP:
+            return [name, op, chosen]
         chosen = [value for value in (chosen if isinstance(chosen, list) else [chosen]) if value in column.labels]
         values = _values(column, chosen, f"where-values-{name}-{place}", right)
         return [name, op, values]
     before = (rule or row[1]) if same and row else ""
     ops = ["between", ">=", "<=", *(one for one in ("<", ">", "=") if isinstance(column, Number) or one == before)]
-    ops += group_rules(table.schema, name) if isinstance(column, Date) else []
+    ops += [*(group_rules(table.schema, name) if isinstance(column, Date) else []), *fitting]
     op = str(
         middle.selectbox(
             say("form.where_op"),
@@ -302,6 +305,8 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         )
     )
     now = row[2] if same and row and before == op else None
+    if op == FIT_OP:
+        return [name, op, now]
     if op in OF_DAYS:
         return _in_groups(table.schema, {"column": name, "by": op}, now, f"where-groups-{op}-{name}-{place}", right)
     pick = _dates if isinstance(column, Date) else _numbers

@@ -104,7 +104,9 @@ def first_look_label(table: dp.Table) -> str | None:
     if table.newest_look():
         return say("first_look.open")
     found = None if table.closed else _opening(table)
-    return None if found is None else say("first_look.offer", share=prices.takes(table, found.share))
+    if found is None:
+        return None
+    return say("first_look.offer", share=prices.takes(table, table.preview(found.asked, checked=True).share))
 
 
 def usual_first_look(table: dp.Table) -> dp.Query | None:

@@ -15,7 +15,7 @@ from dpengine.core.printed import percent, percent_left, power_of_ten, three_fig
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
 from dpengine.planning.partition import as_one
-from ui.ask import spend, suggestions
+from ui.ask import fit_warnings, preview, spend, suggestions
 from ui.ask.suggestions import KEEPS, Plan
 from ui.parts import answer_notes, fields, job, owner
 from ui.plan import plan_run
@@ -24,6 +24,8 @@ from ui.words import gloss, prices
 
 
 def show(table: dp.Table) -> None:
+    if (asked := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, asked):
+        return
     run = st.query_params.get("run")
     if run and plan_run.show(table, run):
         return
@@ -83,9 +85,12 @@ def _editor(table: dp.Table, plan: Plan) -> None:
     st.select_slider(
         say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda one: f"{one} %", on_change=_kept, args=(plan,)
     )
-    frame.show_price(table, priced, "_plan")
+    asked = [query for query in priced.queries if table.doubts(query) is None]  # the others take nothing
+    checks = table.checks_for(asked) if priced.fits else []
+    whole = planner.price_of([*checks, *asked]) if checks or len(asked) < len(priced.queries) else priced
+    frame.show_price(table, whole, "_plan")
     with st.container(key="card-plan-total"):
-        _total(table, plan, planner, priced)
+        _total(table, plan, planner, priced, whole, checks)
 
 
 def _as_one(plan: Plan, planner: Planner) -> None:
@@ -115,8 +120,12 @@ def _kept(plan: Plan) -> None:
 def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     number, wish = plan.rows[place].number, line.wish
     takes = say("plan.takes", share=prices.takes(table, line.share))
-    told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
-    if line.query is None:
+    told, doubt = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"], ""
+    if (against := table.doubts(wish.query)) is not None:
+        place_on_ask = nav.address("ask", **preview.unpriced(table, wish.query))
+        way = f'<a class="way" href="{place_on_ask}" target="_self">{escape(say("fit.others.link"))}</a>'
+        doubt = f'<p class="warn">{escape(say("plan.doubted", reasons=" ".join(against.reasons)))} {way}</p>'
+    elif line.query is None:
         told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
     else:
         told.append(f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>')
@@ -124,7 +133,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
             words = say("plan.noise_groups" if line.promise.grouped else "plan.noise")
             told.append(f'<span class="noise">{escape(words)}</span>')
     with st.container(key=f"card-plan-row-{number}"):
-        st.html(f"<p>{'<br>'.join(told)}</p>{answer_notes.cut_note(wish.query)}")
+        st.html(f"<p>{'<br>'.join(told)}</p>{doubt}{answer_notes.cut_note(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             key = fields.number_key(f"plan-wish-{number}")
             st.text_input(
@@ -168,9 +177,10 @@ def _locked(plan: Plan, place: int, key: str) -> None:
     plan.change(place, locked=bool(st.session_state[key]))
 
 
-def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> None:
-    checks = table.checks_for(priced.queries) if priced.fits else []
-    whole = planner.price_of([*checks, *priced.queries]) if checks else priced
+def _total(
+    table: dp.Table, plan: Plan, planner: Planner, priced: Priced, whole: Priced, checks: list[dp.Query]
+) -> None:
+    """`whole`: with the checks that are bought before it."""
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:
@@ -186,7 +196,7 @@ def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> Non
         over = percent(priced.over)
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
-    if whole.fits:
+    if whole.fits and whole.lines:
         plan_run.button(table, plan, priced, prices.takes(table, whole.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):

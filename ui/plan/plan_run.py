@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.asking.plan import PlanRun, Priced
 from dpengine.asking.release import new_request
 from dpengine.messages import say
-from ui.ask import suggestions
+from ui.ask import fit_warnings, suggestions
 from ui.ask.suggestions import Plan
 from ui.parts import history, job
 from ui.shell import frame
@@ -84,13 +84,16 @@ def progress(table: dp.Table, run: str) -> None:
 def _results(table: dp.Table, found: PlanRun) -> None:
     frame.show_price(table, None)
     answered = sum(state == "done" for _, state in found.rows)
-    st.html(f"<h1>{escape(say('plan.done', done=answered, total=len(found.rows)))}</h1>")
+    asked = [(query, table.doubts(query)) for query in st.session_state.get(_ASKED, {}).get(found.id, [])]
+    refused = [(query, against) for query, against in asked if against is not None]  # it took nothing
+    total = len(found.rows) + len(refused)
+    st.html(f"<h1>{escape(say('plan.done', done=answered, total=total))}</h1>")
+    if refused:
+        st.html(f'<p class="lead" role="status">{escape(say("plan.not_asked", count=len(refused)))}</p>')
     if answered < len(found.rows):
         st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
     with st.container(key="card-plan-results"):
         st.html(history.rows_html(table, [entry for entry, _ in found.rows], newest_first=False))
-    for query in st.session_state.get(_ASKED, {}).get(found.id, []):
-        if (against := table.doubts(query)) is not None:  # a check doubts a column of it: it took nothing
-            told = f"<b>{escape(query.sentence())}</b> {escape(str(against))}"
-            st.html(f'<p class="warn" role="status">{told}</p>')
+    for number, (query, against) in enumerate(refused):
+        fit_warnings.show(table, against, query, place="asked", key=f"-{number}-")
     st.button(say("plan.another"), key="plan-another", on_click=suggestions.forget_plan, args=(table,))

@@ -11,11 +11,12 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.asking.sessions import BEST, bears
-from dpengine.core.printed import points
+from dpengine.core.printed import percent, points
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning.opening import CLEAR, SHARES, opening_share, room
+from ui.ask import fit_warnings
 from ui.ask.spend import least_share_html
 from ui.parts import answer_notes, job, owner
 from ui.session import session_run, session_words
@@ -106,14 +107,29 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
         help=say("param.questions.help"),
     )
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
+    check = _check_part(table, int(questions))
     share = st.select_slider(
         say("session.share"),
         SHARES,
         given["share"] or _opens(table, int(questions)),
         key="session-share",
-        format_func=lambda one: say("session.share_of", share=one),
+        format_func=lambda one: _share_words(one, check),
     )
     return int(questions), str(share)
+
+
+def _check_part(table: dp.Table, questions: int) -> Fraction:
+    """What the check takes of what is left: a session buys it first."""
+    try:
+        return table.check_part(table.session_for(questions, table.meter().unused / 2))
+    except dp.AllowanceError:  # half of what is left buys none
+        return Fraction(0)
+
+
+def _share_words(share: str, check: Fraction) -> str:
+    if not check:
+        return say("session.share_of", share=share)
+    return say("session.share_checked", share=share, whole=percent(Fraction(share) / 100 + check))
 
 
 def _opens(table: dp.Table, questions: int) -> str:
@@ -190,6 +206,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
             say(f"session.more.{table.facts.relation}", people=query.people),
         ]
         st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
+    fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')

@@ -17,6 +17,7 @@ from dpengine.core.strict_json import canonical
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.messages import say
+from ui.ask import fit_warnings
 from ui.parts import answer_notes, conditions, fields, job, owner
 from ui.session import session_words
 from ui.shell import frame, nav
@@ -103,6 +104,8 @@ def _builder(table: dp.Table, session: Session) -> None:
             told = f"{query.sentence()}. {query.promise().words()}"
             st.html(f'<p class="muted">{escape(told)}</p>{answer_notes.cut_note(query)}')
             _known(table, query)
+            if fit_warnings.instead(table, query, quiet=False):
+                return
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
         with st.container(key="session-ask", width="content"):

@@ -37,7 +37,8 @@ ADMITTED = " ".join(map(hash_of, OURS))
 #
 # Each is a fixed script, allowed by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
 
-_COMING, _TURN, _STEP, _CAME = "steer-coming", "steer-turn", "steer-step", "steer-came"
+_COMING, _TURN, _STEP = "steer-coming", "steer-turn", "steer-step"
+_CAME, _PLACE = "steer-came", "steer-place"
 
 
 def expect(request: str) -> None:
@@ -67,9 +68,24 @@ def top() -> None:
 
 def bring(what: str) -> None:
     """Somebody came for this part of the page, marked `class="arrived"`: scroll to it, once."""
-    if st.session_state.get(_CAME) != what:
-        st.session_state[_CAME] = what
+    if came_for(what):
         _run(BRING, "arrived")
+
+
+def at_address(page: str) -> None:
+    """Called at the top of every page: whoever comes to another address comes for something again."""
+    now = [page, sorted(st.query_params.items())]
+    if st.session_state.get(_PLACE) != now:
+        st.session_state[_PLACE], st.session_state[_CAME] = now, []
+
+
+def came_for(what: str) -> bool:
+    """Did somebody just come for this? Once, as long as the address stays."""
+    came = st.session_state.setdefault(_CAME, [])
+    if what in came:
+        return False
+    came.append(what)
+    return True
 
 
 def show() -> None:

@@ -13,6 +13,14 @@ def takes(table: dp.Table, share: Fraction) -> str:
     return percent_taken(1 - table.meter().used, share)
 
 
+def took_in_all(table: dp.Table, entry: dp.Entry | None) -> str:
+    """What a click took: a charge, with the checks that were bought before it."""
+    if entry is None:
+        return ""
+    entries = [*table.checks_before(entry), entry]
+    return percent_taken(table.left_before(entries[0]), sum((table.took(one) for one in entries), Fraction(0)))
+
+
 def took(table: dp.Table, entry: dp.Entry | None) -> str:
     """What a charge took, when it was made."""
     return "" if entry is None else percent_taken(table.left_before(entry), table.took(entry))

@@ -447,13 +447,14 @@ class FitChecks(OfCounts):
         about, least, most = next(iter(self.different(raw).values())) if people is None else (people, people, people)
         return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
-    def repeated(self, raw: Figures) -> dict[str, tuple[int, int]]:
-        """Ids of which surely a tenth of the rows repeat one: about how many different ones, in how many rows."""
+    def repeated(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
+        """Ids of which surely a tenth of the rows repeat one: how many different ones at least and at most, in about
+        how many rows."""
         if self.facts.unit != Unit.rows():
             return {}
         least, most = self.rows(raw)
         found = self.different(raw).items()
-        return {name: (about, (least + most) // 2) for name, (about, _, high) in found if high <= (1 - GATE) * least}
+        return {name: (low, high, (least + most) // 2) for name, (_, low, high) in found if high <= (1 - GATE) * least}
 
     # What it says
 
@@ -462,8 +463,8 @@ class FitChecks(OfCounts):
             return ""
         found = self.found(tuple(raw))
         if repeated := self.repeated(tuple(raw)):
-            name, (different, rows) = next(iter(repeated.items()))
-            return say("fit.headline.repeated", column=name, different=different, rows=rows)
+            name, (low, high, rows) = next(iter(repeated.items()))
+            return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
         if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not found):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
             share = percent(Fraction(round(crowded.value * 100), 100)) if crowded.low > 0 else _percent(crowded.high)
@@ -480,8 +481,12 @@ class FitChecks(OfCounts):
         unsure = sum(one.state == UNSURE for one in found.values())
         if unsure == len(found):
             return say("fit.headline.too_rough")
-        if part := [name for name, one in found.items() if one.misfit.low > 0]:
-            return say("fit.headline.fits_part", names=_some(part))
+        part = [name for name, one in found.items() if one.misfit.low > 0]
+        coded = [
+            _coded(name, code) for name, one in found.items() for code, share in one.codes.items() if share.low > 0
+        ]
+        if part or coded:
+            return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
         if not unsure and not all(one.quiet for one in found.values()):
             most = max(one.misfit.high for one in found.values())
             return say("fit.headline.fits_rough", share=_percent(most))
@@ -500,6 +505,10 @@ class FitChecks(OfCounts):
 def _some(names: list[str]) -> list[str]:
     """All of them, or of many the first, and that there are more."""
     return names if len(names) <= _TOLD else [*names[:_TOLD], "…"]
+
+
+def _coded(name: str, code: Fraction) -> str:
+    return say("fit.headline.named_code", column=name, code=text_of(code))
 
 
 def _part(count: int | Fraction, rows: int) -> Fraction:

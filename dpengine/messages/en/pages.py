@@ -200,6 +200,7 @@ SENTENCES: dict[str, str] = {
     "form.where_column": "Column",
     "form.where_op": "Condition",
     "form.where_values": "Values",
+    "form.op.fits": "is as declared",
     "form.op.in": "is one of",
     "form.op.has": "has one of",
     "form.op.has none of": "has none of",

@@ -52,6 +52,8 @@ SENTENCES: dict[str, str] = {
     "plan.waiting": "Charging the plan…",
     "plan.running": "{done} of {total} answered",
     "plan.done": "The plan was run: {done} of {total} answered",
+    "plan.doubted": "{reasons} So it will not be asked.",
+    "plan.not_asked": "{count} {count|was|were} not asked, and took nothing: why, and what helps, stands below.",
     "plan.lost": "Some answers could not be drawn. Their charge stays; ask them again to pay for a new draw.",
     "plan.another": "Make another plan",
     "plan.unknown": "This run is not in the ledger of this workspace. The plan below was not charged by it.",

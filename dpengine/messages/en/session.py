@@ -58,6 +58,7 @@ SENTENCES: dict[str, str] = {
     "session.lead": "Reserve a number of questions at once. Each may depend on the answers before it, and every answer keeps its promise all the same.",
     "session.ends": "Further left: more private. Further right: more exact answers.",
     "session.share": "How much of what is left may the whole session take?",
+    "session.share_checked": "{share} % of what is left, with the check {whole}",
     "session.share_of": "{share} % of what is left",
     "session.how.best": "The narrowest now (usual)",
     "session.how.laplace": "Laplace noise",

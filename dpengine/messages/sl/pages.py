@@ -200,6 +200,7 @@ SENTENCES: dict[str, str] = {
     "form.where_column": "Stolpec",
     "form.where_op": "Pogoj",
     "form.where_values": "Vrednosti",
+    "form.op.fits": "ustreza opisu",
     "form.op.in": "je ena od",
     "form.op.has": "vsebuje eno od",
     "form.op.has none of": "ne vsebuje nobene od",

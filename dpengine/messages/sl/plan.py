@@ -52,6 +52,8 @@ SENTENCES: dict[str, str] = {
     "plan.waiting": "Zaračunavam načrt …",
     "plan.running": "odgovorjeno: {done} od {total}",
     "plan.done": "Načrt je izveden, odgovorjeno: {done} od {total}",
+    "plan.doubted": "{reasons} Zato ne bo postavljeno.",
+    "plan.not_asked": "Nepostavljena vprašanja, ki niso porabila ničesar: {count}. Zakaj in kaj pomaga, piše spodaj.",
     "plan.lost": "Nekaterih odgovorov ni bilo mogoče izžrebati. Njihov strošek ostane; vprašajte znova in plačajte nov žreb.",
     "plan.another": "Naredi nov načrt",
     "plan.unknown": "Te izvedbe ni v knjigi tega delovnega prostora. Spodnji načrt z njo ni bil zaračunan.",

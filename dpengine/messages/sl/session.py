@@ -58,6 +58,7 @@ SENTENCES: dict[str, str] = {
     "session.lead": "Rezervirajte več vprašanj naenkrat. Vsako je lahko odvisno od prejšnjih odgovorov, vsak odgovor pa vseeno drži svojo obljubo.",
     "session.ends": "Bolj levo: bolj zasebno. Bolj desno: natančnejši odgovori.",
     "session.share": "Koliko tega, kar je ostalo, sme porabiti vsa seja?",
+    "session.share_checked": "{share} % preostanka, s preverjanjem {whole}",
     "session.share_of": "{share} % preostanka",
     "session.how.best": "Zdaj najožji (običajno)",
     "session.how.laplace": "Laplaceov šum",

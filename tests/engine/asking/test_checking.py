@@ -14,6 +14,7 @@ import pytest
 import dpengine as dp
 from dpengine.asking.column_fit import declared_since
 from dpengine.declared.id_names import id_like
+from dpengine.mechanisms.edges import near_end
 from dpengine.workspace import Workspace
 
 PEOPLE = 20_000
@@ -187,7 +188,8 @@ def question_of(table: dp.Table) -> dp.Query:
 
 
 def test_an_answer_that_was_insisted_on_says_that_rows_are_counted(workspace: Workspace) -> None:
-    table = added(workspace, school(**{"Št. kartoteke": np.arange(PEOPLE) // 7, "mark": np.full(PEOPLE, 9)}))
+    marks = np.arange(PEOPLE) % 2 * 6 + 3  # half of them are 9
+    table = added(workspace, school(**{"Št. kartoteke": np.arange(PEOPLE) // 7, "mark": marks}))
     answer = table.ask(table.query("count", epsilon="0.05", where=[["age", ">", 40]]), checked=True, anyway=True)
     assert "rows, not people" in table.fits().row_notes(answer.query)[0]
     with pytest.raises(dp.ColumnDoubted):
@@ -273,12 +275,73 @@ def test_what_does_not_fit_together_is_refused_before_anything_is_charged(worksp
 
 def test_older_answers_say_what_was_declared_since(workspace: Workspace) -> None:
     table = added(workspace, school())
-    bounds = table.ask(mean(table)).receipt["claim"]["bounds"]
-    assert declared_since(bounds, table.schema) == []
+    claim = table.ask(mean(table)).receipt["claim"]
+    assert declared_since(claim, table.facts) == []
     coded = table.revise(dp.Schema({"age": dp.Number(0, 120, codes=[99]), "mark": MARKS, "town": TOWNS}))
-    assert "99" in declared_since(bounds, coded.schema)[0]
+    assert "99" in declared_since(claim, coded.facts)[0]
     wider = coded.revise(dp.Schema({"age": dp.Number(0, 200), "mark": MARKS, "town": TOWNS}))
-    assert "range" in declared_since(bounds, wider.schema)[0]
+    assert "range" in declared_since(claim, wider.facts)[0]
+
+
+def test_where_hardly_a_cell_fits_nothing_is_asked_of_the_cells_that_fit(workspace: Workspace) -> None:
+    """Every mark is above 5: the noise of the check hides that with a chance below 1e-9."""
+    table = added(workspace, school(mark=np.full(PEOPLE, 9)))
+    with pytest.raises(dp.ColumnDoubted) as refused:
+        table.ask(mean(table, "mark"), checked=True)
+    assert "fitting" not in {way.kind for way in refused.value.ways} and table.fit_of("mark").hardly_fits
+    fitting = table.query("mean", column="mark", where=[["mark", "fits", []]], epsilon="0.05")
+    for query, anyway in ((mean(table, "mark"), True), (fitting, False), (fitting, True)):
+        with pytest.raises(dp.ColumnDoubted, match="above 5"):
+            table.ask(query, checked=True, anyway=anyway)
+    assert keys(table) == ["fit_checks"], "nothing but the check is paid for"
+
+
+def test_of_cells_that_fit_nothing_counts_as_an_end_of_the_range(workspace: Workspace) -> None:
+    table = added(workspace, school())
+    for where, told in (([], "upper"), ([["mark", "fits", []]], "")):
+        query = table.query("mean", column="mark", where=where, epsilon="1")
+        assert near_end(query, Fraction(49, 10), (Fraction(48, 10), Fraction(5))) == told
+
+
+def test_what_is_not_in_a_complete_list_is_said_to_count_as_one_of_its_values(workspace: Workspace) -> None:
+    """7 % are not in the list: the noise of the check hides that with a chance below 1e-9."""
+    towns = ["Mill", "Hill"] * (PEOPLE // 2 - 700) + ["Dale"] * 1_400
+    schema = dp.Schema({"town": dp.Category(["Hill", "Mill"], complete=True)})
+    table = workspace.add_table(
+        "towns", pd.DataFrame({"town": towns}), schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6")
+    )
+    table.ask(table.query("fit_checks", columns=["town"], epsilon="1"))
+    (fit,) = table.fits().between(table.query("histogram", column="town", epsilon="1"))
+    assert "7 % of the cells of town are not in your list. Such cells count as “Hill”." in fit.note()
+
+
+def test_a_check_that_found_a_few_codes_names_them(workspace: Workspace) -> None:
+    """5 % are -1: the noise of the check hides that with a chance below 1e-9."""
+    waits = [*range(200)] * (PEOPLE // 200) + [-1] * (PEOPLE // 20)
+    schema = dp.Schema({"wait": dp.Number(-1, 240)})
+    table = workspace.add_table(
+        "waits", pd.DataFrame({"wait": waits}), schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6")
+    )
+    check = table.ask(table.query("fit_checks", columns=["wait"], epsilon="1"))
+    assert (
+        "wait (-1)" in check.query.finding_of(check.value, check.interval, check.raw) and table.fit_of("wait").in_part
+    )
+
+
+def test_no_question_is_suggested_that_would_not_be_asked(workspace: Workspace) -> None:
+    table = added(workspace, school(mark=np.full(PEOPLE, 9)), budget=dp.Budget("5", "1e-6"))
+    assert any("mark" in query.about() for query in table.suggestions())
+    table.ask(table.query("fit_checks", columns=["age", "mark", "town"], epsilon="1"))
+    left = table.suggestions()
+    assert left and all(table.doubts(query) is None for query in left)
+
+
+def test_the_number_of_different_ids_is_said_with_its_range(workspace: Workspace) -> None:
+    table = added(workspace, school(**{"Pupil no.": np.arange(PEOPLE) // 10}))
+    with pytest.raises(dp.ColumnDoubted) as refused:
+        table.ask(mean(table), checked=True)
+    low, high, rows = table.fits().repeated["Pupil no."]
+    assert low < high < rows and f"{low:,} to {high:,} different Pupil no." in str(refused.value)
 
 
 def test_the_preview_reads_no_data(workspace: Workspace) -> None:

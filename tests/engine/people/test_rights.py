@@ -181,7 +181,7 @@ TABLE: dict[str, Call] = {
     },
     **{
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)(s.entry))
-        for verb in "took left_before answer_of figures".split()
+        for verb in "took left_before checks_before answer_of figures".split()
     },
     "took_by": of_table(lambda s, t: t.took_by(s.answer)),
     "answers": of_table(lambda s, t: t.answers(5)),

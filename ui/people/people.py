@@ -171,35 +171,35 @@ def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
         st.html(f'<p class="muted">{escape(say("people.page.nobody"))}</p>')
 
 
-def _person(known: KnownPerson, roles: list[Role]) -> None:
-    with st.container(key=f"card-person-{known.id}", horizontal=True, vertical_alignment="center"):
+def _person(who: KnownPerson, roles: list[Role]) -> None:
+    with st.container(key=f"card-person-{who.id}", horizontal=True, vertical_alignment="center"):
         beside = [
-            known.email if known.name else "",
-            say("people.page.since", at=history.when(known.at)) if known.at else "",
+            who.email if who.name else "",
+            say("people.page.since", at=history.when(who.at)) if who.at else "",
         ]
         tags = "".join(f'<span class="tag">{escape(_role(role))}</span>' for role in roles)
         facts = " · ".join(part for part in beside if part)
         st.html(
-            f'<div class="person"><b>{escape(known.shown)}</b> {tags}<br><span class="muted">{escape(facts)}</span></div>'
+            f'<div class="person"><b>{escape(who.shown)}</b> {tags}<br><span class="muted">{escape(facts)}</span></div>'
         )
-        with st.popover(say("people.page.change"), key=f"person-{known.id}", width="content"):
-            st.html(f"<p><b>{escape(known.shown)}</b></p>")
+        with st.popover(say("people.page.change"), key=f"person-{who.id}", width="content"):
+            st.html(f"<p><b>{escape(who.shown)}</b></p>")
             here = {role.role for role in roles if not role.table}
             for role in GIVEN:
                 st.toggle(
                     say(f"people.role.{role}"),
                     value=role in here,
-                    key=f"role-{role}-{known.id}-{role in here}",
+                    key=f"role-{role}-{who.id}-{role in here}",
                     help=say(f"people.role.{role}.means"),
                     on_change=_name,
-                    args=(known.id, role, role not in here),
+                    args=(who.id, role, role not in here),
                 )
             barred = BARRED in here
             what = "people.page.readmit" if barred else "people.page.bar"
-            st.button(say(what), key=f"bar-{known.id}-{barred}", on_click=_name, args=(known.id, BARRED, not barred))
-            st.button(say("people.page.forget"), key=f"forget-{known.id}", on_click=_forget, args=(known.id,))
+            st.button(say(what), key=f"bar-{who.id}-{barred}", on_click=_name, args=(who.id, BARRED, not barred))
+            st.button(say("people.page.forget"), key=f"forget-{who.id}", on_click=_forget, args=(who.id,))
             st.html(
-                f'<p class="muted">{escape(say("people.page.forget_means"))}</p><p class="muted">{escape(known.id)}</p>'
+                f'<p class="muted">{escape(say("people.page.forget_means"))}</p><p class="muted">{escape(who.id)}</p>'
             )
 
 

@@ -34,14 +34,14 @@ FEW = 12  # pairs named in the line itself
 NAMED = 6  # values
 
 
-def show_not_kept(synthetic_table: MadeTable, kept: KeptTogether) -> None:
+def show_not_kept(fitted: MadeTable, kept: KeptTogether) -> None:
     """One point each; many pairs are folded."""
     lines = [
         _pairs(kept),
         threes(kept),
-        _averages(synthetic_table, kept),
-        _rare(synthetic_table, kept),
-        _none(synthetic_table),
+        _averages(fitted, kept),
+        _rare(fitted, kept),
+        _none(fitted),
     ]
     lines.append(say("synthetic_page.bad_rest"))
     points = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
@@ -61,26 +61,23 @@ def _pairs(kept: KeptTogether) -> str:
     return say("synthetic_page.apart_named", pairs=named, **facts)
 
 
-def _averages(synthetic_table: MadeTable, kept: KeptTogether) -> str:
-    even = [name for name in kept.uneven if name not in synthetic_table.refined]
+def _averages(fitted: MadeTable, kept: KeptTogether) -> str:
+    even = [name for name in kept.uneven if name not in fitted.refined]
     if not even:
         return ""
     sentence = say("synthetic_page.bad_averages", columns=even)
-    if off := synthetic_table.off_by_spreading():
+    if off := fitted.off_by_spreading():
         by = [f"{name} ±{bare(float(f'{size:.2g}'))}" for name, size in off.items()]
         sentence += " " + say("synthetic_page.bad_averages_by", off=by)
     return sentence
 
 
-def _rare(synthetic_table: MadeTable, kept: KeptTogether) -> str:
-    of = say(f"synthetic_page.of_{synthetic_table.query.counted}")
+def _rare(fitted: MadeTable, kept: KeptTogether) -> str:
+    of = say(f"synthetic_page.of_{fitted.query.counted}")
     sentence = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
     names = []
     for place, column in enumerate(kept.names):
-        names += [
-            f"{column}: {name}"
-            for name in synthetic.perhaps_none(synthetic_table.look, place, synthetic_table.counts(column))
-        ]
+        names += [f"{column}: {name}" for name in synthetic.perhaps_none(fitted.look, place, fitted.counts(column))]
     if not names:
         return sentence
     more = max(len(names) - NAMED, 0)
@@ -88,11 +85,11 @@ def _rare(synthetic_table: MadeTable, kept: KeptTogether) -> str:
     return f"{sentence} {say(code, values='; '.join(names[:NAMED]), more=more)}"
 
 
-def _none(synthetic_table: MadeTable) -> str:
+def _none(fitted: MadeTable) -> str:
     """The cells that a declaration implies and that got no rows."""
     names = []
-    for place, (column, out) in enumerate(zip(synthetic_table.look.cells, synthetic_table.left_out, strict=True)):
-        cells = zip(synthetic_table.query.cell_names(place), out, synthetic_table.counts(column), strict=True)
+    for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
+        cells = zip(fitted.query.cell_names(place), out, fitted.counts(column), strict=True)
         names += [f"{column}: {name}" for name, no, rows in cells if no and not rows]
     if not names:
         return ""
@@ -118,26 +115,26 @@ _NOT_KEPT_STYLE = """<style>
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
-    synthetic_table = table.synthetic(answer)
-    assert isinstance(synthetic_table, MadeTable)
-    of, kept = say("answer.of", sentence=answer.sentence, table=table.name), KeptTogether(synthetic_table.look)
+    fitted = table.synthetic(answer)
+    assert isinstance(fitted, MadeTable)
+    of, kept = say("answer.of", sentence=answer.sentence, table=table.name), KeptTogether(fitted.look)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
-        f'<p class="lead">{escape(plainly(synthetic_table.query, kept))}</p>'
+        f'<p class="lead">{escape(plainly(fitted.query, kept))}</p>'
         f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}"
     )
-    if synthetic_table.ready:
+    if fitted.ready:
         with st.container(key="card-synthetic-rows"):
-            take_away(answer, synthetic_table.table, synthetic_table.rows)
-            if synthetic_table.refined:
-                st.html(_inside(table, synthetic_table))
-            show_not_kept(synthetic_table, kept)
-            st.html(good_words(synthetic_table.query, synthetic_table.refined))
+            take_away(answer, fitted.table, fitted.rows)
+            if fitted.refined:
+                st.html(_inside(table, fitted))
+            show_not_kept(fitted, kept)
+            st.html(good_words(fitted.query, fitted.refined))
         with st.container(key="card-synthetic-free"):
-            _beside(synthetic_table)
-            _measured(answer, synthetic_table, kept)
-    elif synthetic_table.progress() is not None:
-        _fitting(synthetic_table)
+            _beside(fitted)
+            _measured(answer, fitted, kept)
+    elif fitted.progress() is not None:
+        _fitting(fitted)
     else:
         st.html(f'<p class="warn" role="status">{escape(say("synthetic_page.making"))}</p>')
         st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(answer,))
@@ -153,34 +150,34 @@ def _leave() -> None:
 
 
 @st.fragment(run_every=0.5)
-def _fitting(synthetic_table: MadeTable) -> None:
+def _fitting(fitted: MadeTable) -> None:
     """The fit's progress; the measurements can be seen meanwhile."""
-    now = synthetic_table.progress()
-    if now is None or synthetic_table.ready:
+    now = fitted.progress()
+    if now is None or fitted.ready:
         st.rerun()
     st.html(f'<p class="muted" role="status">{escape(say("synthetic_page.fitting"))}</p>')
     st.progress(min(now[0] / max(now[1], 1), 1.0))
 
 
-def _inside(table: dp.Table, synthetic_table: MadeTable) -> str:
+def _inside(table: dp.Table, fitted: MadeTable) -> str:
     """The columns with values inside the measured groups from another answer."""
     links = ", ".join(
         f'<a href="{history.answer_address(table.name, request)}" target="_self">{escape(name)}</a>'
-        for name, request in synthetic_table.refined.items()
+        for name, request in fitted.refined.items()
     )
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
-def _measured(answer: dp.Answer, synthetic_table: MadeTable, kept: KeptTogether) -> None:
+def _measured(answer: dp.Answer, fitted: MadeTable, kept: KeptTogether) -> None:
     """What was counted together and how exactly, folded, and as a file; the fit's error if it can be checked."""
-    of = say(f"synthetic_page.of_{synthetic_table.query.counted}")
+    of = say(f"synthetic_page.of_{fitted.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
-    rows = [(" × ".join(columns), reach) for columns, reach in synthetic_table.together()]
+    rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
     with st.expander(say("synthetic_page.together", told=counted_together(kept))):
         for line in (
-            promised(synthetic_table.query, kept),
+            promised(fitted.query, kept),
             say("synthetic_page.together_lead"),
-            _tried(synthetic_table),
+            _tried(fitted),
         ):
             st.html(f'<p class="muted">{escape(line)}</p>')
         head = f'<tr><th>{escape(names[0])}</th><th class="number">{escape(names[1])}</th></tr>'
@@ -198,23 +195,23 @@ def _measured(answer: dp.Answer, synthetic_table: MadeTable, kept: KeptTogether)
         )
 
 
-def _beside(synthetic_table: MadeTable) -> None:
+def _beside(fitted: MadeTable) -> None:
     """For one or two columns: the measured intervals, and the rows."""
     st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
-    names = synthetic_table.look.cells
+    names = fitted.look.cells
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
     pairs = {
-        f"{one} × {other}": (one, other) for one, other in combinations(names, 2) if _shown(synthetic_table, one, other)
+        f"{left} × {other}": (left, other) for left, other in combinations(names, 2) if _shown(fitted, left, other)
     }
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
-    of = picked("of", list(groups), lambda one: one, say("synthetic_page.beside_of"), "synthetic")
-    figures, counts = _figures(synthetic_table, groups[of])
-    measured = all(one.low is not None for one in figures)
+    of = picked("of", list(groups), lambda left: left, say("synthetic_page.beside_of"), "synthetic")
+    figures, counts = _figures(fitted, groups[of])
+    measured = all(left.low is not None for left in figures)
     code = "synthetic_page.beside_why" if measured else "synthetic_page.not_measured"
-    st.html(f'<p class="muted">{escape(say(code, chance=chance(synthetic_table.query.beta)))}</p>')
-    labels = [one.label for one in figures]
+    st.html(f'<p class="muted">{escape(say(code, chance=chance(fitted.query.beta)))}</p>')
+    labels = [left.label for left in figures]
     values = dict(zip(labels, counts, strict=True))
-    bands = {one.label: (one.low, one.high) for one in figures if one.low is not None and one.high is not None}
+    bands = {left.label: (left.low, left.high) for left in figures if left.low is not None and left.high is not None}
     if measured:
         inside = sum(low <= values[label] <= high for label, (low, high) in bands.items())
         st.html(f"<p>{escape(say('synthetic_page.inside', inside=inside, cells=len(bands)))}</p>")
@@ -222,25 +219,25 @@ def _beside(synthetic_table: MadeTable) -> None:
     if len(labels) > MOST_SHOWN:
         st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))}</p>')
     alt = "; ".join(f"{label}: {plain(round(values[label]))}" for label in first)
-    told = (say("chart.rows" if synthetic_table.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
+    axis_words = (say("chart.rows" if fitted.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
     drawn = {label: values[label] for label in first}
     if measured:
-        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *told)
+        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *axis_words)
     else:
-        charts.bars(drawn, None, *told)
+        charts.bars(drawn, None, *axis_words)
     with st.expander(say("answer.figures")):
         shown = many.page(values, f"synthetic-page-{of}")
         st.html(_table({label: (values[label], bands.get(label)) for label in shown}))
 
 
-def _figures(synthetic_table: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
+def _figures(fitted: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
     """The measurements, or estimates without one, and the rows of the same cells, with readable labels."""
-    query, counts = synthetic_table.query, synthetic_table.counts(*names)
-    cells = [query.cell_names(synthetic_table.look.place(name)) for name in names]
+    query, counts = fitted.query, fitted.counts(*names)
+    cells = [query.cell_names(fitted.look.place(name)) for name in names]
     if len(names) == 1:
-        bars = synthetic_table.look.bars(names[0])
+        bars = fitted.look.bars(names[0])
         return [_named(figure, label) for figure, label in zip(bars, cells[0], strict=True)], counts.ravel().tolist()
-    crossed = synthetic_table.look.cross(*names)
+    crossed = fitted.look.cross(*names)
     figures = [
         _named(figure, f"{first}, {label}")
         for first, row in zip(cells[0], crossed, strict=True)
@@ -249,24 +246,24 @@ def _figures(synthetic_table: MadeTable, names: tuple[str, ...]) -> tuple[list[F
     return figures, counts.ravel().tolist()
 
 
-def _shown(synthetic_table: MadeTable, first: str, other: str) -> bool:
+def _shown(fitted: MadeTable, first: str, other: str) -> bool:
     """Can two columns be shown together? Only if measured, or with few enough cells for an estimate."""
-    part = tuple(sorted((synthetic_table.look.place(first), synthetic_table.look.place(other))))
-    few = synthetic_table.sizes[part[0]] * synthetic_table.sizes[part[1]] <= MOST_FITTED
-    return part in synthetic_table.look.marginals or (few and synthetic_table.look.fits(part))
+    part = tuple(sorted((fitted.look.place(first), fitted.look.place(other))))
+    few = fitted.sizes[part[0]] * fitted.sizes[part[1]] <= MOST_FITTED
+    return part in fitted.look.marginals or (few and fitted.look.fits(part))
 
 
 def _named(figure: Figure, label: str) -> Figure:
     return Figure(label, figure.value, figure.low, figure.high, figure.how)
 
 
-def _tried(synthetic_table: MadeTable) -> str:
-    tried = synthetic_table.tried
+def _tried(fitted: MadeTable) -> str:
+    tried = fitted.tried
     if tried is None:
         return say("synthetic_page.tried_not")
     off, noise, alone = (to_figures(100 * error, 2) for error in (tried.off, tried.noise, tried.alone))
     sentence = say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
-    return f"{sentence} {say('synthetic_page.tried_chosen')}" if synthetic_table.query.plan == CHOSEN else sentence
+    return f"{sentence} {say('synthetic_page.tried_chosen')}" if fitted.query.plan == CHOSEN else sentence
 
 
 def _table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:

@@ -160,7 +160,7 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
                 st.button(say("synthetic_page.rule_add"), key="synthetic-add", on_click=_count, args=(counter, 1))
             if count:
                 st.button(say("synthetic_page.rule_less"), key="synthetic-less", on_click=_count, args=(counter, -1))
-    return [one for one in built if one]
+    return [condition for condition in built if condition]
 
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:

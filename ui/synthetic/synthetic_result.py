@@ -44,10 +44,10 @@ def _leave() -> None:
         st.query_params.pop(name, None)
 
 
-def _ask(synthetic_table: Synthetic) -> None:
+def _ask(fitted: Synthetic) -> None:
     title, why = say("publish_page.free"), say("synthetic_page.free_why")
     st.html(f"<h2>{escape(title)}</h2><p class='muted'>{escape(why)}</p>")
-    columns = synthetic_table.query.columns
+    columns = fitted.query.columns
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in columns}
     pairs = {f"{first} × {other}": (first, other) for first, other in combinations(columns, 2)}
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
@@ -60,58 +60,56 @@ def _ask(synthetic_table: Synthetic) -> None:
         "synthetic",
     )
     if of == condition:
-        _condition(synthetic_table)
+        _condition(fitted)
     else:
-        _shares(synthetic_table, synthetic_table.marginal(groups[of]), of)
+        _shares(fitted, fitted.marginal(groups[of]), of)
 
 
-def _condition(synthetic_table: Synthetic) -> None:
+def _condition(fitted: Synthetic) -> None:
     """The share of the rows that meet a condition; the address keeps it."""
-    schema = dp.Schema({name: synthetic_table.query.facts.schema[name] for name in synthetic_table.query.columns})
+    schema = dp.Schema({name: fitted.query.facts.schema[name] for name in fitted.query.columns})
     known = job.read_address(st.query_params.get("if"))
     rows = conditions.conditions(
-        conditions.Lists(synthetic_table.query.facts.table, schema), known if isinstance(known, list) else [], "made"
+        conditions.Lists(fitted.query.facts.table, schema), known if isinstance(known, list) else [], "made"
     )
     if not rows:
         return
     try:
-        share = synthetic_table.share(rows)
+        share = fitted.share(rows)
     except dp.AllowanceError as refusal:
         st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
         return
     st.query_params["if"] = json.dumps(rows, ensure_ascii=False)
     sentence = say("answer.about_percent", value=_points(share))
-    st.html(f'<p class="together">{escape(sentence)}</p><p class="lead">{escape(_promise(synthetic_table, share))}</p>')
+    st.html(f'<p class="together">{escape(sentence)}</p><p class="lead">{escape(_promise(fitted, share))}</p>')
 
 
-def _promise(synthetic_table: Synthetic, share: ClassShare) -> str:
+def _promise(fitted: Synthetic, share: ClassShare) -> str:
     if share.interval is None:
         return say("synthetic_page.no_promise")
     if fills(*share.interval, 0, 100):
         return say("synthetic_page.nothing")
     low, high = rounded_range(*share.interval)
-    return say("answer.between", low=low, high=high, chance=chance(synthetic_table.query.beta)) + _guess(
-        synthetic_table
-    )
+    return say("answer.between", low=low, high=high, chance=chance(fitted.query.beta)) + _guess(fitted)
 
 
-def _guess(synthetic_table: Synthetic) -> str:
-    nominal = synthetic_table.query.promise().nominal
-    return " " + say("synthetic_page.nominal", people=synthetic_table.query.facts.about) if nominal else ""
+def _guess(fitted: Synthetic) -> str:
+    nominal = fitted.query.promise().nominal
+    return " " + say("synthetic_page.nominal", people=fitted.query.facts.about) if nominal else ""
 
 
 def _points(share: ClassShare) -> str:
     return bare(share.value) if share.interval is None else rounded(share.value, *share.interval)
 
 
-def _shares(synthetic_table: Synthetic, shares: dict[str, ClassShare], name: str) -> None:
+def _shares(fitted: Synthetic, shares: dict[str, ClassShare], name: str) -> None:
     """Bars with the promised error, if any, and the numbers."""
-    promise = synthetic_table.query.promise()
+    promise = fitted.query.promise()
     promised = all(share.width is not None for share in shares.values())
     sentence = say("synthetic_page.no_promise")
     if promised:
         sentence = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta)) + _guess(
-            synthetic_table
+            fitted
         )
     st.html(f'<p class="lead">{escape(sentence)}</p>')
     first = dict(list(shares.items())[:MOST_SHOWN])

@@ -148,7 +148,7 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
     return {
         "epsilon": given["e"],
         "delta": given["d"],
-        **{name: given[name] for name in ("where", "column", "solution")},
+        **{key: given[key] for key in ("where", "column", "solution")},
     }
 
 

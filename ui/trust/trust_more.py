@@ -190,7 +190,9 @@ def show_honest(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -
         trust_state.HONEST,
         given["honest"],
         key=trust_state.widget("honest"),
-        format_func=lambda one: say("honest.of", honest=trust_models.honest_people(people, int(one)), people=people),
+        format_func=lambda value: say(
+            "honest.of", honest=trust_models.honest_people(people, int(value)), people=people
+        ),
     )
     given = given | {"honest": str(share)}
     honest = trust_models.honest_people(people, int(given["honest"]))

@@ -62,26 +62,26 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
     key = f"answer-{entry.charge.seq}"
     with st.container(key=f"card-{key}"):
         aside = say("answers.took", share=prices.took(table, entry), at=history.when(entry.charge.at))
-        if (found := _answer(entry)) is None:
+        if (released := _answer(entry)) is None:
             _without(entry, aside)
             return
-        st.html(answer.card_words(found, aside=aside))
-        good = model_words.measured(found, table.checks()) if found.path is not None else ""
+        st.html(answer.card_words(released, aside=aside))
+        good = model_words.measured(released, table.checks()) if released.path is not None else ""
         if good:
             st.html(f"<p>{escape(good)}</p>")
-        if found.query.answer_kind in answer.READ_ON:
-            answer.read_on(found)
+        if released.query.answer_kind in answer.READ_ON:
+            answer.read_on(released)
         else:
             short = entry.charge.hash[:8]
-            question = say("answer.of", sentence=found.sentence, table=entry.charge.table)
+            question = say("answer.of", sentence=released.sentence, table=entry.charge.table)
             with camera.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
-                answer.picture(found, key)
-        picked.pick(table, entry, found)
+                answer.picture(released, key)
+        picked.pick(table, entry, released)
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.popover(say("answers.copy"), key=f"copy-{key}"):
-                st.code(f"{answer.card_sentence(found)} {good}".strip(), language=None, wrap_lines=True)
+                st.code(f"{answer.card_sentence(released)} {good}".strip(), language=None, wrap_lines=True)
             st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
-        answer.receipt(found, key)
+        answer.receipt(released, key)
 
 
 def _answer(entry: dp.Entry) -> dp.Answer | None:

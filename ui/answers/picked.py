@@ -159,7 +159,7 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
     key = f"pick-{entry.charge.seq}"
     ranges = answer.interval if isinstance(answer.value, dict) else {"": answer.interval}
     shown = many.drawn(answer.value, True) if isinstance(answer.value, dict) else [""]
-    parts = [one for one in shown if ranges.get(one) is None or not answer.query.mute(ranges[one], one)]
+    parts = [part for part in shown if ranges.get(part) is None or not answer.query.mute(ranges[part], part)]
     if not parts:  # an uninformative value is not offered
         return
     if key not in st.session_state:
@@ -168,12 +168,12 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
     def label(part: str) -> str:
         return unmarked(names.get(part, part) or say("answers.pick_one", value=_value(answer)))
 
-    told, args = say("answers.pick"), (request, key)
+    title, args = say("answers.pick"), (request, key)
     if len(parts) <= FEW_PARTS:
-        st.pills(told, parts, selection_mode="multi", key=key, format_func=label, on_change=_chosen, args=args)
+        st.pills(title, parts, selection_mode="multi", key=key, format_func=label, on_change=_chosen, args=args)
     else:
         none = say("answers.pick_none")
-        st.multiselect(told, parts, key=key, format_func=label, on_change=_chosen, args=args, placeholder=none)
+        st.multiselect(title, parts, key=key, format_func=label, on_change=_chosen, args=args, placeholder=none)
     if any(asked == request for asked, _ in _picks()):
         st.html(f'<a class="see" href="#compare">{escape(say("answers.see", picked=len(_picks())))}</a>')
 

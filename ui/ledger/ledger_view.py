@@ -65,25 +65,25 @@ def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Findi
     return findings
 
 
-def show_finding(found: list[Finding]) -> None:
+def show_finding(findings: list[Finding]) -> None:
     """One receipt in full; for several, how many hold and which do not."""
-    bad = [one for one in found if not one.ok]
-    if len(found) > 1 and bad:
-        broken(say("receipt.some_bad", bad=len(bad), count=len(found)), "")
-    elif len(found) > 1:
-        fine(say("receipt.all_good", count=len(found)))
-        told = "".join(f"<li>{escape(_answered(one))}</li>" for one in found[:MOST_LISTED])
-        st.html(f'<ul class="muted">{told}</ul>')
+    bad = [finding for finding in findings if not finding.ok]
+    if len(findings) > 1 and bad:
+        broken(say("receipt.some_bad", bad=len(bad), count=len(findings)), "")
+    elif len(findings) > 1:
+        fine(say("receipt.all_good", count=len(findings)))
+        html = "".join(f"<li>{escape(_answered(finding))}</li>" for finding in findings[:MOST_LISTED])
+        st.html(f'<ul class="muted">{html}</ul>')
         return
-    for one in (bad or found)[:MOST_LISTED]:
-        if one.ok:
-            fine(say("receipt.genuine", answer=_answered(one)))
-            st.html(f'<p class="muted">{escape(say("receipt.good", name=one.name))} {escape(one.sentence)}</p>')
+    for finding in (bad or findings)[:MOST_LISTED]:
+        if finding.ok:
+            fine(say("receipt.genuine", answer=_answered(finding)))
+            st.html(f'<p class="muted">{escape(say("receipt.good", name=finding.name))} {escape(finding.sentence)}</p>')
             continue
-        broken(say("receipt.bad", name=one.name), one.sentence)
-        if len(one.differences) > 1:
-            told = "".join(f"<li>{escape(line)}</li>" for line in one.differences[:MOST_LISTED])
-            st.html(f'<ul class="muted">{told}</ul>')
+        broken(say("receipt.bad", name=finding.name), finding.sentence)
+        if len(finding.differences) > 1:
+            html = "".join(f"<li>{escape(line)}</li>" for line in finding.differences[:MOST_LISTED])
+            st.html(f'<ul class="muted">{html}</ul>')
     if len(bad) > MOST_LISTED:
         st.html(f'<p class="muted">{escape(say("receipt.more", more=len(bad) - MOST_LISTED))}</p>')
 
@@ -190,9 +190,7 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
 def stopping(table: dp.Table, meter: dp.Meter) -> None:
     """The guarantee if nothing more is asked, and the same history under other accountants, for comparison."""
     delta = power_of_ten(meter.delta_now)
-    sentence = say(
-        "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.used)
-    )
+    words = say("ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.used))
     if table.closed:
         fits = owner.closed_words(table.closed)
     else:
@@ -206,7 +204,7 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
             f'<tr><td>{gloss.text(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
             f'<td class="number">{escape(share)}</td></tr>'
         )
-    lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (sentence, fits))
+    lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (words, fits))
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
         st.html(

@@ -233,9 +233,9 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
 def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) -> str:
     """One question of a session and its answer, with unit and interval."""
     ends = None if interval is None else tuple(interval)
-    shown, ranges = session_words.value(query, value, ends), session_words.ranges(query, value, ends)
+    number, ranges = session_words.value(query, value, ends), session_words.ranges(query, value, ends)
     return (
-        f"<li>{escape(query.sentence())}: <b>{escape(shown)}</b>. {escape(ranges)}{answer_notes.cut_note(query)}</li>"
+        f"<li>{escape(query.sentence())}: <b>{escape(number)}</b>. {escape(ranges)}{answer_notes.cut_note(query)}</li>"
     )
 
 

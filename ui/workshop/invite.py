@@ -110,11 +110,9 @@ def main(given: list[str] | None = None) -> int:
 def serve(host: str, port: int, more: Sequence[str] = ()) -> int:
     address, code = f"http://{host}:{port}", new_code()
     with tempfile.TemporaryDirectory(prefix="allowance-workshop-") as home:
-        settings = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
+        own = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
         print(invitation(address, code), flush=True)
-        server = subprocess.Popen(
-            command(host, port, more), cwd=ROOT, env=os.environ | settings, stdin=subprocess.DEVNULL
-        )
+        server = subprocess.Popen(command(host, port, more), cwd=ROOT, env=os.environ | own, stdin=subprocess.DEVNULL)
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         try:
             return server.wait()

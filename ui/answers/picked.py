@@ -166,7 +166,8 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
         st.session_state[key] = [part for asked, part in _picks() if asked == request and part in parts]
 
     def label(part: str) -> str:
-        return unmarked(names.get(part, part) or say("answers.pick_one", value=_value(answer)))
+        value = printed(answer.query, answer.value, answer.interval)
+        return unmarked(names.get(part, part) or say("answers.pick_one", value=value))
 
     title, args = say("answers.pick"), (request, key)
     if len(parts) <= FEW_PARTS:
@@ -176,10 +177,6 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
         st.multiselect(title, parts, key=key, format_func=label, on_change=_chosen, args=args, placeholder=none)
     if any(asked == request for asked, _ in _picks()):
         st.html(f'<a class="see" href="#compare">{escape(say("answers.see", picked=len(_picks())))}</a>')
-
-
-def _value(answer: dp.Answer) -> str:
-    return printed(answer.query, answer.value, answer.interval)
 
 
 def _chosen(request: str, key: str) -> None:

@@ -399,15 +399,7 @@ def _picture(example: Example, ready: Prepared, kept: Drawn, words: str, key: st
     one, other = _sides(example, ready, kept)
     alt = say("check.alt.chart", found=bare(words))
     audit_chart.both(
-        labels(view),
-        one,
-        other,
-        claim.times,
-        float(claim.delta),
-        view.worst(claim)[1],
-        axis(view),
-        alt,
-        f"{key}-chart",
+        labels(view), one, other, claim.times, float(claim.delta), view.worst(claim)[1], axis(view), alt, f"{key}-chart"
     )
     few = len(view.cells) <= audit_chart.FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")

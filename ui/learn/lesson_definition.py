@@ -32,9 +32,8 @@ def view(given: Given) -> View:
     if given["kind"] == "bars":
         more, less = max(result.first[0], result.second[0]), min(result.first[0], result.second[0])
         limit = Fraction(exp_decimal(epsilon)) * less + delta
-        theorem += " " + text(
-            "theorem.yes", more=decimals(more), less=decimals(less), limit=decimals(limit), **_promised(facts)
-        )
+        shown = {"more": decimals(more), "less": decimals(less), "limit": decimals(limit)}
+        theorem += " " + text("theorem.yes", **shown, epsilon=facts["epsilon"], delta=facts["delta"])
     theorem += " " + text("theorem.one_row", **needed_words())
     return View(_picture(given["kind"], result), one, two, theorem, text("source"), text("relation"))
 
@@ -44,10 +43,6 @@ def needed_words() -> dict[str, str]:
     counted = demo.needed(ROWS, PEOPLE)
     facts = {"rows": ROWS, "people": PEOPLE, "pairs": counted.pairs, "tables": counted.tables, "events": counted.events}
     return {name: plain(value) for name, value in facts.items()}
-
-
-def _promised(facts: dict[str, str]) -> dict[str, str]:
-    return {name: facts[name] for name in ("epsilon", "delta")}
 
 
 def _picture(kind: str, result: Checked) -> str:

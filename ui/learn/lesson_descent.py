@@ -28,11 +28,16 @@ text = words(NUMBER)
 def view(given: Given) -> View:
     settings = Settings(Fraction(given["epsilon"]), int(given["steps"]), int(given["length"]), given["within"])
     result = demo.figures(settings)
-    names = {"exact": text("path.exact")} | {name: text("path", epsilon=_epsilon(settings, name)) for name in PATHS[1:]}
+    less = settings.epsilon / demo.STRICTER
+    names = {
+        "exact": text("path.exact"),
+        "little": text("path", epsilon=settings.epsilon),
+        "much": text("path", epsilon=less),
+    }
     facts = {
         "steps": settings.steps,
         "epsilon": settings.epsilon,
-        "less": settings.epsilon / demo.STRICTER,
+        "less": less,
         "out": result.much.put_back,
         "flats": demo.FLATS,
         "times": _three(sqrt(settings.steps)),
@@ -48,10 +53,6 @@ def view(given: Given) -> View:
         text("source"),
         text("relation", **facts),
     )
-
-
-def _epsilon(settings: Settings, name: str) -> Fraction:
-    return settings.epsilon if name == "little" else settings.epsilon / demo.STRICTER
 
 
 def _three(value: float) -> str:

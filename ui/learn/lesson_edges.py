@@ -65,9 +65,4 @@ def _small() -> str:
     return f'<div>{bars}<div class="ends"><b></b><b class="leak">{plain(50_000)}</b></div></div>'
 
 
-LESSON = Lesson(
-    NUMBER,
-    (Setting("richest", tuple(map(str, demo.RICHEST)), "50000"), AGAIN),
-    view,
-    _small,
-)
+LESSON = Lesson(NUMBER, (Setting("richest", tuple(map(str, demo.RICHEST)), "50000"), AGAIN), view, _small)

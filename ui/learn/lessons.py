@@ -52,7 +52,8 @@ def lesson(number: int) -> Lesson:
 def show() -> None:
     frame.instead(say("lessons.meter"))
     st.html(f"<style>{rules()}</style>")
-    number = _number(st.query_params.get("lesson", ""))
+    named = st.query_params.get("lesson")
+    number = next((number for number, name in NAMES.items() if name == named), None)
     if number is None:
         overview()
     else:
@@ -139,7 +140,7 @@ def _to(number: int, label: str, key: str, primary: bool = False) -> None:
 @st.fragment
 def _screen(number: int) -> None:
     chosen = lesson(number)
-    given = _given(number)
+    given = dict(_kept()["given"][number])
     do = say(f"lesson.{number}.do", **{name: setting(text) for name, text in given.items()})
     st.html(f'<p class="lesson-do"{written()}>{gloss.text(do)}</p>')
     given = _controls(chosen, given, more=False)
@@ -226,11 +227,6 @@ def _hand() -> int:
 # --- the address ------------------------------------------------------------------------------------------------------
 
 
-def _number(text: str) -> int | None:
-    """The lesson in an address; None: the overview."""
-    return next((number for number, name in NAMES.items() if name == text), None)
-
-
 def _kept() -> dict[str, Any]:
     kept: dict[str, Any] = st.session_state.setdefault(STATE, {"turn": 0, "given": {}, "url": {}, "tossed": False})
     return kept
@@ -245,10 +241,6 @@ def _arrive(number: int) -> None:
         kept["given"][number] = lesson(number).clean(arriving)
         kept["turn"] += 1  # new widgets, because a browser keeps old widget values
         kept["url"] = arriving
-
-
-def _given(number: int) -> dict[str, str]:
-    return dict(_kept()["given"][number])
 
 
 def _go(number: int) -> None:

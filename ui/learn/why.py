@@ -30,7 +30,9 @@ def show() -> None:
             f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes
         )
         lead = escape(say("why.exact" if drawn is None else "why.private"))
-        below = "" if drawn is None else f'<p class="muted">{escape(_chances(drawn))}</p>'
+        below = ""
+        if drawn is not None:
+            below = f'<p class="muted">{escape(say("why.chances", right=local(f"{100 * drawn.right:.1f}")))}</p>'
         st.html(f'<p class="muted">{lead}</p><div class="why">{html}</div>{below}')
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(say("why.ask" if drawn is None else "why.again"), key="why-ask", on_click=_draw)
@@ -39,11 +41,6 @@ def show() -> None:
                 number = lesson_differencing.NUMBER
                 label = say("why.lesson", number=lessons.place(number))
                 st.page_link(nav.page("lessons"), label=label, query_params=lessons.to(number, way="noise"))
-
-
-def _chances(drawn: demo.Attack) -> str:
-    right = local(f"{100 * drawn.right:.1f}")
-    return say("why.chances", right=right)
 
 
 def _draw() -> None:

@@ -113,14 +113,14 @@ _SHOWN = 10**4
 def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
     """`head` is the chain's last row at the time `at`."""
     meter = table.meter()
-    answers = table.answers(MOST_ANSWERS)
+    answers, find = table.answers(MOST_ANSWERS), workspace().ledger.find
     title = say("report.title", table=table.name)
     body = [
         f"<header><h1>{escape(title)}</h1>",
         _p(say("report.lead", at=when(at), answers=len(answers)), "muted"),
         f"</header>{_terms(table, meter, len(answers))}",
         *(
-            _section(number, answer, _share(table, answer), odds_words(answer, table.budget.rule))
+            _section(number, answer, prices.took(table, find(answer.request_id)), odds_words(answer, table.budget.rule))
             for number, answer in enumerate(answers, 1)
         ),
         _acts(table),
@@ -199,11 +199,6 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
     )
 
 
-def _share(table: dp.Table, answer: dp.Answer) -> str:
-    entry = workspace().ledger.find(answer.request_id)
-    return prices.took(table, entry)
-
-
 def _rest(of: int) -> str:
     return say("report.rest", shown=many.PAGE, of=of) if of > many.PAGE else ""
 
@@ -267,12 +262,8 @@ def picture(answer: dp.Answer) -> str:
     return svg.point(value, interval, title, alt, limits(answer.query))
 
 
-def _named(answer: dp.Answer) -> str:
-    return _p(released_words(answer), "muted")
-
-
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
-    "label": _named,
+    "label": lambda answer: _p(released_words(answer), "muted"),
     "declarations": found_html,
     "density": density_svg,
     "board": board_figures.standing,

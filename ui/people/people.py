@@ -173,10 +173,7 @@ def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
 
 def _person(who: KnownPerson, roles: list[Role]) -> None:
     with st.container(key=f"card-person-{who.id}", horizontal=True, vertical_alignment="center"):
-        beside = [
-            who.email if who.name else "",
-            say("people.page.since", at=history.when(who.at)) if who.at else "",
-        ]
+        beside = [who.email if who.name else "", say("people.page.since", at=history.when(who.at)) if who.at else ""]
         tags = "".join(f'<span class="tag">{escape(_role(role))}</span>' for role in roles)
         facts = " · ".join(part for part in beside if part)
         st.html(

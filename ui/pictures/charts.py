@@ -162,11 +162,7 @@ def bars(
 
 
 def ranges(
-    values: dict[str, float | None],
-    intervals: dict[str, tuple[float, float]] | None,
-    title: str,
-    alt: str,
-    key: str,
+    values: dict[str, float | None], intervals: dict[str, tuple[float, float]] | None, title: str, alt: str, key: str
 ) -> None:
     """One answer per line: a tick on its interval, as a soft band. For values that do not start at zero. An interval
     without a value says so. Of very many, the first are drawn."""
@@ -341,7 +337,8 @@ def curves(
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
-        update(title={"text": _text(title)}, tickvals=_decades(values), ticktext=_tick_labels(_decades(values)), **grid)
+        ticks = _decades(values)
+        update(title={"text": _text(title)}, tickvals=ticks, ticktext=[_tick(tick) for tick in ticks], **grid)
     if even:
         xs = [x for line in lines for x, _ in line.points]
         few = max(xs) <= 10 and all(x == int(x) for x in xs)  # whole steps, with nothing between them
@@ -349,8 +346,7 @@ def curves(
         figure.update_yaxes(type="linear", tickvals=None, ticktext=None)
     if shares:
         ticks = [tick / 10 for tick in range(ceil(shares[0] * 10), floor(shares[1] * 10) + 1)]
-        tick_labels = [percent(tick) for tick in ticks]
-        figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=tick_labels)
+        figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=[*map(percent, ticks)])
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": palette().ink}}
     figure.update_layout(showlegend=len(lines) > 1, legend=legend)
     show(figure, alt, key)
@@ -366,10 +362,6 @@ def _decades(values: list[float]) -> list[float]:
     low, high = floor(log10(min(values))), ceil(log10(max(values)))
     between = (1, 2, 5) if high - low <= 2 else (1,)
     return [float(f"{digit}e{power}") for power in range(low, high + 1) for digit in between]
-
-
-def _tick_labels(ticks: list[float]) -> list[str]:
-    return [_tick(tick) for tick in ticks]
 
 
 def _tick(tick: float) -> str:

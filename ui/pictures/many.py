@@ -19,10 +19,7 @@ from dpengine.messages import plain, say
 MOST_DRAWN = 200  # bars or ranges in one picture
 MOST_REHEARSED = 2_000  # parts of a made-up answer drawn while the page loads
 PAGE = 200  # rows of a table
-LONG, FEWEST_TOGETHER = (
-    12,
-    3,
-)  # in lists longer than LONG, this many values near zero share a sentence
+LONG, FEWEST_TOGETHER = (12, 3)  # in lists longer than LONG, this many values near zero share a sentence
 
 
 def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:

@@ -52,12 +52,8 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
         with st.container(key="card-publish-free"):
             _ask(table, answer, published)
     answers.receipt(answer, "published")
-    st.button(say("publish_page.another"), key="publish-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in ("published", "of", "what", "bins", "share"):
-        st.query_params.pop(name, None)
+    back = ("published", "of", "what", "bins", "share")
+    st.button(say("publish_page.another"), key="publish-another", on_click=nav.forget, args=back)
 
 
 # --- take it away -----------------------------------------------------------------------------------------------------
@@ -65,7 +61,8 @@ def _leave() -> None:
 
 def _take(answer: dp.Answer, published: Published) -> None:
     query, short = published.query, answer.receipt["charge"]["hash"][:8]
-    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>{_first_rows(answer.value['sha256'], published)}")
+    first = begins(say("publish_page.begins"), *_begins(answer.value["sha256"], published))
+    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>{first}")
     cut = False
     if any(isinstance(query.row(name), Blur) for name in query.columns):
         cut = st.toggle(say("publish_page.cut"), key="publish-cut", help=say("publish_page.cut_help"))
@@ -100,10 +97,6 @@ def _take(answer: dp.Answer, published: Published) -> None:
 def _parquet(published: Published, cut: bool) -> bytes:
     """As published, byte for byte, unless it is cut off."""
     return exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes()
-
-
-def _first_rows(sha: str, published: Published) -> str:
-    return begins(say("publish_page.begins"), *_begins(sha, published))
 
 
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
@@ -284,13 +277,7 @@ def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
     first = dict(list(each.items())[:MOST_SHOWN])
     ranges = {label: (bar.low, bar.high) for label, bar in first.items()}
     alt = "; ".join(f"{label}: {rounded(bar.value, bar.low, bar.high)}" for label, bar in first.items())
-    charts.bars(
-        {label: bar.value for label, bar in first.items()},
-        ranges,
-        say("chart.people"),
-        alt,
-        f"publish-{name}",
-    )
+    charts.bars({label: bar.value for label, bar in first.items()}, ranges, say("chart.people"), alt, f"publish-{name}")
     with st.expander(say("answer.figures")):
         st.html(_table({label: each[label] for label in many.page(each, f"publish-page-{name}")}, rows))
 

@@ -79,6 +79,12 @@ def address(name: str, table: str | None = None, **beside: str) -> str:
     return escape(("./" if name == START else name) + (f"?{urlencode(query)}" if query else ""), quote=True)
 
 
+def forget(*names: str) -> None:
+    """Drop these from the address: a button's way back to a page's beginning."""
+    for name in names:
+        st.query_params.pop(name, None)
+
+
 def head(name: str, table: dp.Table) -> None:
     """The app's name, linked to Start, and the places."""
     links = [_link(PLACES[place][0], say(f"place.{place}"), place == place_of(name), table) for place in places()]

@@ -36,13 +36,7 @@ NAMED = 6  # values
 
 def show_not_kept(fitted: MadeTable, kept: KeptTogether) -> None:
     """One point each; many pairs are folded."""
-    lines = [
-        _pairs(kept),
-        threes(kept),
-        _averages(fitted, kept),
-        _rare(fitted, kept),
-        _none(fitted),
-    ]
+    lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
     lines.append(say("synthetic_page.bad_rest"))
     points = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
     st.html(f"{_NOT_KEPT_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
@@ -141,12 +135,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     where = {"table": table.name, "look": answer.request_id}
     st.page_link(nav.page("board"), label=say("synthetic_page.board"), query_params=where)
     answers.receipt(answer, "synthetic")
-    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in ("made", "of"):
-        st.query_params.pop(name, None)
+    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=nav.forget, args=("made", "of"))
 
 
 @st.fragment(run_every=0.5)
@@ -174,11 +163,7 @@ def _measured(answer: dp.Answer, fitted: MadeTable, kept: KeptTogether) -> None:
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
     rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
     with st.expander(say("synthetic_page.together", told=counted_together(kept))):
-        for line in (
-            promised(fitted.query, kept),
-            say("synthetic_page.together_lead"),
-            _tried(fitted),
-        ):
+        for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):
             st.html(f'<p class="muted">{escape(line)}</p>')
         head = f'<tr><th>{escape(names[0])}</th><th class="number">{escape(names[1])}</th></tr>'
         body = "".join(

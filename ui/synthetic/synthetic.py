@@ -35,7 +35,9 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(table, request, _makes_rows, "synthetic.unknown", job.wait, _result):
+    if request and job.became(
+        table, request, lambda query: bool(query.makes_rows), "synthetic.unknown", job.wait, _result
+    ):
         _earlier(table, request)
         return
     title, lead = say("synthetic_page.title"), say("synthetic_page.lead")
@@ -48,10 +50,6 @@ def show(table: dp.Table) -> None:
     else:
         _form(table)
     _earlier(table)
-
-
-def _makes_rows(query: dp.Query) -> bool:
-    return bool(query.makes_rows)
 
 
 def _result(table: dp.Table, answer: dp.Answer) -> None:
@@ -115,21 +113,17 @@ def _built(table: dp.Table, now: dict[str, Any]) -> SyntheticTable:
 
 
 def _keep(columns: list[str], now: str) -> str:
-    options = ["", *columns]
+    options, whole = ["", *columns], say("synthetic_page.keep.all")
     return str(
         st.selectbox(
             say("synthetic_page.keep"),
             options,
             options.index(now) if now in options else 0,
-            format_func=lambda column: say("synthetic_page.keep.column", column=column) if column else _all(),
+            format_func=lambda column: say("synthetic_page.keep.column", column=column) if column else whole,
             key=job.addressed_widget(PLACE, "keep"),
             help=say("param.keep.help"),
         )
     )
-
-
-def _all() -> str:
-    return say("synthetic_page.keep.all")
 
 
 def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[Any]:

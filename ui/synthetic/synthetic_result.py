@@ -17,6 +17,7 @@ from ui.ask import answer as answers
 from ui.parts import answer_notes, conditions, job
 from ui.pictures import charts, many
 from ui.publish.publish_result import MOST_SHOWN, picked
+from ui.shell import nav
 from ui.synthetic.take_rows import take_away
 from ui.words.figures import bare, rounded, rounded_range
 from ui.words.wording import headline, range_words
@@ -36,12 +37,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     with st.container(key="card-synthetic-free"):
         _ask(rows)
     answers.receipt(answer, "synthetic")
-    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in ("made", "of", "if"):
-        st.query_params.pop(name, None)
+    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=nav.forget, args=("made", "of", "if"))
 
 
 def _ask(fitted: Synthetic) -> None:

@@ -61,12 +61,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     where = {"table": table.name, "look": answer.request_id}
     st.page_link(nav.page("board"), label=say("shapes_page.board"), query_params=where)
     answers.receipt(answer, "shapes")
-    st.button(say("train_page.another"), key="train-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in _LEAVE:
-        st.query_params.pop(name, None)
+    st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=_LEAVE)
 
 
 def _chosen(look: Look) -> Shapes | None:
@@ -168,12 +163,8 @@ def bars_of(model: Shapes, column: str) -> list[NamedBar]:
     """The bars of a column; rare groups are left out."""
     names = model.look.query.cell_names(model.look.place(column))
     bars = [_bar(model, name, effect) for name, effect in zip(names, model.effects(column), strict=True)]
-    kept = [bar for bar, effect in zip(bars, model.effects(column), strict=True) if _worth(model, effect)]
-    return kept or bars
-
-
-def _worth(model: Shapes, effect: Effect) -> bool:
-    return effect.clear or effect.rows * 1000 >= model.look.rows
+    pairs = zip(bars, model.effects(column), strict=True)
+    return [bar for bar, effect in pairs if effect.clear or effect.rows * 1000 >= model.look.rows] or bars
 
 
 def _bar(model: Shapes, name: str, effect: Effect) -> NamedBar:

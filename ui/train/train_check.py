@@ -90,7 +90,7 @@ def show(table: dp.Table, model: Model) -> None:
         frame.show_price(table, None)  # again: the charge may have come after the meter
         if asked.answer is None:
             job.refused(str(asked.error or say("job.unknown")))
-    before = [check for check in table.checks() if _of(check, model)]
+    before = [check for check in table.checks() if isinstance(check.query, OfModel) and check.query.model == model]
     now = next((check for check in before if check.request_id == request), before[0] if before else None)
     if now is None:
         st.html(f'<p class="muted">{escape(say("train_page.check_lead"))}</p>')
@@ -102,10 +102,6 @@ def show(table: dp.Table, model: Model) -> None:
         _form(table, model)
     if before:
         st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {_links(table, before)}</p>')
-
-
-def _of(check: dp.Answer, model: Model) -> bool:
-    return isinstance(check.query, OfModel) and check.query.model == model
 
 
 def _links(table: dp.Table, checks: list[dp.Answer]) -> str:
@@ -201,11 +197,4 @@ def _curve(answer: dp.Answer, query: OfModel) -> None:
     if not query.calibrated:
         yes = [layout.goal.labels[code] for code in layout.yes] if isinstance(layout.goal, Category) else []
         axes = say("train_page.axis.score"), say("train_page.axis.share", yes=yes)
-    charts.curves(
-        lines,
-        *axes,
-        alt,
-        "train-curve",
-        340,
-        even=True,
-    )
+    charts.curves(lines, *axes, alt, "train-curve", 340, even=True)

@@ -22,6 +22,7 @@ from dpengine.statistics.features import CONSTANT, WEIGHT_BITS, Model
 from ui.ask import answer as answers
 from ui.parts import answer_notes
 from ui.pictures import charts
+from ui.shell import nav
 from ui.train import score_file, train_check
 from ui.words.figures import bare, rounded, rounded_range
 from ui.words.wording import range_words
@@ -214,12 +215,8 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     with st.container(key="card-train-take"):
         _take(table, answer, model)
     answers.receipt(answer, "trained")
-    st.button(say("train_page.another"), key="train-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in ("trained", "with", "checked"):
-        st.query_params.pop(name, None)
+    back = ("trained", "with", "checked")
+    st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=back)
 
 
 def _sure(answer: dp.Answer, effect: Effect, strongest: str) -> str:
@@ -317,13 +314,7 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
     }
     strongest = sorted(moves, key=lambda label: -abs(moves[label][-1][1]))[:MOST_LINES]
     lines = [
-        charts.Line(
-            names.get(label, label),
-            moves[label],
-            None,
-            _COLOURS[place % len(_COLOURS)],
-            _DASHES[place],
-        )
+        charts.Line(names.get(label, label), moves[label], None, _COLOURS[place % len(_COLOURS)], _DASHES[place])
         for place, label in enumerate(label for label in moves if label in strongest)
     ]
     lead = say("train_page.path_lead") + (

@@ -51,8 +51,8 @@ def show(table: dp.Table) -> None:
         owner.closed(table)
     if barred is not None:
         job.hint(say("trust.barred", why=str(barred)))
-    elif (same := _same(ways)) is not None:
-        job.hint(same)
+    elif all(way.query is None for way in ways):  # the first refusal is about the question itself
+        job.hint(str(ways[0].refused))
     else:
         _errors(ways)
         _models(table, given, ways)
@@ -145,11 +145,7 @@ def _bars(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "epsilon": given["e"],
-        "delta": given["d"],
-        **{key: given[key] for key in ("where", "column", "solution")},
-    }
+    return {"epsilon": given["e"], "delta": given["d"], **{key: given[key] for key in ("where", "column", "solution")}}
 
 
 def _cautions(table: dp.Table, given: dict[str, Any]) -> list[str]:
@@ -165,11 +161,6 @@ def _cautions(table: dp.Table, given: dict[str, Any]) -> list[str]:
     if delta > left:
         notes.append(say("trust.reserve" if left > 0 else "trust.reserve_none", left=power_of_ten(left)))
     return notes
-
-
-def _same(ways: tuple[Way, ...]) -> str | None:
-    """One sentence if all four models refuse: the first one's refusal of the question itself."""
-    return None if any(way.query is not None for way in ways) else str(ways[0].refused)
 
 
 # --- before anything is spent -----------------------------------------------------------------------------------------

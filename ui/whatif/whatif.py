@@ -395,10 +395,7 @@ def compare(solved: whatif.Solved, first: whatif.Solved) -> None:
         ("whatif.field.epsilon", [whatif_form.sentence_text(side, "epsilon") for side in (first, solved)]),
         ("whatif.field.questions", [plain(side.questions) for side in (first, solved)]),
         ("whatif.row.each", [three_figures(side.query.epsilon) for side in (first, solved)]),
-        (
-            "whatif.row.promise",
-            [side.promise.unnamed(asked.UNNAMED).short(side.query) for side in (first, solved)],
-        ),
+        ("whatif.row.promise", [side.promise.unnamed(asked.UNNAMED).short(side.query) for side in (first, solved)]),
     ]
     body = ""
     for code, cells in rows:

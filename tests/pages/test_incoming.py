@@ -144,6 +144,8 @@ def test_a_file_goes_to_the_disk_and_a_note_to_streamlit(net: Net, tmp_path: Pat
         ({"body": body_of(b"x").replace(b"ana", b"a" * 5000)}, 400),
         ({"body": body_of(b"x").replace(b"\r\nContent-Type", b"\r\nA: b" * 5 + b"\r\nContent-Type")}, 400),
         ({"body": b"--" + MARK + b"--\r\n"}, 400),  # no part at all
+        ({"body": body_of(b"x").replace(HEAD + b"\r\n", b"")}, 400),  # no headers
+        ({"body": b"\r\nx" + body_of(b"x")}, 400),  # something before the part
         ({"kind": (b"content-type", b"text/csv")}, 400),
         ({"then": 403}, 403),  # what Streamlit says of its token
     ],

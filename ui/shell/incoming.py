@@ -56,65 +56,54 @@ class FileRequest:
         self._boundary = options.get(b"boundary", b"") if kind == b"multipart/form-data" else b""
         self.head = b""
         self.size = 0
-        self._parts, self._complete = 0, False
-        self._data, self._name, self._value = bytearray(), bytearray(), bytearray()
 
     async def parts(self, receive: Any) -> AsyncIterator[bytes]:
         """The file's bytes, about a megabyte at a time."""
         if not _BOUNDARY.fullmatch(self._boundary):
             raise Unfit
-        parser, received, more = self._parser(), 0, True
+        seen: list[str] = []
+        data, start, more = bytearray(), b"", True
+        parser = MultipartParser(
+            self._boundary,
+            {
+                "on_part_begin": lambda: seen.append("part"),
+                "on_headers_finished": lambda: seen.append("head"),
+                "on_part_data": lambda chunk, first, last: data.extend(chunk[first:last]),
+                "on_end": lambda: seen.append("end"),
+            },
+            max_header_count=_MOST_HEADERS,
+            max_header_size=_LONGEST_HEADER,
+        )
         while more:
             message = await receive()
             body, more = message.get("body", b""), message.get("more_body", False)
-            if message["type"] == "http.disconnect" or (self._complete and body.strip()):
+            if message["type"] == "http.disconnect" or ("end" in seen and body.strip()):
                 raise Unfit
             try:
                 parser.write(body)
             except MultipartParseError:
                 raise Unfit from None
-            received += len(body)
-            if not self.head and received > _MOST_HEAD:
-                raise Unfit
-            if len(self._data) >= _STEP or (self._data and not more):
-                self.size += len(self._data)
-                yield bytes(self._data)
-                self._data.clear()
-        if not self._complete:
+            if not self.head:
+                start += body
+                self._read_head(start, "head" in seen)
+            if len(data) >= _STEP or (data and not more):
+                self.size += len(data)
+                yield bytes(data)
+                data.clear()
+        if seen != ["part", "head", "end"]:
             raise Unfit
 
-    def _parser(self) -> MultipartParser:
-        return MultipartParser(
-            self._boundary,
-            {
-                "on_part_begin": self._begin_part,
-                "on_header_field": lambda data, start, end: self._name.extend(data[start:end]),
-                "on_header_value": lambda data, start, end: self._value.extend(data[start:end]),
-                "on_header_end": self._end_header,
-                "on_part_data": lambda data, start, end: self._data.extend(data[start:end]),
-                "on_end": self._end,
-            },
-            max_header_count=_MOST_HEADERS,
-            max_header_size=_LONGEST_HEADER,
-        )
-
-    def _begin_part(self) -> None:
-        self._parts += 1
-        if self._parts > 1:
+    def _read_head(self, start: bytes, complete: bool) -> None:
+        first, _, rest = start.partition(b"\r\n")
+        if complete and first == b"--" + self._boundary:
+            self.head = rest.partition(b"\r\n\r\n")[0]
+        if (complete and not self.head) or rest.startswith(b"\r\n") or (len(start) > _MOST_HEAD and not self.head):
             raise Unfit
-
-    def _end_header(self) -> None:
-        self.head += bytes(self._name + b": " + self._value + b"\r\n")
-        self._name.clear()
-        self._value.clear()
-
-    def _end(self) -> None:
-        self._complete = self._parts == 1
 
     def replaced(self, content: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
         """Headers and body of the same request with `content` for the file."""
         mark = b"--" + self._boundary
-        body = mark + b"\r\n" + self.head + b"\r\n" + content + b"\r\n" + mark + b"--\r\n"
+        body = mark + b"\r\n" + self.head + b"\r\n\r\n" + content + b"\r\n" + mark + b"--\r\n"
         kind = b"multipart/form-data; boundary=" + self._boundary
         return [(b"content-type", kind), (b"content-length", str(len(body)).encode())], body
 

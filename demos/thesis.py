@@ -142,12 +142,7 @@ def _mean_width(n: int) -> float:
 
 
 def _largest(n: int, b: float) -> tuple[float, float]:
-    """The range of the largest of n errors: Pr[
-
-    Z
-
-    > t] = e^(−t/b).
-    """
+    """The range of the largest of n errors: Pr[|Z| > t] = e^(−t/b)."""
     side = float(BETA) / 2
     low, high = (-b * math.log(-math.expm1(math.log(chance) / n)) for chance in (side, 1 - side))
     return low, high

@@ -97,12 +97,7 @@ class OnlyNonEmpty(Watched):
 
 
 class UncappedMedian(Median):
-    """The score −
-
-    rows at or above − rows at or below
-
-    : replacing one person moves it by two, but Δ says one.
-    """
+    """The score −|rows at or above − rows at or below|: replacing one person moves it by two, but Δ says one."""
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         codes = np.arange(self.facts.schema[self.column].size, dtype=np.int64)

@@ -5,11 +5,8 @@ sorts the possible answers into a few cells with their exact chances on both tab
 number or one name, by evidence if it is several numbers.
 
 Loss on a pair, at δ: the smallest ε with Σ(P − e^ε·Q)₊ ≤ δ, and the same with P and Q exchanged; with δ = 0 the largest
-
-evidence
-
-. Sorting is post-processing: it can hide loss, never add to it. It hides none if all answers of a cell have the same
-evidence; the strongest evidence always has its own cells.
+|evidence|. Sorting is post-processing: it can hide loss, never add to it. It hides none if all answers of a cell have
+the same evidence; the strongest evidence always has its own cells.
 """
 
 from __future__ import annotations

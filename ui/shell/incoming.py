@@ -95,9 +95,9 @@ class FileRequest:
 
     def _read_head(self, start: bytes, complete: bool) -> None:
         first, _, rest = start.partition(b"\r\n")
-        if complete and first == b"--" + self._boundary:
+        if complete and first == b"--" + self._boundary and not rest.startswith(b"\r\n"):
             self.head = rest.partition(b"\r\n\r\n")[0]
-        if (complete and not self.head) or rest.startswith(b"\r\n") or (len(start) > _MOST_HEAD and not self.head):
+        elif complete or len(start) > _MOST_HEAD:
             raise Unfit
 
     def replaced(self, content: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:

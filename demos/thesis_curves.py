@@ -99,9 +99,7 @@ def figures(coins: Coins | None = None) -> tuple[Figure, ...]:
     for number, epsilon in enumerate(EPSILONS, 1):
         query = question(epsilon)
         drawn = query.release(people(), source).value
-        truth = query.finish(
-            query.measured(people())
-        ).value  # the table holds no real person, so its content may be shown
+        truth = query.finish(query.measured(people())).value  # shown, because the people are made up
         [grid] = query.grids()
         drawn_figures.append(
             Figure(

@@ -162,7 +162,7 @@ def put_back(place: Place, within: str) -> Place:
 
 
 def walk(settings: Settings, noise: Fraction | None, coins: Coins) -> Path:
-    """T steps; without noise if `rho` is None. The next step sees only the last place."""
+    """T steps; without noise if `noise` is None. The next step sees only the last place."""
     length, here, out = step_size(settings), START, 0
     places = [here]
     for _ in range(settings.steps):

@@ -166,8 +166,9 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
         st.session_state[key] = [part for asked, part in _picks() if asked == request and part in parts]
 
     def label(part: str) -> str:
-        value = printed(answer.query, answer.value, answer.interval)
-        return unmarked(names.get(part, part) or say("answers.pick_one", value=value))
+        if name := names.get(part, part):
+            return unmarked(name)
+        return unmarked(say("answers.pick_one", value=printed(answer.query, answer.value, answer.interval)))
 
     title, args = say("answers.pick"), (request, key)
     if len(parts) <= FEW_PARTS:

@@ -28,7 +28,7 @@ def takes(file: str, source: str) -> Iterator[None]:
 
 
 def settings(figure: Sketch) -> dict[str, Any]:
-    """Make room for the caption and configure the button; nothing outside `taken`."""
+    """Make room for the caption and configure the button; nothing outside `takes`."""
     taken = _taken.get()
     if taken is None:
         return {}

@@ -12,5 +12,5 @@ from ui.workshop import workshop
 
 log_privacy.keep(home() / "tmp")
 workshop.warm()
-middleware = [*setup.porter(), Middleware(FrontDoor), Middleware(Words)]
+middleware = [*setup.auth_middleware(), Middleware(FrontDoor), Middleware(Words)]
 app = App("ui/main.py", middleware=middleware, lifespan=setup.finishing(incoming.here.serving(home() / "tmp")))

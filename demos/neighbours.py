@@ -1,9 +1,9 @@
 """Two made-up tables that differ in one person, and a small example of every question in the catalogue.
 
-The club has six people. Ana is the only one on Mill Lane and, but for choices, where she decides, the only one from
-West; she wrote 60 visits where at most 6 count. Under *replace* the other table has another Ana; under *add_remove* it
-has none. Where a person may have two rows, both of Ana's are alike: the worst case. Nobody is in these tables, so all
-of it may be shown.
+The club has six people. Ana is the only one on Mill Lane and, except for choices, which she decides, the only one from
+West. She wrote 60 visits although at most 6 count. Under *replace* the other table has another Ana; under *add_remove*
+it has none. If a person may have two rows, both of Ana's are equal: the worst case. The tables hold no real person, so
+all of them may be shown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Table = tuple[Row, ...]
 
 
 def _row(name: str, town: str, member: str, visits: int, street: str, spent: str) -> Row:
-    """One row as it was written and as the engine codes it: more visits than were declared count as the most."""
+    """One row as written and as the engine codes it: visits above the declared range are clipped."""
     most = SCHEMA.number("visits").size - 1
     return {
         "name": name,
@@ -43,30 +43,30 @@ def _row(name: str, town: str, member: str, visits: int, street: str, spent: str
     }
 
 
-SPORTS = {"Mill Lane": (0, 1, 2), "High Street": ()}  # Ana does all of them, nobody else any
+SPORTS = {"Mill Lane": (0, 1, 2), "High Street": ()}  # Ana does all of them, the others none
 _TOWNS = ("North", "North", "South", "South", "North")
 
 
 def _others(*visits: int, towns: tuple[str, ...] = _TOWNS) -> Table:
     names = ("Bo", "Cleo", "Dan", "Eve", "Finn")
     members, spent = ("yes", "no", "no", "yes", "no"), ("12", "9", "14", "11", "15")
-    told = zip(names, towns, members, visits, spent, strict=True)
-    return tuple(_row(name, town, member, many, "High Street", paid) for name, town, member, many, paid in told)
+    columns = zip(names, towns, members, visits, spent, strict=True)
+    return tuple(_row(name, town, member, many, "High Street", paid) for name, town, member, many, paid in columns)
 
 
 _OTHERS = {
     "usual": _others(1, 1, 1, 2, 6),
-    "alike": _others(1, 1, 1, 1, 1),  # beside whom Ana moves the upper quarter most
-    "even": _others(1, 1, 1, 2, 6, towns=("North", "North", "South", "West", "West")),  # beside whom Ana decides
+    "alike": _others(1, 1, 1, 1, 1),  # beside these, Ana moves the upper quarter most
+    "even": _others(1, 1, 1, 2, 6, towns=("North", "North", "South", "West", "West")),  # beside these, Ana decides
 }
 WITH = _row(ANA, "West", "yes", 60, "Mill Lane", "4000")
 INSTEAD = {
     "far": _row(ANA, "North", "no", 0, "High Street", "10"),
-    "near": _row(ANA, "North", "no", 2, "High Street", "10"),  # what moves a spread most is not the far end
+    "near": _row(ANA, "North", "no", 2, "High Street", "10"),  # a spread moves most in the middle, not at the far end
 }
 
 
-# One question of every kind, about West or visits, so that Ana matters to all; some with their other noise too.
+# One question of every kind, about West or visits, so that Ana matters to all; some also with their other noise.
 QUESTION_OF = {name: key for key, found in catalogue.items() for name in (key, *found.trial.with_noise)}
 EXAMPLES: dict[str, Asked] = {
     name: catalogue[key].trial.with_noise.get(name, catalogue[key].trial.example) for name, key in QUESTION_OF.items()
@@ -74,14 +74,14 @@ EXAMPLES: dict[str, Asked] = {
 
 
 def tables(name: str, relation: Relation, unit: str) -> tuple[Table, Table]:
-    """The two neighbours: Ana as she is, and another Ana or none."""
+    """The two neighbours: Ana, and another Ana or none."""
     others, instead = _OTHERS[EXAMPLES[name].others], INSTEAD[EXAMPLES[name].instead]
     rows = UNITS[unit].at_most
     return others + (WITH,) * rows, others + ((instead,) * rows if relation == "replace" else ())
 
 
 def settings(key: str) -> tuple[tuple[Relation, str], ...]:
-    """The relations and units of which a question may be asked; some are for one row per person alone."""
+    """The relations and units that a question allows; some need one row per person."""
     card = catalogue[QUESTION_OF[key]].card
     units = [unit for unit in UNITS if card.several or UNITS[unit] == Unit.rows()]
     return tuple((relation, unit) for relation in card.relations for unit in units)
@@ -89,7 +89,7 @@ def settings(key: str) -> tuple[tuple[Relation, str], ...]:
 
 @dataclass(frozen=True)
 class Example:
-    """A question as it is put to the two tables."""
+    """A question as asked of the two tables."""
 
     key: str
     relation: Relation

@@ -66,7 +66,7 @@ class Settings:
 
     @property
     def votes(self) -> tuple[int, ...]:
-        """How many features vote, from one to all; odd numbers, so that no vote is a tie."""
+        """How many features vote, from one to all; odd numbers avoid ties."""
         most = self.features - (self.features + 1) % 2
         steps = (round(most ** (step / 11)) for step in range(12))
         return tuple(sorted({step - (step + 1) % 2 for step in steps}))
@@ -78,20 +78,20 @@ class Settings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Shares of people for whom the vote was right, by how many features voted."""
+    """The share of people with a right vote, by the number of voting features."""
 
     settings: Settings
     votes: tuple[int, ...]
-    exact: tuple[float, ...]  # as an exact answer about the table reports it
+    exact: tuple[float, ...]  # as reported by an exact answer about the table
     fresh: tuple[float, ...]  # the same votes on as many new people
-    private: tuple[float, ...]  # as a private answer reports it, to an analyst who had private answers throughout
+    private: tuple[float, ...]  # as reported by private answers to an analyst who got only private answers
     private_fresh: tuple[float, ...]
     noise: Calibration
     width: Width  # of every private answer, to the truth about all people
 
     @property
     def gap(self) -> float:
-        """How far the analyst with exact answers fools himself, with all features."""
+        """How far the analyst with exact answers overestimates the vote, with all features."""
         return self.exact[-1] - self.fresh[-1]
 
     @property
@@ -100,9 +100,9 @@ class Outcome:
 
     @property
     def inside(self) -> int:
-        """How many private reports are as near to the truth on new people as noise may move them."""
+        """The number of private reports that are as near to the truth on new people as noise allows."""
         pairs = zip(self.private, self.private_fresh, strict=True)
-        return sum(abs(told - fresh) <= self.noise.alpha for told, fresh in pairs)
+        return sum(abs(reported - fresh) <= self.noise.alpha for reported, fresh in pairs)
 
 
 def run(settings: Settings) -> Outcome:
@@ -111,22 +111,22 @@ def run(settings: Settings) -> Outcome:
     noise, width = promised(settings)
     coins = SystemCoins()
     exact, votes = analyse(settings, table, lambda sums: [value / settings.people for value in sums])
-    private, private_votes = analyse(settings, table, lambda sums: [float(one) for one in noise.draw(coins, sums)])
+    private, private_votes = analyse(settings, table, lambda sums: [float(noisy) for noisy in noise.draw(coins, sums)])
     fresh, private_fresh = (
-        tuple(value / settings.people for value in _right(settings, others, *found)) for found in (votes, private_votes)
+        tuple(value / settings.people for value in _right(settings, others, *voted)) for voted in (votes, private_votes)
     )
     return Outcome(settings, settings.votes, exact, fresh, private, private_fresh, noise, width)
 
 
 def promised(settings: Settings) -> tuple[Calibration, Width]:
-    """The noise, and what is proved of any analyst whatever; public arithmetic."""
+    """The noise, and what is proved about any analyst; public arithmetic."""
     rule = noise_for_k.rule_of(settings.epsilon, usual_delta(settings.people))
     noise = noise_for_k.gaussian(settings.people, settings.questions, rule)
     return noise, validity.stated(noise)
 
 
 def analyse(settings: Settings, table: Table, answers: Answers) -> tuple[tuple[float, ...], tuple[Any, Any]]:
-    """The automatic analyst: sees answers alone. Returns what was reported, and the votes: an order and directions."""
+    """The automatic analyst, who sees only answers. Returns the reports, and the votes: an order and directions."""
     leaning = np.array(answers(table.sum(axis=1, dtype=np.int64).tolist())) - 0.5
     order = np.argsort(-np.abs(leaning), kind="stable")
     against = leaning < 0
@@ -135,7 +135,7 @@ def analyse(settings: Settings, table: Table, answers: Answers) -> tuple[tuple[f
 
 
 def _right(settings: Settings, table: Table, order: Any, against: Any) -> list[int]:
-    """For how many people each vote equals the label."""
+    """The number of people for whom each vote equals the label."""
     in_favour, before, right = np.zeros(settings.people, dtype=np.int64), 0, []
     for count in settings.votes:
         added = order[before:count]
@@ -159,15 +159,15 @@ def _within(name: str, value: int, least: int, most: int) -> None:
         raise AllowanceError(f"overfitting.{name}", least=least, most=most)
 
 
-def lines(found: Outcome) -> list[str]:
-    """What the command prints."""
-    settings, noise = found.settings, found.noise
+def lines(outcome: Outcome) -> list[str]:
+    """The command's output."""
+    settings, noise = outcome.settings, outcome.noise
     named = ("votes", "exact", "fresh", "private", "private_fresh")
     head = tuple(say(f"overfitting.print.{name}") for name in named)
     rows = [
         (f"{votes:,}", *(f"{100 * value:.1f} %" for value in values))
         for votes, *values in zip(
-            found.votes, found.exact, found.fresh, found.private, found.private_fresh, strict=True
+            outcome.votes, outcome.exact, outcome.fresh, outcome.private, outcome.private_fresh, strict=True
         )
     ]
     wide = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
@@ -178,20 +178,20 @@ def lines(found: Outcome) -> list[str]:
         "",
         *table,
         "",
-        say("overfitting.print.gap", gap=points(found.gap)),
+        say("overfitting.print.gap", gap=points(outcome.gap)),
         say(
             "overfitting.print.private_gap",
-            gap=points(abs(found.private_gap)),
+            gap=points(abs(outcome.private_gap)),
             alpha=points_above(noise.alpha),
-            inside=found.inside,
-            all=len(found.votes),
+            inside=outcome.inside,
+            all=len(outcome.votes),
         ),
         say(
             "overfitting.print.margin",
             epsilon=text_of(settings.epsilon),
             delta=text_of(usual_delta(settings.people)),
             alpha=points_above(noise.alpha),
-            width=points_above(found.width.width),
+            width=points_above(outcome.width.width),
         ),
     ]
 
@@ -208,8 +208,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         print("\n".join(lines(run(read(vars(given))))))
-    except AllowanceError as complaint:
-        parser.error(str(complaint))
+    except AllowanceError as error:
+        parser.error(str(error))
     return 0
 
 

@@ -38,7 +38,7 @@ LISTED = ((Fraction(1, 10), Fraction(1, 10)), (Fraction(2), Fraction(1, 2)), (Fr
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure: as printed in the thesis, as computed or drawn here, and for a drawn one where it must lie."""
+    """One figure: as printed in the thesis, as computed or drawn here, and for a drawn one its range."""
 
     printed: float | str
     here: float | str
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Printed:
-    """One table: its number, the names of its columns, its rows; each row begins with its own name."""
+    """One table: its number, its column names, its rows; each row begins with its own name."""
 
     number: int
     columns: tuple[str, ...]
@@ -87,7 +87,7 @@ def _numbers(coins: Coins) -> tuple[Printed, Printed, Printed]:
     printed_four = ((640, 110600), (89, 7203), (0.0075, 1803))
     two, three, four = [], [], []
     plain = (float(salaries.mean()), float(salaries.min()), float(salaries.max()))
-    # Another 1,000 people than the thesis had: their mean is that of even draws between the ends.
+    # These are not the thesis's 1,000 people: their mean is that of even draws between the ends.
     middle, reach = (LOW + HIGH) / 2, steps / math.sqrt(12 * n) * math.sqrt(2 * math.log(2 / BETA))
     mean = Cell(2995, plain[0], middle - reach, middle + reach)
     three.append(("original", (mean, Cell(1504, plain[1]), Cell(4500, plain[2]))))
@@ -122,8 +122,8 @@ def _numbers(coins: Coins) -> tuple[Printed, Printed, Printed]:
         )
         worst = _largest(n, b)
         floor = float(thesis_floor(steps, epsilon, delta))
-        told, largest = printed_four[place]
-        four.append((name, (Cell(told, floor), Cell(largest, float(off.max()), *worst))))
+        printed, largest = printed_four[place]
+        four.append((name, (Cell(printed, floor), Cell(largest, float(off.max()), *worst))))
     return (
         Printed(2, ("b", "mean_off", "least_b"), tuple(two)),
         Printed(3, ("mean", "min", "max"), tuple(three)),
@@ -142,14 +142,14 @@ def _mean_width(n: int) -> float:
 
 
 def _largest(n: int, b: float) -> tuple[float, float]:
-    """Where the largest of n errors lies: Pr[|Z| > t] = e^(−t/b)."""
+    """The range of the largest of n errors: Pr[|Z| > t] = e^(−t/b)."""
     side = float(BETA) / 2
     low, high = (-b * math.log(-math.expm1(math.log(chance) / n)) for chance in (side, 1 - side))
     return low, high
 
 
 def _extreme(salaries: Integers, b: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Where the largest published salary lies; and, turned around the middle of the range, where the least one does."""
+    """The range of the largest published salary; and, mirrored in the middle of the range, of the smallest."""
 
     def quantile(values: npt.NDArray[np.float64], wanted: float) -> float:
         low, high = LOW - 60 * b, HIGH + 60 * b
@@ -165,7 +165,7 @@ def _extreme(salaries: Integers, b: float) -> tuple[tuple[float, float], tuple[f
     turned = (LOW + HIGH - salaries).astype(np.float64)
     values = salaries.astype(np.float64)
     ends = (side, 1 - side)
-    most, least = ((quantile(one, ends[0]), quantile(one, ends[1])) for one in (values, turned))
+    most, least = ((quantile(sample, ends[0]), quantile(sample, ends[1])) for sample in (values, turned))
     return most, least
 
 
@@ -215,7 +215,7 @@ def _states(coins: Coins) -> tuple[Printed, Printed, Printed]:
 
 
 def _share(n: int, p: float) -> tuple[float, float]:
-    """Where the share of wrong answers among n lies, by Chernoff's bound."""
+    """The range of the share of wrong answers among n, by Chernoff's bound."""
     wanted = math.log(2 / BETA) / n
 
     def divergence(q: float) -> float:
@@ -232,8 +232,9 @@ def _share(n: int, p: float) -> tuple[float, float]:
 
 
 def _top_counts(row: Swap, held: list[int]) -> list[tuple[float, float]]:
-    """Where the largest, second and third published count lie: every state's count is within its own range (Chernoff's,
-    all states at once), so the ranks of the low ends and of the high ends bound the ranks of the counts."""
+    """The ranges of the largest, second and third published count: every state's count is within its own range
+    (Chernoff's, all states at once), so the ranks of the low ends and of the high ends bound the ranks of the
+    counts."""
     n, truth, other = sum(held), float(row.truth), float(row.chance)
     wanted = math.log(2 * len(held) / BETA)
     lows, highs = [], []
@@ -247,7 +248,7 @@ def _top_counts(row: Swap, held: list[int]) -> list[tuple[float, float]]:
 
 
 def count_of(text: float | str) -> float:
-    """“TX (114)” says 114."""
+    """The count in “TX (114)”."""
     return float(text.partition("(")[2].rstrip(")")) if isinstance(text, str) else text
 
 
@@ -259,12 +260,12 @@ def main() -> None:
     for table in tables():
         print(f"\nTable {table.number}")
         for name, cells in table.rows:
-            told = []
+            lines = []
             for column, cell in zip(table.columns, cells, strict=True):
                 here = cell.here if isinstance(cell.here, str) else f"{cell.here:.{4 if abs(cell.here) < 1 else 0}f}"
                 within = "" if cell.low is None else f", within {cell.low:,.4g} … {cell.high:,.4g}"
-                told.append(f"{column} {here} (printed {cell.printed}{within})")
-            print(f"  {name:>12}: " + "; ".join(told))
+                lines.append(f"{column} {here} (printed {cell.printed}{within})")
+            print(f"  {name:>12}: " + "; ".join(lines))
 
 
 if __name__ == "__main__":

@@ -57,11 +57,11 @@ class Figure:
     xs: tuple[float, ...]
     truth: tuple[float, ...]  # the kernel curve of the data
     drawn: tuple[float, ...]
-    reach: float  # the whole curve is within ± this, 95 times in 100
+    reach: float  # 95 times in 100 the whole curve is within ± this
 
 
 def delta_of(epsilon: float, sigma: float) -> float:
-    """The least δ for which continuous noise of σ = `sigma` sensitivities keeps (ε, δ)."""
+    """The smallest δ for which continuous noise of σ = `sigma` sensitivities keeps (ε, δ)."""
 
     def below(x: float) -> float:
         return math.erfc(-x / math.sqrt(2)) / 2
@@ -95,34 +95,35 @@ def people() -> Spread:
 
 
 def figures(coins: Coins | None = None) -> tuple[Figure, ...]:
-    source, found = coins or SystemCoins(), []
+    source, drawn_figures = coins or SystemCoins(), []
     for number, epsilon in enumerate(EPSILONS, 1):
         query = question(epsilon)
-        told = query.release(people(), source).value
-        truth = query.finish(query.measured(people())).value  # nobody is in this table: what it holds may be shown
+        drawn = query.release(people(), source).value
+        truth = query.finish(query.measured(people())).value  # shown, because the people are made up
         [grid] = query.grids()
-        found.append(
+        drawn_figures.append(
             Figure(
                 number,
                 epsilon,
                 levels(epsilon),
                 tuple(map(float, grid)),
                 tuple(curves.heights(query, truth).tolist()),
-                tuple(curves.heights(query, told).tolist()),
+                tuple(curves.heights(query, drawn).tolist()),
                 float(query.promise().alpha),
             )
         )
-    return tuple(found)
+    return tuple(drawn_figures)
 
 
 def main() -> None:
     print("noise at every point of the curve, as a standard deviation; the curve itself is about 0.2 high")
     print("drawn here: the level of the thesis's corollary; the thesis's own figures use the printed constant")
     print(f"{'ε':>5} {'thesis':>9} {'printed':>9} {'least':>9} {'δ kept':>9} {'drawn, largest':>15}")
-    for one in figures():
-        worst = max(abs(a - b) for a, b in zip(one.truth, one.drawn, strict=True))
-        told, known = one.levels, f"{one.epsilon:>5} {one.levels.thesis:>9.5f} {one.levels.printed:>9.5f}"
-        print(f"{known} {told.least:>9.5f} {told.kept:>9.4f} {worst:>15.5f}")
+    for figure in figures():
+        worst = max(abs(a - b) for a, b in zip(figure.truth, figure.drawn, strict=True))
+        levels = figure.levels
+        known = f"{figure.epsilon:>5} {levels.thesis:>9.5f} {levels.printed:>9.5f} {levels.least:>9.5f}"
+        print(f"{known} {levels.kept:>9.4f} {worst:>15.5f}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What is true of a bundled sample, from its public file in data/ and from nothing else: for a workshop, where the true
-answer stands beside the private ones.
+"""The true answers about a bundled sample, from its public file in data/ and nothing else: for a workshop, where the
+truth stands beside the private answers.
 
-There is no way from here to a table of a workspace: rows come from one of the files named below, whatever the question
-says of its table, and nothing here opens anything else. The people in those files are made up.
+No path leads from here to a table of a workspace. Rows come from one of the files below, whatever table the question
+names, and nothing here opens any other file. The people in those files are made up.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ KINDS = ("count", "mean", "median", "proportion")
 
 
 def tellable(query: AnyQuery) -> bool:
-    """Is it about a bundled sample, and one figure of a kind that is told here?"""
+    """Is it about a bundled sample, with one number of a supported kind?"""
     return query.card.key in KINDS and query.facts.table in FILES and query.by is None
 
 
 def of(query: AnyQuery) -> float:
-    """The true answer, in the unit in which the question answers."""
-    found, key = statistic(query), query.card.key
+    """The true answer, in the question's unit."""
+    counts, key = statistic(query), query.card.key
     if key == "count":
-        return float(found)
+        return float(counts)
     if key == "proportion":
-        hits, misses = found
+        hits, misses = counts
         return float(Fraction(100 * hits, max(hits + misses, 1)))
     column = query.facts.schema.number(getattr(query, "column", ""))
     if key == "mean":
-        people, doubled = found  # distances from the middle of the grid, doubled
+        people, doubled = counts  # distances from the centre of the grid, doubled
         return float((column.lower + column.upper) / 2 + column.step * Fraction(doubled, 2 * max(people, 1)))
-    below, half = 0, int(found.counts.sum() + 1) // 2
-    for code, count in zip(found.codes, found.counts, strict=True):
+    below, half = 0, int(counts.counts.sum() + 1) // 2
+    for code, count in zip(counts.codes, counts.counts, strict=True):
         below += int(count)
         if below >= half:
             return float(column.value(int(code)))
@@ -49,18 +49,18 @@ def of(query: AnyQuery) -> float:
 
 
 def statistic(query: AnyQuery) -> Any:
-    """What the mechanism would be told, by the plain meaning of its need over the rows of the file."""
+    """The mechanism's input, computed from the file's rows by the plain meaning of its need."""
     if not tellable(query):
-        raise KeyError("nothing is told of this question")
+        raise KeyError("no true answer for this question")
     need = query.need()
     columns = tuple(sorted((name, query.facts.schema[name]) for name in query.used()))
     return need.of(_rows(query.facts.table, columns))
 
 
 def simulated(query: AnyQuery, times: int) -> list[Released]:
-    """So many answers as the mechanism would give them, drawn here and charged to nobody."""
-    found, coins = statistic(query), SystemCoins()
-    return [query.release(found, coins) for _ in range(times)]
+    """Answers as the mechanism would give them, drawn here and charged to nobody."""
+    counts, coins = statistic(query), SystemCoins()
+    return [query.release(counts, coins) for _ in range(times)]
 
 
 @lru_cache(maxsize=16)

@@ -1,6 +1,6 @@
-"""Broken twins: the questions of the catalogue with one step wrong, to see what a broken one looks like.
+"""Broken twins: the catalogue's questions with one step wrong, to show what a broken one looks like.
 
-Each keeps the claim of the question it was made from and draws something that loses more. They are for made-up tables
+Each keeps the original question's claim and draws something that loses more. They are for made-up tables
 (`demos.neighbours`) and for tests; nothing in the engine, and no page that asks a table, imports this file.
 """
 
@@ -61,7 +61,7 @@ class OtherThreshold(WatchedValues):
 
 @dataclass(frozen=True)
 class OneBare(Watched):
-    """One of the numbers is told as it is."""
+    """One of the numbers is released exactly."""
 
     place: int
 
@@ -83,7 +83,7 @@ class OneBare(Watched):
 
 @dataclass(frozen=True)
 class OnlyNonEmpty(Watched):
-    """A bar is drawn where somebody is; None stands for a bar that is not there."""
+    """A bar is drawn only for values that occur; None is a missing bar."""
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int | None, ...]:
         drawn = self.query.draw(value, coins)
@@ -97,7 +97,7 @@ class OnlyNonEmpty(Watched):
 
 
 class UncappedMedian(Median):
-    """The score −|rows at or above − rows at or below|: one person replaced moves it by two, and Δ says one."""
+    """The score −|rows at or above − rows at or below|: replacing one person moves it by two, but Δ says one."""
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         codes = np.arange(self.facts.schema[self.column].size, dtype=np.int64)
@@ -108,7 +108,7 @@ class UncappedMedian(Median):
 
 @dataclass(frozen=True)
 class Unclipped(Watched):
-    """A sum of what was written; its noise is for what was declared."""
+    """A sum of the written values, with noise for the declared range."""
 
     query: Sum
 
@@ -129,7 +129,7 @@ _GRID = 2.0**53
 class FloatNoise(Watched):
     """Textbook Laplace noise in floating point: −s·ln(u) for one of 2^53 values u, added to the count.
 
-    Which doubles can come out depends on the count (Mironov 2012): many numbers that one table gives are impossible on
+    Which doubles are possible depends on the count (Mironov 2012): many numbers that one table gives are impossible on
     the other. `reaches` tries every u that could lead to a number, so what it calls impossible is impossible.
     """
 
@@ -152,14 +152,16 @@ class FloatNoise(Watched):
         first, last = max(math.floor(low) - 2, 1), min(math.ceil(high) + 2, int(_GRID))
         return any(count + self._noise(place, sign) == number for place in range(first, last + 1))
 
-    def view(self, one: int, other: int) -> View:
+    def view(self, first: int, second: int) -> View:
         kinds = [Cell(name, None, None, evidence) for name, evidence in (("other", -1), ("both", 0), ("one", 1))]
-        return View("digits", tuple(kinds), lambda raw: 1 + int(self.reaches(raw, one)) - int(self.reaches(raw, other)))
+        return View(
+            "digits", tuple(kinds), lambda raw: 1 + int(self.reaches(raw, first)) - int(self.reaches(raw, second))
+        )
 
 
 @dataclass(frozen=True)
 class SharedCoin(Watched):
-    """One coin is tossed for all people: the noise is 0 or n, and nobody's truth is blurred."""
+    """One coin for all people: the noise is 0 or n, and hides nobody's truth."""
 
     query: ShuffleCount | ShuffleHistogram
 
@@ -189,7 +191,7 @@ def _moved(example: Example) -> list[int]:
     """The noisy numbers that Ana changes."""
     query = example.query
     laws = [query.law(query.need().of(rows)) for rows in example.tables]
-    if not all(isinstance(law, Independent) and all(isinstance(one, Laplace) for one in law.parts) for law in laws):
+    if not all(isinstance(law, Independent) and all(isinstance(part, Laplace) for part in law.parts) for law in laws):
         return []
     first, second = (_centers(law) for law in laws)
     return [at for at, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
@@ -200,18 +202,18 @@ def half(example: Example) -> Watched:
 
 
 def quarter(example: Example) -> Watched:
-    """Of a choice: what it loses on a table is often little more than half of what can be claimed for all of them."""
+    """A choice on one table often loses little more than half of what is claimed for all tables."""
     return OtherNoise(example.query, example.query.at(4 * example.query.epsilon))
 
 
 def small(example: Example) -> Watched | None:
-    """Δ one too small; where Δ is large that is nearly right, and not shown."""
+    """Δ one too small; if Δ is large, that is nearly right, and not shown."""
     query, bound = example.query, example.query.sensitivity().bound
     return OtherNoise(query, query.at(query.epsilon * bound / (bound - 1))) if 2 <= bound <= 4 else None
 
 
 def relation(example: Example) -> Watched | None:
-    """The noise of the other relation."""
+    """The other relation's noise."""
     query = example.query
     if example.relation != "replace":
         return None
@@ -219,7 +221,7 @@ def relation(example: Example) -> Watched | None:
 
 
 def bare(example: Example) -> Watched | None:
-    """Where the answer is not one number alone: of a mean over a public number of people the sum is all there is."""
+    """Only if the answer is more than one number: for a mean over a public number of people, the sum is everything."""
     moved = _moved(example)
     return OneBare(example.query, moved[0]) if moved and getattr(example.query, "known", None) is None else None
 
@@ -271,10 +273,10 @@ TWINS: dict[str, Callable[[Example], Watched | None]] = {
 
 
 def twins(example: Example) -> dict[str, Watched]:
-    """The broken twins that a question names, as far as they are broken on these two tables, the plainest first."""
+    """The question's broken twins that really are broken on these two tables, the plainest first."""
     named = catalogue[example.query.card.key].trial.twins
-    made = {name: make(example) for name, make in TWINS.items() if name in named}
-    return {name: twin for name, twin in made.items() if twin is not None}
+    built = {name: make(example) for name, make in TWINS.items() if name in named}
+    return {name: twin for name, twin in built.items() if twin is not None}
 
 
 def watched(example: Example, twin: str = "") -> Watched:

@@ -19,21 +19,21 @@ from dpengine.noise.laws import Finite, Laplace, Law, Normal, above, chance
 
 MOST_RUNS = 40  # cells of a picture along a line
 MOST_LEVELS = 11  # cells of a picture by evidence
-WIDE = 4  # scales of noise to both sides; what lies beyond is one cell
-_WIDE = 10**4  # a variance, beyond which a bell's chances are those of a continuous one, within a part in 10^5
-_SAME = 9  # digits to which two pieces of evidence are the same
-_NEAR = 1e-7  # far more than sums of them are rounded by, far less than they lie apart
+WIDE = 4  # noise scales to both sides; the rest is one cell
+_WIDE = 10**4  # a variance above which Gaussian chances equal continuous ones to a part in 10^5
+_SAME = 9  # digits to which two evidences count as equal
+_NEAR = 1e-7  # well above rounding errors of their sums, well below their distances
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Some of the answers: what they are called, their chances on the two tables, where known, and along a line the
-    first and the last of them."""
+    """Some of the answers: their name, their chances on the two tables, if known, and on a line the first and last of
+    them."""
 
     label: str
     one: float | None
     other: float | None
-    evidence: float  # ln(one/other); of unknown chances any number in the same order
+    evidence: float  # ln(one/other); with unknown chances any number in the same order
     first: int | None = None
     last: int | None = None
 
@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Claim:
-    """What is claimed of a question: no answer is e^ε times likelier on one neighbour, but for δ."""
+    """A question's claim: no answer is e^ε times likelier on one neighbour, except with δ."""
 
     epsilon: Fraction
     delta: Fraction
@@ -56,10 +56,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class View:
-    kind: str  # what the cells are: an answer's own number, a bar's, a number behind it; names; evidence; digits
+    kind: str  # the kind of cells: an answer's own number, a bar's, a number behind it; names; evidence; digits
     cells: tuple[Cell, ...]
     place: Callable[[Any], int]  # the cell of a draw
-    bar: str = ""  # whose number
+    bar: str = ""  # the bar that the number belongs to
 
     @property
     def known(self) -> bool:
@@ -71,11 +71,11 @@ class View:
         return math.fsum(max(0.0, p - math.exp(epsilon) * q) for p, q in pairs)
 
     def excess(self, epsilon: float) -> float:
-        """The δ that this pair needs beside ε."""
+        """The δ that this pair needs at ε."""
         return max(self._excess(epsilon, 1), self._excess(epsilon, -1))
 
     def loss(self, delta: Fraction) -> float | None:
-        """The exact loss on this pair at δ; None where the law is not known."""
+        """The exact loss on this pair at δ; None without a law."""
         if not self.known:
             return None
         if not delta:
@@ -89,8 +89,8 @@ class View:
         return high
 
     def worst(self, claim: Claim) -> tuple[bool, tuple[int, ...]]:
-        """Where the privacy is spent: whether the first table is the likelier one there, and the cells. Where more is
-        spent than was claimed, all that goes beyond the claim; else the strongest evidence, or what goes beyond δ."""
+        """Where the privacy is spent: is the first table likelier there, and the cells. If the loss exceeds the claim,
+        everything beyond the claim; else the strongest evidence, or what exceeds δ."""
         weights = [cell.evidence for cell in self.cells]
         loss, limit = self.loss(claim.delta), float(claim.epsilon)
         broken = loss is not None and loss > limit + 1e-9
@@ -104,24 +104,24 @@ class View:
         return first, tuple(at for at, weight in enumerate(turned) if weight >= edge - 1e-9)
 
     def ranks(self) -> tuple[int, ...]:
-        """The cells in the order of their evidence, equal ones together: no event is better than “at least this”."""
+        """The cells ordered by evidence, equal ones together: no event is better than “at least this”."""
         rounded = [round(cell.evidence, _SAME) for cell in self.cells]
         order = {level: rank for rank, level in enumerate(sorted(set(rounded)))}
         return tuple(order[level] for level in rounded)
 
 
 def of_bells(pairs: Mapping[int, tuple[Any, Any]]) -> View:
-    """Several numbers with wide noise: all of their evidence lies in the sum of each times what it moves by, over its
-    variance, which is a bell again. Of several variances these weights are rounded to whole numbers."""
+    """Several numbers with wide noise: all their evidence is in a weighted sum, each number times its shift over its
+    variance, which is Gaussian again. With several variances the weights are rounded to integers."""
     variances = {p.variance for p, _ in pairs.values()}
     scale = max(variances) * (1 if len(variances) == 1 else 1000)
     weights = {at: round((p.center - q.center) * scale / p.variance) for at, (p, q) in pairs.items()}
     wide = sum((weight**2 * pairs[at][0].variance for at, weight in weights.items()), Fraction(0))
     one, other = (Normal(sum(weights[at] * pair[side].center for at, pair in pairs.items()), wide) for side in (0, 1))
-    found = along_a_line(
+    view = along_a_line(
         one, other, lambda raw: sum(weight * raw[at] for at, weight in weights.items()), runs=MOST_LEVELS
     )
-    return View("evidence", found.cells, found.place)
+    return View("evidence", view.cells, view.place)
 
 
 def along_a_line(
@@ -132,7 +132,7 @@ def along_a_line(
     bar: str = "",
     runs: int = MOST_RUNS,
 ) -> View:
-    """One noisy integer: runs of integers around both centres, and the two ends."""
+    """One noisy integer: runs of integers around both centres, and the two tails."""
     low, high = sorted((p.center, q.center))
     scale = p.scale if isinstance(p, Laplace) else math.sqrt(p.variance)
     reach = max(math.ceil(WIDE * scale), 2)
@@ -160,9 +160,9 @@ def _signed(number: int | None) -> str:
 
 
 def between(law: Laplace | Normal, first: int | None, last: int | None) -> Decimal:
-    """Pr[first ≤ outcome ≤ last], open where None."""
+    """Pr[first ≤ outcome ≤ last], open for None."""
     if isinstance(law, Laplace):
-        if first is not None and (last is None or first > law.center):  # the side where nothing cancels
+        if first is not None and (last is None or first > law.center):  # the side without cancellation
             return above(law, first - 1) - (Decimal(0) if last is None else above(law, last))
         mirrored = Laplace(-law.center, law.scale)
         assert last is not None
@@ -171,10 +171,10 @@ def between(law: Laplace | Normal, first: int | None, last: int | None) -> Decim
         scale = math.sqrt(2 * law.variance)
         low_end = -math.inf if first is None else (first - 0.5 - law.center) / scale
         high_end = math.inf if last is None else (last + 0.5 - law.center) / scale
-        if high_end < 0:  # the side where nothing cancels
+        if high_end < 0:  # the side without cancellation
             low_end, high_end = -high_end, -low_end
         return Decimal((math.erfc(low_end) - math.erfc(high_end)) / 2)
-    far = 14 * (math.isqrt(math.ceil(law.variance)) + 1)  # beyond lies less than e^-90
+    far = 14 * (math.isqrt(math.ceil(law.variance)) + 1)  # the tail beyond is below e^-90
     low = law.center - far if first is None else first
     high = law.center + far if last is None else last
     return sum((chance(law, place) for place in range(low, high + 1)), Decimal(0))
@@ -198,7 +198,7 @@ def by_name(p: Finite, q: Finite, pick: Callable[[Any], Any], name: Callable[[An
 
 
 def by_evidence(pairs: Mapping[int, tuple[Law, Law]], parts: Callable[[Any], tuple[Any, ...]]) -> View:
-    """Several numbers: what they say together. The parts are independent, so their evidence adds up."""
+    """Several numbers together. The parts are independent, so their evidence adds up."""
     levels: dict[float, tuple[Decimal, Decimal]] = {0.0: (Decimal(1), Decimal(1))}
     for p, q in pairs.values():
         longer: dict[float, tuple[Decimal, Decimal]] = {}
@@ -218,19 +218,19 @@ def by_evidence(pairs: Mapping[int, tuple[Law, Law]], parts: Callable[[Any], tup
         cells.append(Cell("", float(one), float(other), _ratio(one, other)))
 
     @lru_cache(maxsize=4096)
-    def told(outcome: tuple[Any, ...]) -> int:
-        total = sum(_evidence(p, q, one) for (p, q), one in zip(pairs.values(), outcome, strict=True))
+    def cell_of(outcome: tuple[Any, ...]) -> int:
+        total = sum(_evidence(p, q, part) for (p, q), part in zip(pairs.values(), outcome, strict=True))
         return where[bisect_left(known, total - _NEAR)]
 
     def place(raw: Any) -> int:
         outcome = parts(raw)
-        return told(tuple(outcome[at] for at in pairs))
+        return cell_of(tuple(outcome[at] for at in pairs))
 
     return View("evidence", tuple(cells), place)
 
 
 def _grouped(levels: list[float]) -> list[list[float]]:
-    """Each level by itself; where there are many, the two ends by themselves and what lies between in equal steps."""
+    """Each level by itself; if there are many, the two extremes by themselves and the rest in equal steps."""
     if len(levels) <= MOST_LEVELS:
         return [[level] for level in levels]
     inner = levels[1:-1]
@@ -242,12 +242,12 @@ def _grouped(levels: list[float]) -> list[list[float]]:
 
 
 def _steps(p: Law, q: Law) -> dict[float, tuple[Decimal, Decimal]]:
-    """The evidence of one part, with its chances on both tables."""
-    found: dict[float, tuple[Decimal, Decimal]] = {}
+    """One part's evidence, with its chances on both tables."""
+    steps: dict[float, tuple[Decimal, Decimal]] = {}
 
     def add(evidence: float, a: Decimal, b: Decimal) -> None:
-        before = found.get(round(evidence, _SAME), (Decimal(0), Decimal(0)))
-        found[round(evidence, _SAME)] = (before[0] + a, before[1] + b)
+        before = steps.get(round(evidence, _SAME), (Decimal(0), Decimal(0)))
+        steps[round(evidence, _SAME)] = (before[0] + a, before[1] + b)
 
     if isinstance(p, Laplace) and isinstance(q, Laplace):
         low, high = sorted((p.center, q.center))
@@ -257,10 +257,10 @@ def _steps(p: Law, q: Law) -> dict[float, tuple[Decimal, Decimal]]:
     elif isinstance(p, Finite) and isinstance(q, Finite):
         for outcome in p.chances.keys() | q.chances.keys():
             add(_evidence(p, q, outcome), chance(p, outcome), chance(q, outcome))
-    else:  # noise on one table, a bare outcome on the other: no answer fits both
+    else:  # noise on one table, an exact outcome on the other: no answer fits both
         add(math.inf, Decimal(1), Decimal(0))
         add(-math.inf, Decimal(0), Decimal(1))
-    return found
+    return steps
 
 
 def _evidence(p: Law, q: Law, outcome: Any) -> float:

@@ -1,12 +1,12 @@
-"""What somebody learns who watches a question's answers and wonders which of two tables lies behind them.
+"""What an observer learns who sees a question's answers and wonders which of two tables lies behind them.
 
-All that such a watcher can use of an answer is how much likelier one table makes it than the other: its *evidence*
-ln(P/Q). A view sorts the possible answers into a few cells with their exact chances on both tables: by the answer
-itself where it is one number or one name, by evidence where it is several numbers.
+Such an observer can use only how much likelier one table makes an answer than the other: its *evidence* ln(P/Q). A view
+sorts the possible answers into a few cells with their exact chances on both tables: by the answer itself if it is one
+number or one name, by evidence if it is several numbers.
 
-Loss on a pair, at δ: the least ε with Σ(P − e^ε·Q)₊ ≤ δ, and the same with P and Q exchanged; with δ = 0 the largest
-|evidence|. Sorting is post-processing: it can hide loss, never add to it. It hides none where all answers of a cell
-have the same evidence; the strongest evidence always has cells of its own.
+Loss on a pair, at δ: the smallest ε with Σ(P − e^ε·Q)₊ ≤ δ, and the same with P and Q exchanged; with δ = 0 the largest
+|evidence|. Sorting is post-processing: it can hide loss, never add to it. It hides none if all answers of a cell have
+the same evidence; the strongest evidence always has its own cells.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance
 
-MOST_NAMED = 60  # outcomes that are told one by one
-LOOSE = Fraction(1, 1000)  # the δ at which noise without a finite ε is looked at
+MOST_NAMED = 60  # outcomes listed one by one
+LOOSE = Fraction(1, 1000)  # the δ for noise without a finite ε
 
 
 def claimed(query: AnyQuery) -> Claim:
     loss = query.loss()
-    found = cost(loss, None)
-    if found.epsilon is not None:
-        return Claim(found.epsilon, found.delta)
-    epsilon = compositions.zcdp_epsilon([loss], LOOSE + found.delta)
+    price = cost(loss, None)
+    if price.epsilon is not None:
+        return Claim(price.epsilon, price.delta)
+    epsilon = compositions.zcdp_epsilon([loss], LOOSE + price.delta)
     assert epsilon is not None
-    return Claim(epsilon, LOOSE + found.delta)
+    return Claim(epsilon, LOOSE + price.delta)
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A question as it is built. A broken twin overrides the step that is wrong, and goes on claiming the same loss."""
+    """A question as built. A broken twin overrides the wrong step, and keeps the claimed loss."""
 
     query: AnyQuery
 
@@ -64,7 +64,7 @@ class Watched:
         return self.query.law(value)
 
     def _number(self, at: int) -> tuple[str, str]:
-        """What one of the noisy numbers is to a person: the answer, a bar of it, or something that it is made from."""
+        """What a noisy number means to a person: the answer, a bar of it, or an intermediate number."""
         if isinstance(self.query, FitChecks):
             return "bar", ": ".join(self.query.number_names()[at])
         if isinstance(self.query, Histogram):
@@ -72,14 +72,14 @@ class Watched:
         return "answer" if isinstance(self.query, Count | FitCheck | Sum) else "number", ""
 
     def named(self, outcome: Any) -> str:
-        """A choice as a person reads it; of a sum of messages, what it is told as, to a tenth; of rows, which ones."""
+        """A choice in words; for a sum of messages its estimate, to a tenth; for rows, which ones."""
         value = self.query.finish(outcome).value
         if isinstance(self.query, OfClass):
             return ", ".join(f"{many} × {label}" for label, many in value.items() if many)
         return f"{value:.1f}" if isinstance(value, float) else str(value)
 
     def view(self, one: Any, other: Any) -> View:
-        """How answers look to somebody who knows that one of these two values lies behind them."""
+        """How answers look to an observer who knows that one of these two values lies behind them."""
         first, second = self.law(one), self.law(other)
         assert first is not None and second is not None
         several = isinstance(first, Independent)
@@ -101,7 +101,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class WatchedValues(Watched):
-    """Values that enough people hold: of each, whether it is shown and with which count. Each table has its own."""
+    """Values that enough people hold: for each, whether it is shown and with which count. Each table has its own."""
 
     query: FindValues | FindDeclarations
 
@@ -110,8 +110,8 @@ class WatchedValues(Watched):
         return self.query.threshold
 
     def value(self, rows: Sequence[Row]) -> Found:
-        found: Any = self.query.need().of(rows)
-        return found[0] if isinstance(self.query, FindDeclarations) else found  # type: ignore[no-any-return]
+        counts: Any = self.query.need().of(rows)
+        return counts[0] if isinstance(self.query, FindDeclarations) else counts  # type: ignore[no-any-return]
 
     def draw(self, value: Found, coins: Coins) -> Found:
         noisy = self.noised([count for _, count in value], coins)
@@ -141,11 +141,12 @@ class WatchedValues(Watched):
 
     @property
     def _beyond(self) -> int:
-        """From so far above on all is one outcome; two bells go on drawing apart, but hardly anything lies there."""
+        """From this far above on, all is one outcome; two Gaussians keep drawing apart, but hardly any mass lies
+        there."""
         return 14 * (math.isqrt(int(self.query.variance)) + 1) if isinstance(self.query, FindDeclarations) else 2
 
     def _shown(self, count: int, last: int) -> Finite:
-        """None: not shown; a noisy count; `last` or more, where the ratio of two such laws no longer changes."""
+        """None: not shown; a noisy count; `last` or more, where the ratio of the two laws is constant."""
         if not count:
             return Finite({None: Decimal(1)})
         law, least = self.noise(count), self.threshold
@@ -162,8 +163,8 @@ def _parts(law: Law) -> tuple[Law, ...]:
 
 
 class BulkCoins(SystemCoins):
-    """The same noise, fetched many at a time: value + Z has the same law whenever Z was drawn, and a mechanism's own
-    `draw` runs ten times as often in a second. For made-up tables only: what is fetched and not used lies in memory."""
+    """The same noise, drawn in batches: value + Z has the same law whenever Z was drawn, and this is ten times as fast
+    as a mechanism's own `draw`. For made-up tables only: unused draws stay in memory."""
 
     def __init__(self, at_once: int = 2_000) -> None:
         self.at_once = at_once

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpengine.people.limiter import RATES, Limiter
 from tests.helpers_people import MINE, Office, office
-from ui.api.app import Door
+from ui.api.app import ApiApp
 
 PLENTY = Limiter(dict.fromkeys(RATES, (1000.0, 1000)))
 COUNT: dict[str, Any] = {
@@ -80,6 +80,6 @@ class AtDoor:
 
 
 @contextmanager
-def at_door(folder: Path, limits: Limiter = PLENTY, kind: type[Door] = Door) -> Iterator[AtDoor]:
+def at_door(folder: Path, limits: Limiter = PLENTY, kind: type[ApiApp] = ApiApp) -> Iterator[AtDoor]:
     with office(folder) as here:
         yield AtDoor(here, kind(lambda: here.workspace, limits))

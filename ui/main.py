@@ -1,4 +1,4 @@
-"""The frame: look, navigation, and the meter on every page before the page itself runs."""
+"""The frame of every page: style, navigation and the meter, before the page itself runs."""
 
 import logging
 import sys
@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:  # Streamlit puts ui/ on the import path, the packages lie one above
+if str(ROOT) not in sys.path:  # Streamlit puts ui/ on the import path, the packages are one level up
     sys.path.insert(0, str(ROOT))
 
 import streamlit as st  # noqa: E402
@@ -28,14 +28,14 @@ st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png
 style.apply()
 language.settle()
 tour.settle()
-page = st.navigation(list(nav.pages().values()), position="hidden")  # the places of the head lead to them
+page = st.navigation(list(nav.pages().values()), position="hidden")  # the head links to them
 widget_words.speak(lessons=page.url_path == "lessons")
 try:
     job.look_up()
     own = current_table()
-    table = open_table(FIRST_TABLE) if page.url_path == "" else own  # Start asks of Town, whatever is open
-except dp.AllowanceError as complaint:  # the workspace itself is not as it was left: see docs/operating.md
-    frame.complain(str(complaint))
+    table = open_table(FIRST_TABLE) if page.url_path == "" else own  # Start always asks about Town
+except dp.AllowanceError as error:  # the workspace itself has changed or is damaged: see docs/operating.md
+    frame.complain(str(error))
     st.stop()
 frame.complain(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
@@ -50,15 +50,15 @@ with st.container(key="head", horizontal=True, width="content"):
 nav.inside(name, table)
 workshop.banner()
 frame.draw(table)
-with st.container():  # a place of its own: what stands below does not move to another
+with st.container():  # keeps the elements below in place
     tour.show(name, table)
 try:
     with incoming.here.run(person.person() or visitor_of(st.context.cookies)):
         page.run()
-except dp.AllowanceError as complaint:
-    frame.complain(str(complaint), calmly=complaint.code == NO_RIGHT)
-except Exception as fault:  # its text may hold a value: the log gets its kind, the page one sentence
-    logging.getLogger("allowance").error("page %s failed: %s", page.title, type(fault).__name__)
+except dp.AllowanceError as error:
+    frame.complain(str(error), calmly=error.code == NO_RIGHT)
+except Exception as error:  # its message may hold a value: the log gets its type, the page one sentence
+    logging.getLogger("allowance").error("page %s failed: %s", page.title, type(error).__name__)
     frame.complain(say("page.failed"))
 finally:
     metrics.here.page(time.perf_counter() - began)

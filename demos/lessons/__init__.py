@@ -1,1 +1,1 @@
-"""The computations behind the lessons, one file each: settings in, figures out. Made-up people alone."""
+"""The computations behind the lessons, one file each: settings in, figures out. Made-up people only."""

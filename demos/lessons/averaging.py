@@ -34,12 +34,12 @@ class Settings:
 class Averaged:
     settings: Settings
     truth: int
-    answers: tuple[int, ...]  # as many as were wished for; only the first `given` of them reach the asker
+    answers: tuple[int, ...]  # as many as requested; only the first `given` reach the asker
     given: int
-    most: int  # how many such questions the ledger's rule admits
-    most_basic: int  # and plain adding up
-    added: Fraction  # Σ ε of what was given
-    spent: Fraction  # what the meter shows as gone, in ε; at most the allowance where the ledger counts
+    most: int  # questions that the ledger's rule admits
+    most_basic: int  # questions that basic composition admits
+    added: Fraction  # Σ ε of the given answers
+    spent: Fraction  # the meter's used ε; with the ledger, at most the allowance
 
     @cached_property
     def mean(self) -> float:
@@ -61,7 +61,7 @@ def run(settings: Settings, coins: Coins | None = None) -> Averaged:
     most = fits(rule, Totals.NOTHING, price)
     given = min(settings.times, most) if settings.way == "ledger" else settings.times
     coins = coins or SystemCoins()
-    answers = query.draw((truth,) * settings.times, coins)  # each with noise of its own
+    answers = query.draw((truth,) * settings.times, coins)  # each with its own noise
     totals = Totals(price.epsilon and given * price.epsilon, given * price.renyi, Fraction(0))
     return Averaged(
         settings,
@@ -76,7 +76,7 @@ def run(settings: Settings, coins: Coins | None = None) -> Averaged:
 
 
 def question(epsilon: Fraction) -> Count:
-    """How many patients of the clinic smoke, as Ask would put it."""
+    """How many of the clinic's patients smoke, as on Ask."""
     return Count.build(facts(), {"where": [["smoker", "in", ["yes"]]], "epsilon": epsilon})
 
 
@@ -87,4 +87,4 @@ def spread(epsilon: Fraction) -> float:
 
 
 def count() -> int:
-    return sum(one.smoker for one in patients())
+    return sum(patient.smoker for patient in patients())

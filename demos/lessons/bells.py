@@ -37,7 +37,7 @@ from dpengine.core.types import Floats
 
 FIRST, SECOND = 19, 20
 QUESTIONS = (1, 2, 3, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
-EPSILONS = tuple(Fraction(one) for one in ("0.01", "0.05", "0.1", "0.2", "0.5", "1"))
+EPSILONS = tuple(map(Fraction, ("0.01", "0.05", "0.1", "0.2", "0.5", "1")))
 DELTA = 1e-6
 
 
@@ -49,16 +49,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Figures:
-    losses: Floats  # what k answers can say in all, from −kε to kε
-    first: Floats  # its law under the first table
+    losses: Floats  # possible losses of k answers, from −kε to kε
+    first: Floats  # their distribution under the first table
     second: Floats  # and under its neighbour
     simple: float  # kε
-    exact: float  # the least ε̂ that holds but for δ
+    exact: float  # the smallest ε̂ that holds except with δ
     lecture: float  # 2kε² + ε√(2k ln 1/δ)
     middle: float  # of a bell
     width: float  # its standard deviation
-    guessed: float  # the chance of the best guess at which of the two tables it is
-    misled: float  # the share of answers that speak for the wrong table
+    guessed: float  # the chance that the best guess names the right table
+    misled: float  # the share of answers that point to the wrong table
 
 
 def figures(settings: Settings) -> Figures:
@@ -90,14 +90,14 @@ def total(k: int, epsilon: float) -> tuple[Floats, Floats]:
 
 
 def slack(k: int, epsilon: float, at: float) -> float:
-    """The least δ for which k answers are (at, δ)-DP: Σ over losses above it of chance·(1 − e^(at−loss))."""
+    """The smallest δ for which k answers are (at, δ)-DP: Σ over losses above it of chance·(1 − e^(at−loss))."""
     losses, chances = total(k, epsilon)
     above = losses > at
     return float(np.sum(chances[above] * -np.expm1(at - losses[above])))
 
 
 def composed(k: int, epsilon: float, delta: float = DELTA) -> float:
-    """The least ε̂ with k answers (ε̂, δ)-DP, by halving; it falls in δ, and at kε no δ is needed."""
+    """The smallest ε̂ with k answers (ε̂, δ)-DP, by bisection; it falls in δ, and at kε no δ is needed."""
     low, high = 0.0, k * epsilon
     if slack(k, epsilon, low) <= delta:
         return low
@@ -113,13 +113,13 @@ def lecture(k: int, epsilon: float, delta: float = DELTA) -> float:
 
 @dataclass(frozen=True)
 class Lemmas:
-    """What the two lemmas say of k answers, beside what is exactly so."""
+    """What the two lemmas say about k answers, beside the exact values."""
 
-    coin: Decimal  # E[loss] of one answer: a lying coin, or discrete Laplace noise
-    laplace: Decimal  # of one with continuous Laplace noise
+    coin: Decimal  # E[loss] of one answer: randomized response, or discrete Laplace noise
+    laplace: Decimal  # the same with continuous Laplace noise
     bound: Fraction  # 2ε²
     above: float  # Pr[loss of all > the lecture's ε̂]: Lemma 3 needs at most δ
-    delta: float  # the δ that k answers really have at that ε̂
+    delta: float  # the true δ of k answers at that ε̂
 
 
 def lemmas(settings: Settings) -> Lemmas:

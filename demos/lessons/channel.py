@@ -24,15 +24,15 @@ from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
 
 WAYS = ("bus", "walk", "car")
-HOLDS = (0, 1, 1, 2, 0, 2, 2, 1, 0, 2, 0, 1)  # the way of each of twelve people
+HOLDS = (0, 1, 1, 2, 0, 2, 2, 1, 0, 2, 0, 1)  # how each of twelve people comes to work
 CHANCE = Fraction(1, 4)
 CHANNELS = ("apart", "tagged", "bundles")
-Bundle = tuple[tuple[int, int], ...]  # of each protocol its two messages, in random order
+Bundle = tuple[tuple[int, int], ...]  # for each protocol its two messages, in random order
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What comes out of the three channels for the same people and coins. Whoever reads gets one of these."""
+    """The output of the three channels for the same people and coins. A reader gets one of these."""
 
     apart: tuple[tuple[int, ...], ...]  # a pile for each protocol
     tagged: tuple[tuple[int, int], ...]  # one pile: protocol and bit
@@ -42,13 +42,13 @@ class Seen:
 def play(coins: Coins | None = None) -> Seen:
     coins = coins or SystemCoins()
     sent = [shuffle_model.randomise(_bits(way), CHANCE, coins) for way in range(len(WAYS))]
-    apart = tuple(tuple(int(one) for one in shuffle_model.shuffled(messages, coins)) for messages in sent)
+    apart = tuple(tuple(int(bit) for bit in shuffle_model.shuffled(messages, coins)) for messages in sent)
     pile = shuffle_model.shuffled_tagged(shuffle_model.tagged(sent), coins)
-    return Seen(apart, tuple((int(one) // 2, int(one) % 2) for one in pile), _bundled(sent, coins))
+    return Seen(apart, tuple((int(bit) // 2, int(bit) % 2) for bit in pile), _bundled(sent, coins))
 
 
 def _bundled(sent: Sequence[Bits], coins: Coins) -> tuple[Bundle, ...]:
-    """Envelopes in random order. Inside one, too, truth and coin cannot be told apart: the two bits are sorted."""
+    """Envelopes in random order. The two bits in each are sorted, so truth and coin cannot be distinguished."""
     order = coins.order(len(HOLDS))
     return tuple(tuple((int(min(of[at])), int(max(of[at]))) for of in sent) for at in order)
 
@@ -58,26 +58,26 @@ def _bits(way: int) -> Bits:
 
 
 def counted_apart(piles: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """How many ones each protocol has, from the piles alone."""
+    """The number of ones of each protocol, from the piles alone."""
     return tuple(sum(pile) for pile in piles)
 
 
 def counted_tagged(pile: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The same from the one pile, by the engine's own analyser."""
+    """The same from the single pile, by the engine's own analyser."""
     return shuffle_model.ones_of(np.array([2 * tag + bit for tag, bit in pile], dtype=np.int64), len(WAYS))
 
 
-def estimates(ones: Sequence[int], people: int) -> tuple[float, ...]:
-    return tuple(float(one - people * CHANCE) for one in ones)
+def estimates(totals: Sequence[int], people: int) -> tuple[float, ...]:
+    return tuple(float(total - people * CHANCE) for total in totals)
 
 
 def read_off(bundles: Sequence[Bundle]) -> int:
-    """For how many of the people behind the envelopes the way is certain."""
+    """The number of people behind the envelopes with a certain way to work."""
     return sum(_certain(bundle) is not None for bundle in bundles)
 
 
 def _certain(bundle: Bundle) -> int | None:
-    """The one way that this person can have, if only one is possible."""
+    """The person's way to work if only one is possible."""
     sure = [way for way, (low, _) in enumerate(bundle) if low == 1]
     possible = [way for way, (_, high) in enumerate(bundle) if high == 1]
     if sure:

@@ -1,4 +1,4 @@
-"""The made-up clinic of lessons 1 and 2, and the practice allowance that exists for a screen alone."""
+"""The made-up clinic of lessons 1 and 2, and a practice allowance that exists only on the screen."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def patients() -> tuple[Patient, ...]:
 
 
 def facts() -> Facts:
-    """What is public about the table, as the bundled sample declares it."""
+    """The public facts about the table, as the bundled sample declares it."""
     return Facts("clinic", SCHEMA, Unit.rows(), "replace", len(patients()))

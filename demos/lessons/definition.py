@@ -27,7 +27,7 @@ NOTHING = Fraction(1, 10**40)
 
 @dataclass(frozen=True)
 class Checked:
-    """Two laws against a promise. `worst` is the event that decides, told for the direction that is worse."""
+    """Two laws against a promise. `worst` is the deciding event, in the worse direction."""
 
     first: Chances
     second: Chances
@@ -35,7 +35,7 @@ class Checked:
     delta: Fraction
     worst: frozenset[int]
     turned: bool  # True: the event is likelier in the second world
-    least: Fraction  # the least δ that holds at this ε
+    least: Fraction  # the smallest δ that holds at this ε
 
     @property
     def holds(self) -> bool:
@@ -43,7 +43,7 @@ class Checked:
 
     @property
     def likelier(self) -> Fraction:
-        """The chance of the worst event in the world where it is likelier, and in the other."""
+        """The worst event's chance in the world where it is likelier, and in the other."""
         return _of(self.second if self.turned else self.first, self.worst)
 
     @property
@@ -58,7 +58,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Needed:
-    """How many pairs, and events of each, decide where every row is released by itself; and how many pairs of whole
+    """How many pairs, and events for each, decide when every row is released by itself; and how many pairs of whole
     tables there would be."""
 
     pairs: int
@@ -67,15 +67,15 @@ class Needed:
 
 
 def needed(rows: int, people: int) -> Needed:
-    """Of tables of so many people, each with one of so many different rows (thesis, Ex. 4.8)."""
+    """The number of comparisons for tables of `people` rows, each one of `rows` different ones (thesis, Ex. 4.8)."""
     return Needed(comb(rows, 2), 2**rows, people * comb(rows, 2) * rows ** (people - 1))
 
 
 def check(first: Sequence[Fraction], second: Sequence[Fraction], epsilon: Fraction, delta: Fraction) -> Checked:
     factor = Fraction(exp_decimal(epsilon))
     sides = []
-    for turned, (one, other) in enumerate(((first, second), (second, first))):
-        excess = [p - factor * q for p, q in zip(one, other, strict=True)]
+    for turned, (here, other) in enumerate(((first, second), (second, first))):
+        excess = [p - factor * q for p, q in zip(here, other, strict=True)]
         worst = frozenset(place for place, part in enumerate(excess) if part > NOTHING)
         sides.append((sum((excess[place] for place in worst), Fraction(0)), worst, bool(turned)))
     least, worst, turned_side = max(sides, key=lambda side: side[0])
@@ -87,11 +87,11 @@ def _of(chances: Chances, event: frozenset[int]) -> Fraction:
 
 
 def coin(times: int, flip: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
-    """A yes/no answer, turned over with chance `flip`, asked so many times: the law of the number of “yes” where the
-    truth is yes, and where it is no. The number of “yes” is all that the answers tell, whatever their order."""
+    """A yes/no answer, flipped with chance `flip`, asked `times` times: the distribution of the number of “yes” if the
+    truth is yes, and if it is no. The number of “yes” is a sufficient statistic; the order says nothing more."""
 
     def law(yes: Fraction) -> Chances:
-        return tuple(comb(times, said) * yes**said * (1 - yes) ** (times - said) for said in range(times + 1))
+        return tuple(comb(times, yeses) * yes**yeses * (1 - yes) ** (times - yeses) for yeses in range(times + 1))
 
     return check(law(1 - flip), law(flip), epsilon, delta)
 
@@ -101,13 +101,13 @@ def bars(a: Fraction, b: Fraction, epsilon: Fraction, delta: Fraction) -> Checke
     return check((a, 1 - a), (b, 1 - b), epsilon, delta)
 
 
-LOW, HIGH = 0, 21  # where the picture of a noisy count ends; what lies beyond is told at its ends
+LOW, HIGH = 0, 21  # the ends of the picture of a noisy count; the tails are added to its ends
 CENTRE = 10
 
 
 def count(noise: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
-    """A count of 10 and one of 11 with discrete Laplace noise of scale 1/noise. What falls beyond the picture is put at
-    its ends: there P/Q is the same as at the ends, so no δ changes."""
+    """A count of 10 and one of 11 with discrete Laplace noise of scale 1/noise. The tails are added to the picture's
+    ends: P/Q is the same there, so no δ changes."""
     ratio = Fraction(exp_decimal(-noise))
 
     def law(centre: int) -> Chances:

@@ -32,7 +32,7 @@ FLATS = 1_000
 LATTICE = 2**20  # integers for a slope of length 1
 DELTA = Fraction(1, 10**6)
 EPSILONS = tuple(Fraction(text) for text in ("0.1", "0.2", "0.5", "1", "2", "5", "10"))
-STRICTER = 10  # the third path has so many times less ε
+STRICTER = 10  # the third path has a tenth of the ε
 STEPS = (5, 10, 20, 50, 100, 200)
 LENGTHS = (1, 3, 10, 30)  # times the theorem's step
 SETS = ("ball", "box")
@@ -52,9 +52,9 @@ class Settings:
 @dataclass(frozen=True)
 class Path:
     places: tuple[Place, ...]  # w_1, …, w_{T+1}
-    put_back: int  # steps that had left the set
+    put_back: int  # steps that left the set
     average: Place  # of w_1, …, w_T
-    down: tuple[float, float]  # how much of the way down: the average, the last place
+    down: tuple[float, float]  # the part of the way down: the average, the last place
     blur: float  # standard deviation of the noise in each coordinate of a step's mean slope
 
 
@@ -63,7 +63,7 @@ class Figures:
     exact: Path
     little: Path  # at ε
     much: Path  # at a tenth of it
-    bound: float  # of the expected height of the average above the lowest place, at ε
+    bound: float  # on the expected height of the average above the lowest place, at ε
     bound_exact: float  # without noise
 
 
@@ -79,7 +79,7 @@ def figures(settings: Settings, coins: Coins | None = None) -> Figures:
 
 @cache
 def flats() -> tuple[Floats, Floats]:
-    """Features and rents: a formula that spreads flats over a ring, more of them along one direction."""
+    """Features and rents, by a formula: a ring of flats, denser along one direction."""
     place = np.arange(1, FLATS + 1)
     first, second, third = ((place * root) % 1 for root in (0.6180339887, 0.4142135624, 0.7320508076))
     angle = 2 * np.pi * first + 0.45 * np.sin(4 * np.pi * first + 0.9)
@@ -90,21 +90,21 @@ def flats() -> tuple[Floats, Floats]:
 
 @cache
 def valley() -> tuple[Floats, Floats]:
-    """Its curvature H and its lowest place, so that L(w) = L* + (w−w*)ᵀH(w−w*)/2; it lies inside both sets."""
+    """The curvature H and the lowest place w*, with L(w) = L* + (w−w*)ᵀH(w−w*)/2; w* lies inside both sets."""
     features, rent = flats()
     curvature = features.T @ features / FLATS
     return curvature, np.asarray(np.linalg.solve(curvature, features.T @ rent / FLATS), dtype=np.float64)
 
 
 def above(place: Place) -> float:
-    """How high a place lies above the lowest one."""
+    """A place's height above the lowest."""
     curvature, lowest = valley()
     way = np.array(place) - lowest
     return float(way @ curvature @ way / 2)
 
 
 def contours(shares: tuple[float, ...]) -> tuple[Place, float, list[tuple[float, float]]]:
-    """The middle of the map's ellipses, their turn in degrees, and both half-axes of each, at these shares of the
+    """The centre of the map's ellipses, their rotation in degrees, and both half-axes of each, at these shares of the
     start's height."""
     curvature, lowest = valley()
     values, vectors = np.linalg.eigh(curvature)
@@ -136,12 +136,12 @@ def budget(epsilon: Fraction) -> Fraction:
 
 
 def sigma_squared(settings: Settings, epsilon: Fraction) -> Fraction:
-    """Of the integer noise in every coordinate of every step: Δ₂²/(2ρ) with a T-th of the budget for each."""
+    """The variance of the integer noise in every coordinate of every step: Δ₂²/(2ρ) with a T-th of the budget each."""
     return Fraction(moved(settings.within) ** 2 * settings.steps) / (2 * budget(epsilon))
 
 
 def moved(within: str) -> int:
-    """Δ₂ on the lattice: one row's slope goes and another's comes."""
+    """Δ₂ on the lattice: one row's slope is replaced by another's."""
     return 2 * ceil(reach(within)[1] * LATTICE)
 
 
@@ -154,7 +154,7 @@ def slopes(place: Place) -> npt.NDArray[np.int64]:
 
 
 def put_back(place: Place, within: str) -> Place:
-    """The nearest place of the set."""
+    """The nearest place in the set."""
     if within == "box":
         return min(max(place[0], -1.0), 1.0), min(max(place[1], -1.0), 1.0)
     far = hypot(*place)
@@ -162,11 +162,11 @@ def put_back(place: Place, within: str) -> Place:
 
 
 def walk(settings: Settings, noise: Fraction | None, coins: Coins) -> Path:
-    """T steps; without noise where there is none. The next step sees the last place alone."""
+    """T steps; without noise if `noise` is None. The next step sees only the last place."""
     length, here, out = step_size(settings), START, 0
     places = [here]
     for _ in range(settings.steps):
-        sums = [int(one) for one in slopes(here).sum(axis=0)]
+        sums = [int(total) for total in slopes(here).sum(axis=0)]
         seen = sums if noise is None else coins.gaussian(sums, noise)
         wished = (here[0] - length * seen[0] / (FLATS * LATTICE), here[1] - length * seen[1] / (FLATS * LATTICE))
         here = put_back(wished, settings.within)
@@ -179,12 +179,12 @@ def walk(settings: Settings, noise: Fraction | None, coins: Coins) -> Path:
 
 
 def down(place: Place) -> float:
-    """How much of the way from the start's height to the lowest; 0 where it is higher than the start."""
+    """The part of the way from the start's height to the lowest; 0 above the start."""
     return max(0.0, 1 - above(place) / above(START))
 
 
 def bound(settings: Settings, noise: Fraction | None) -> float:
-    """On the expected height of the average above the lowest place."""
+    """A bound on the expected height of the average above the lowest place."""
     way, slope = reach(settings.within)
     length = step_size(settings)
     blur = 0.0 if noise is None else float(noise) / (FLATS * LATTICE) ** 2

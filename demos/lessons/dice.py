@@ -23,9 +23,9 @@ from dpengine.noise import laws
 from dpengine.noise.tails import choice_gap
 
 FACES = tuple(range(0, 65, 5))  # minutes to work, the public list
-PEOPLE = (0, 1, 3, 5, 8, 7, 6, 4, 3, 2, 1, 0, 0)  # how many made-up people need so long
+PEOPLE = (0, 1, 3, 5, 8, 7, 6, 4, 3, 2, 1, 0, 0)  # how many made-up people take that long
 REPEATED = (30, 10)  # three in four people at one face, one in four at the next: why the score is capped
-EPSILONS = tuple(Fraction(one) for one in ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5"))
+EPSILONS = tuple(map(Fraction, ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5")))
 EACH_TIME, MOST_ROLLS = 100, 1000
 
 Score = Callable[[Sequence[int], int], int]
@@ -45,9 +45,9 @@ class Figures:
     last: float | None  # where on the strip of faces the last roll landed, in [0, 1)
     gaps: tuple[int, ...]  # people between a face and the middle
     promised: int  # of the gap, on any table of any size, 95 times in 100
-    within: float  # the true chance of a face as near as promised
-    worst: float  # the most that replacing one of these people multiplies a face's chance by
-    most: float  # e^ε, the most that it can on any table
+    within: float  # the true chance of a face within the promise
+    worst: float  # the largest factor by which replacing one of these people multiplies a face's chance
+    most: float  # e^ε, the largest factor on any table
 
     @property
     def best(self) -> int:
@@ -88,12 +88,12 @@ def law_of(people: Sequence[int], rate: Fraction, score: Score = capped) -> tupl
 
 def neighbours(people: Sequence[int]) -> list[tuple[int, ...]]:
     """Every table with one person replaced."""
-    found = []
+    tables = []
     for old, there in enumerate(people):
         for new in range(len(people)):
             if there and new != old:
-                found.append(tuple(n - (at == old) + (at == new) for at, n in enumerate(people)))
-    return found
+                tables.append(tuple(n - (at == old) + (at == new) for at, n in enumerate(people)))
+    return tables
 
 
 def moves(people: Sequence[int], score: Score) -> int:
@@ -103,7 +103,7 @@ def moves(people: Sequence[int], score: Score) -> int:
 
 
 def worst_ratio(people: Sequence[int], rate: Fraction, score: Score = capped) -> float:
-    """The most that a face's chance is multiplied or divided by when one of these people is replaced."""
+    """The largest factor between a face's chances when one of these people is replaced."""
     here = law_of(people, rate, score)
     others = (law_of(other, rate, score) for other in neighbours(people))
     ratios = (max(p / q, q / p) for other in others for p, q in zip(here, other, strict=True))

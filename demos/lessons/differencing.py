@@ -32,7 +32,7 @@ from dpengine.mechanisms.counts.count import Count
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.tails import sum_tail
 
-PERSONS = (152, 163, 168)  # blood pressures that one patient alone has
+PERSONS = (152, 163, 168)  # blood pressures that only one patient has
 WAYS = ("exact", "noise", "ledger")
 MOST_PAIRS = 12
 
@@ -51,10 +51,10 @@ class Attack:
     exact: tuple[int, int]  # up to the pressure below, and up to the person's own
     pairs: tuple[tuple[int, int], ...]  # the private answers that the rule admitted
     refused: bool
-    spent: Fraction  # ε of the practice ledger, if nothing more is asked
-    used: Fraction  # what its meter shows as gone
+    spent: Fraction  # the practice ledger's ε if nothing more is asked
+    used: Fraction  # the used part on its meter
     right: float  # how often a guess from the mean difference is right
-    most: float  # how often any guess can be
+    most: float  # the best possible share of right guesses
     worlds: tuple[tuple[float, float, float], ...]  # mean difference; its chance without and with the diagnosis
 
     @property
@@ -63,7 +63,7 @@ class Attack:
 
     @property
     def mean(self) -> float:
-        """The difference that the attacker sees, on average over what he asked."""
+        """The mean difference that the attacker sees."""
         return sum(second - first for first, second in self.pairs) / len(self.pairs)
 
 
@@ -85,13 +85,13 @@ def run(settings: Settings, coins: Coins | None = None) -> Attack:
 
 
 def question(settings: Settings, edge: int) -> Count:
-    """The very question that Ask would put: how many have diabetes, with a pressure of at most `edge`."""
+    """The same question as on Ask: how many have diabetes, with a pressure of at most `edge`."""
     where = [["diabetes", "in", ["yes"]], ["blood_pressure", "<=", edge]]
     return Count.build(facts(), {"where": where, "epsilon": settings.epsilon})
 
 
 def _admitted(rule: Rule, settings: Settings, wanted: int) -> tuple[int, Totals]:
-    """How many of the pairs the ledger's rule admits; half a pair is no use to him, and is not asked."""
+    """How many pairs the ledger's rule admits; half a pair is useless, and is not asked."""
     price = cost(question(settings, settings.person).loss(), rule.alpha)
     totals = Totals.NOTHING
     for asked in range(wanted):
@@ -116,33 +116,33 @@ def most(epsilon: Fraction, delta: Fraction) -> float:
 
 
 def worlds(scale: Fraction, pairs: int) -> tuple[tuple[float, float, float], ...]:
-    """The law of the mean difference in the two worlds, in about thirty steps of equal width."""
+    """The distribution of the mean difference in the two worlds, in about thirty steps of equal width."""
     reach = math.ceil(float(scale) * 40) + 1
     ratio = math.exp(-1 / float(scale))
-    one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / float(scale)) * (1 - ratio) / (1 + ratio)
+    single = np.exp(-np.abs(np.arange(-reach, reach + 1)) / float(scale)) * (1 - ratio) / (1 + ratio)
     spread = math.sqrt(2 * pairs * 2 * ratio) / (1 - ratio)  # the standard deviation of S
     window = math.ceil(4 * spread) + pairs
-    law = _power(one, 2 * pairs, window)
+    law = _power(single, 2 * pairs, window)
     width = max(1, round(spread / 5))
     steps = math.ceil(3 * spread / width)
-    found = []
+    points = []
     for step in range(-steps, steps + 1):
         low = step * width - width // 2
         without, with_it = (
             float(law[window + low - shift : window + low - shift + width].sum()) for shift in (0, pairs)
         )
-        found.append((step * width / pairs, without, with_it))
-    return tuple(found)
+        points.append((step * width / pairs, without, with_it))
+    return tuple(points)
 
 
-def _power(one: np.ndarray, times: int, window: int) -> np.ndarray:
-    """The law of a sum of so many draws, from −window to window; `one` is wide enough for that."""
-    size = 1 << math.ceil(math.log2(len(one) * times + 1))
-    law = np.fft.irfft(np.fft.rfft(one, size) ** times, size)
-    middle = (len(one) // 2) * times
+def _power(single: np.ndarray, times: int, window: int) -> np.ndarray:
+    """The distribution of a sum of `times` draws, from −window to window; `single` is wide enough for that."""
+    size = 1 << math.ceil(math.log2(len(single) * times + 1))
+    law = np.fft.irfft(np.fft.rfft(single, size) ** times, size)
+    middle = (len(single) // 2) * times
     return law[middle - window : middle + window + 1]
 
 
 def count(edge: int) -> int:
     """The true number of patients with diabetes and a pressure of at most `edge`."""
-    return sum(one.pressure <= edge and one.diabetes for one in patients())
+    return sum(patient.pressure <= edge and patient.diabetes for patient in patients())

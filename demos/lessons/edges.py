@@ -11,8 +11,8 @@ picture can come from both tables: seeing the axis one knows which it was, at an
 times as likely from one table as from the other.
 
 *Rescaling* the distances is the same mistake in other words. Noise of scale diam/ε, with distances in thousands, is a
-thousand times smaller, and the printed ε is the same; two people whose incomes differ by the whole range are then told
-apart by up to e^(1000·ε).
+thousand times smaller, and the printed ε is the same; two people whose incomes differ by the whole range are then
+distinguishable by up to e^(1000·ε).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ OTHERS = (
     4200,
     5200,
 )
-ORDINARY = 2150  # who stands in for the richest in the neighbouring table
+ORDINARY = 2150  # replaces the richest in the neighbouring table
 RICHEST = (2150, 3500, 5200, 6000, 7500, 10_000, 15_000, 25_000, 50_000, 100_000, 250_000, 1_000_000)
 DECLARED = (0, 8000)  # typed by the owner before the table was read
 BARS = 10
@@ -81,7 +81,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Bars:
-    """What is published of one table: where the axis begins and ends, and the noisy bars between."""
+    """The release of one table: the ends of the axis, and the noisy bars between them."""
 
     ends: tuple[int, int]
     heights: tuple[int, ...]
@@ -89,11 +89,11 @@ class Bars:
 
 @dataclass(frozen=True)
 class Figures:
-    automatic: tuple[Bars, Bars]  # with the richest, and with somebody ordinary instead
+    automatic: tuple[Bars, Bars]  # with the richest, and with an ordinary person instead
     declared: tuple[Bars, Bars]
-    automatic_guess: float  # the chance of the best guess at which table a picture is of
+    automatic_guess: float  # the chance that the best guess names the right table
     declared_guess: float
-    most: float  # e^ε/(1+e^ε): what ε allows a guess on any two neighbours
+    most: float  # e^ε/(1+e^ε): the best guess that ε allows on any two neighbours
 
 
 def figures(settings: Settings) -> Figures:
@@ -105,14 +105,14 @@ def figures(settings: Settings) -> Figures:
         for chosen in (ranges, [DECLARED, DECLARED])
     )
     both = list(zip(tables, ranges, strict=True))
-    told = [[(ends, counted(table, ends)) for ends in (own, DECLARED)] for table, own in both]
-    guesses = [best_guess(one, other) for one, other in zip(*told, strict=True)]
+    releases = [[(ends, counted(table, ends)) for ends in (own, DECLARED)] for table, own in both]
+    guesses = [best_guess(first, other) for first, other in zip(*releases, strict=True)]
     most = 1 / (1 + math.exp(-EPSILON))
     return Figures((automatic[0], automatic[1]), (declared[0], declared[1]), guesses[0], guesses[1], most)
 
 
 def counted(table: tuple[int, ...], ends: tuple[int, int]) -> tuple[int, ...]:
-    """People in each bar; whoever lies outside counts in the bar at the end."""
+    """People in each bar; those outside the axis count in the end bars."""
     low, high = ends
     places = [min(max((income - low) * BARS // (high - low), 0), BARS - 1) for income in table]
     return tuple(places.count(bar) for bar in range(BARS))
@@ -121,19 +121,19 @@ def counted(table: tuple[int, ...], ends: tuple[int, int]) -> tuple[int, ...]:
 def noisy(bars: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
     """Discrete Laplace of scale 2/ε as a difference of two geometric draws; simulated, on a made-up table."""
     p = -math.expm1(-EPSILON / 2)
-    one, other = rng.geometric(p, (2, BARS))
-    return tuple((np.array(bars) + one - other).tolist())
+    plus, minus = rng.geometric(p, (2, BARS))
+    return tuple((np.array(bars) + plus - minus).tolist())
 
 
-Told = tuple[tuple[int, int], tuple[int, ...]]  # an axis, and the bars before noise
+Exact = tuple[tuple[int, int], tuple[int, ...]]  # an axis, and the bars before noise
 
 
-def best_guess(first: Told, second: Told) -> float:
-    """½ + ½·(total variation distance) of what is published of two tables. Different axes are told apart for certain;
-    of equal axes only the bars that differ matter, each moved by one, and their joint law is summed."""
+def best_guess(first: Exact, second: Exact) -> float:
+    """½ + ½·(total variation distance) of two tables' releases. Different axes are always distinguishable. With equal
+    axes only the bars that differ matter, each moved by one, and their joint law is summed."""
     if first[0] != second[0]:
         return 1.0
-    shifts = [one - other for one, other in zip(first[1], second[1], strict=True) if one != other]
+    shifts = [mine - other for mine, other in zip(first[1], second[1], strict=True) if mine != other]
     if not shifts:
         return 0.5
     scale = 2 / float(EPSILON)
@@ -147,10 +147,10 @@ def best_guess(first: Told, second: Told) -> float:
 
 @dataclass(frozen=True)
 class Rescaled:
-    unit: int  # distances are measured in so many euros
+    unit: int  # the unit of distances, in euros
     noise: float  # scale of the noise on one income, in euros
     printed: float  # the ε that is printed
-    real: float  # the ε that holds: of two people at the ends of the range
+    real: float  # the ε that holds for two people at the ends of the range
 
 
 def rescaled(unit: int) -> Rescaled:

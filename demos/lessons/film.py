@@ -57,11 +57,11 @@ class Settings:
 @dataclass(frozen=True)
 class Figures:
     counts: tuple[int, ...]  # how many people like each film
-    chosen: float  # chance that the choice names the favourite
-    behind: int  # what is promised of a choice on any table, 95 times in 100
-    moved: int  # how many bars one person can move
-    reach: int  # how far noise moves any of the bars, 95 times in 100
-    bars: float  # chance that the favourite's noisy bar is the highest
+    chosen: float  # the chance that the choice names the favourite
+    behind: int  # the promise for a choice on any table, 95 times in 100
+    moved: int  # bars that one person can move
+    reach: int  # how far noise moves any bar, 95 times in 100
+    bars: float  # the chance that the favourite's noisy bar is the highest
 
 
 def figures(settings: Settings) -> Figures:
@@ -80,13 +80,13 @@ def figures(settings: Settings) -> Figures:
 
 
 def counts(size: int) -> tuple[int, ...]:
-    """Bars with the fixed gaps, of `size` films for each person."""
+    """Bars with the fixed gaps, with `size` films per person."""
     top = (PEOPLE * size + sum(GAPS)) // len(FILMS)
     return tuple(top - gap for gap in GAPS)
 
 
 def deal(bars: tuple[int, ...], people: int) -> list[set[int]]:
-    """Sets of equal size with these bars: fans of one film after the other are dealt to the people in turn."""
+    """Sets of equal size with these bars: each film's fans are dealt to the people in turn."""
     held: list[set[int]] = [set() for _ in range(people)]
     place = 0
     for film, fans in enumerate(bars):
@@ -97,15 +97,15 @@ def deal(bars: tuple[int, ...], people: int) -> list[set[int]]:
 
 
 def changed(size: int, films: int = len(FILMS)) -> int:
-    """Bars that two sets of at most `size` films can disagree on."""
+    """Bars on which two sets of at most `size` films can differ."""
     return min(2 * size, films)
 
 
 def highest(scale: Fraction, gaps: tuple[int, ...] = GAPS) -> float:
-    """The chance that the favourite's noisy bar is the highest, ties broken at random: with F the law of the noise
-    Σ_x Pr[Z=x]·∫₀¹ Π_j (Pr[Z < x+gap_j] + u·Pr[Z = x+gap_j]) du, and the integral is exact by Gauss's rule."""
+    """The chance that the favourite's noisy bar is the highest, ties broken at random: Σ_x Pr[Z=x]·∫₀¹ Π_j (Pr[Z <
+    x+gap_j] + u·Pr[Z = x+gap_j]) du for noise Z; Gauss's rule gives the integral exactly."""
     s = float(scale)
-    reach = int(45 * s) + 2  # beyond it lies less than e^-45
+    reach = int(45 * s) + 2  # the tail beyond is below e^-45
     xs = np.arange(-reach, reach + 1)
     at = np.tanh(1 / (2 * s)) * np.exp(-np.abs(xs) / s)
     below = np.cumsum(at) - at

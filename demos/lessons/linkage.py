@@ -47,7 +47,7 @@ DIAGNOSES = ("diabetes", "asthma", "depression", "cancer", "migraine", "flu")
 OFTEN = (30, 24, 18, 10, 12, 6)
 
 VIEWERS, POSTERS, STRANGERS, FILMS, MOST_SEEN = 600, 200, 20, 60, 14
-SECRETS = ("A", "B", "C", "D", "E", "F")  # films about which nobody posts anything
+SECRETS = ("A", "B", "C", "D", "E", "F")  # films that nobody posts about
 STARS = 5
 AHEAD = 1.5
 MOST_KNOWN = 8
@@ -55,7 +55,7 @@ MOST_KNOWN = 8
 
 @dataclass(frozen=True)
 class Person:
-    """Whatever identifies a person without a name: sex, birth, postcode."""
+    """What identifies a person without a name: sex, birth, postcode."""
 
     sex: str
     birth: date
@@ -64,7 +64,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Row:
-    """Of a nameless table."""
+    """A row of a nameless table."""
 
     person: Person
     secret: int  # the diagnosis
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Seen:
-    """A nameless row of the film table: stars by film, and the film that nobody was told of."""
+    """A row of the nameless film table: stars by film, and a secret film."""
 
     stars: Mapping[int, int]
     secret: int
@@ -90,18 +90,18 @@ class Settings:
 @dataclass(frozen=True)
 class Example:
     row: Row
-    name: str | None  # that the matcher gives it
+    name: str | None  # the matcher's
 
 
 @dataclass(frozen=True)
 class Found:
     settings: Settings
-    rows: int  # of the nameless table; where there is none, of the one that was made up
+    rows: int  # of the nameless table, or of the attacker's made-up one
     names: int  # of the public table
-    named: int  # rows that the matcher gives a name
-    right: int  # of these, how many name somebody who is in the table and has that secret
-    by_lot: float  # how many would be right if names were drawn by lot
-    bars: tuple[int, ...] = ()  # the private release, of the secrets
+    named: int  # rows that the matcher names
+    right: int  # named rows whose person is in the table and has that secret
+    by_lot: float  # right names expected from a random draw
+    bars: tuple[int, ...] = ()  # the private release of the secrets
     examples: tuple[Example, ...] = ()
 
 
@@ -117,9 +117,9 @@ def run(settings: Settings, coins: Coins | None = None) -> Found:
 class Town:
     people: tuple[Person, ...]
     names: tuple[str, ...]
-    patients: tuple[int, ...]  # who they are: only `right` looks at it
+    patients: tuple[int, ...]  # their identities, used only for `right`
     diagnoses: tuple[int, ...]
-    roll: tuple[int, ...]  # who is on it
+    roll: tuple[int, ...]  # the people on it
 
 
 @cache
@@ -136,7 +136,7 @@ def town() -> Town:
 
 
 def shown(person: Person, detail: str) -> tuple[str, str, int]:
-    """What of a person stands in the tables at this detail."""
+    """A person's details in the tables at this level of detail."""
     day = person.birth
     birth = {
         "day": day.isoformat(),
@@ -148,7 +148,7 @@ def shown(person: Person, detail: str) -> tuple[str, str, int]:
 
 
 def match(rows: Sequence[Person], roll: Sequence[Person], detail: str) -> dict[int, int]:
-    """Each row that exactly one voter fits, and that voter's place on the roll. In time linear in both."""
+    """Each row that fits exactly one voter, and that voter's place on the roll. In time linear in both."""
     voters: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
     for place, voter in enumerate(roll):
         voters[shown(voter, detail)].append(place)
@@ -176,7 +176,7 @@ def _hospital(settings: Settings, coins: Coins) -> Found:
 
 
 def _made_up_patients(bars: Sequence[int], drawn: random.Random) -> list[Row]:
-    """As many rows as there were, in proportion to the bars; about everything else the release says nothing."""
+    """The same number of rows in proportion to the bars; the release says nothing about other columns."""
     secrets = drawn.choices(range(len(bars)), [max(bar, 0) + 1e-9 for bar in bars], k=PATIENTS)
     return [
         Row(
@@ -188,7 +188,7 @@ def _made_up_patients(bars: Sequence[int], drawn: random.Random) -> list[Row]:
 
 
 def histogram(counts: tuple[int, ...], epsilon: Fraction, coins: Coins) -> tuple[int, ...]:
-    """The very question that Ask would put of a column of labels, on these counts."""
+    """The question that Ask would ask of a column of labels, on these counts."""
     labels = [str(at) for at in range(len(counts))]
     schema = Schema({"secret": Category(labels, unknown=labels[0], missing=labels[0])})
     facts = Facts("linkage", schema, Unit.rows(), "replace", sum(counts))
@@ -201,8 +201,8 @@ def histogram(counts: tuple[int, ...], epsilon: Fraction, coins: Coins) -> tuple
 @dataclass(frozen=True)
 class Cinema:
     table: tuple[Seen, ...]
-    posts: tuple[tuple[tuple[int, int], ...], ...]  # under a name: (film, stars), up to MOST_KNOWN of them
-    posters: tuple[int | None, ...]  # whose row it is; None for those who are not in the table. Only `right` looks
+    posts: tuple[tuple[tuple[int, int], ...], ...]  # under a name: (film, stars), at most MOST_KNOWN of them
+    posters: tuple[int | None, ...]  # the row's person, None if not in the table; used only for `right`
 
 
 @cache
@@ -210,9 +210,9 @@ def cinema() -> Cinema:
     drawn = random.Random(SEED + 1)
     popular = [1 / (film + 3) for film in range(FILMS)]
     table = tuple(_viewer(drawn, popular) for _ in range(VIEWERS))
-    whose: list[int | None] = [*drawn.sample(range(VIEWERS), POSTERS), *([None] * STRANGERS)]
-    posts = tuple(_post(drawn, table[who] if who is not None else _viewer(drawn, popular)) for who in whose)
-    return Cinema(table, posts, tuple(whose))
+    rows_of: list[int | None] = [*drawn.sample(range(VIEWERS), POSTERS), *([None] * STRANGERS)]
+    posts = tuple(_post(drawn, table[who] if who is not None else _viewer(drawn, popular)) for who in rows_of)
+    return Cinema(table, posts, tuple(rows_of))
 
 
 def _viewer(drawn: random.Random, popular: Sequence[float]) -> Seen:
@@ -225,19 +225,19 @@ def _viewer(drawn: random.Random, popular: Sequence[float]) -> Seen:
 
 
 def _post(drawn: random.Random, viewer: Seen) -> tuple[tuple[int, int], ...]:
-    """What somebody says in public: now and then a star more or less than in the table."""
+    """A public post: now and then a star more or less than in the table."""
     films = drawn.sample(sorted(viewer.stars), min(MOST_KNOWN, len(viewer.stars)))
-    told = (viewer.stars[film] + (drawn.choice((-1, 1)) if drawn.random() < 0.2 else 0) for film in films)
-    return tuple((film, min(max(stars, 1), STARS)) for film, stars in zip(films, told, strict=True))
+    posted = (viewer.stars[film] + (drawn.choice((-1, 1)) if drawn.random() < 0.2 else 0) for film in films)
+    return tuple((film, min(max(stars, 1), STARS)) for film, stars in zip(films, posted, strict=True))
 
 
 def match_ratings(posts: Sequence[Sequence[tuple[int, int]]], table: Sequence[Seen]) -> dict[int, int]:
-    """Each name whose best row is clearly ahead, and that row."""
+    """Each name with a clearly leading row, and that row."""
     fans: defaultdict[int, list[int]] = defaultdict(list)
     for at, row in enumerate(table):
         for film in row.stars:
             fans[film].append(at)
-    found = {}
+    matches = {}
     for name, post in enumerate(posts):
         scores: defaultdict[int, float] = defaultdict(float)
         for film, stars in post:
@@ -246,14 +246,14 @@ def match_ratings(posts: Sequence[Sequence[tuple[int, int]]], table: Sequence[Se
                     scores[at] += log(len(table) / len(fans[film]))
         best = _ahead(scores, len(table))
         if best is not None:
-            found[name] = best
-    return found
+            matches[name] = best
+    return matches
 
 
 def _ahead(scores: Mapping[int, float], rows: int) -> int | None:
     if not scores:
         return None
-    order = sorted(scores.items(), key=lambda one: -one[1])
+    order = sorted(scores.items(), key=lambda item: -item[1])
     mean = sum(scores.values()) / rows
     spread = sqrt(max(sum(score * score for score in scores.values()) / rows - mean * mean, 1e-12))
     second = order[1][1] if len(order) > 1 else 0.0
@@ -272,7 +272,7 @@ def _films(settings: Settings, coins: Coins) -> Found:
     holds = [None if who is None else place.table[who].secret for who in place.posters]
     secrets = Counter(holds)
     right = sum(holds[name] == table[at].secret for name, at in named.items())
-    if settings.way == "table":  # a row that is somebody else's is wrong even where the secret is the same
+    if settings.way == "table":  # another person's row is wrong even with the same secret
         right = sum(place.posters[name] == at for name, at in named.items())
     by_lot = sum(secrets[table[at].secret] / len(holds) for at in named.values())
     released = bars if settings.way == "private" else ()

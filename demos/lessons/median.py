@@ -39,7 +39,7 @@ class Compared:
     chosen: tuple[float, ...]
 
     def near(self, answers: tuple[float, ...]) -> int:
-        """How many answers are within a twentieth of the range of the truth."""
+        """The number of answers within a twentieth of the range from the truth."""
         return sum(abs(value - self.truth) <= (HIGH - LOW) / 20 for value in answers)
 
 
@@ -55,11 +55,11 @@ def question(settings: Settings) -> Median:
 
 
 def medians() -> tuple[int, int]:
-    """Of the seven before and after one of them changes."""
+    """Medians of the seven before and after one changes."""
     return int(median(BEFORE)), int(median(AFTER))
 
 
 def changed() -> int:
-    """Which of the seven."""
-    (place,) = (place for place, (one, other) in enumerate(zip(BEFORE, AFTER, strict=True)) if one != other)
+    """The changed person's place."""
+    (place,) = (place for place, (before, after) in enumerate(zip(BEFORE, AFTER, strict=True)) if before != after)
     return place

@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine.asking.receipts import check
 from dpengine.people.limiter import RATES, Limiter
 from tests.helpers_people import MINE, OTHER
-from ui.api.app import Door
+from ui.api.app import ApiApp
 from ui.api.http import MOST_BYTES
 from ui.api.verbs import MOST_WAIT
 
@@ -142,7 +142,7 @@ def test_on_a_laptop_there_is_no_door(tmp_path: Path) -> None:
     workspace = dp.Workspace(tmp_path / "var")
     try:
         shown, _ = workspace.token_book.make("p-" + "a" * 32, "x")
-        said = AtDoor(None, Door(lambda: workspace)).ask("tables", shown)  # type: ignore[arg-type]
+        said = AtDoor(None, ApiApp(lambda: workspace)).ask("tables", shown)  # type: ignore[arg-type]
         assert said.status == 401
     finally:
         workspace.close()

@@ -14,8 +14,8 @@ from helpers_door import COUNT, PLENTY, AtDoor, at_door
 
 from dpengine.ledger.people_rules import ADMINISTRATOR
 from tests.helpers_people import MINE, OTHER
-from ui.api.app import Door
-from ui.api.metrics import OFTEN, Counted, FiguresDoor
+from ui.api.app import ApiApp
+from ui.api.metrics import OFTEN, Counters, MetricsApp
 
 WANTED = COUNT | {"request": "one"}
 
@@ -24,9 +24,9 @@ class Watched:
     """Both doors of one server, and its clock."""
 
     def __init__(self, here: AtDoor) -> None:
-        self.now, self.counted = 0.0, Counted()
-        self.api = AtDoor(here.here, Door(lambda: here.here.workspace, PLENTY, self.counted), here.made)
-        figures = FiguresDoor(lambda: here.here.workspace, self.counted, PLENTY, lambda: self.now)
+        self.now, self.counted = 0.0, Counters()
+        self.api = AtDoor(here.here, ApiApp(lambda: here.here.workspace, PLENTY, self.counted), here.made)
+        figures = MetricsApp(lambda: here.here.workspace, self.counted, PLENTY, lambda: self.now)
         self.figures = AtDoor(here.here, figures, here.made)
 
     def text(self) -> str:

@@ -111,7 +111,7 @@ def test_no_file_without_an_uploader(net: Net, tmp_path: Path) -> None:
 
 def test_a_file_goes_to_the_disk_and_a_note_to_streamlit(net: Net, tmp_path: Path) -> None:
     net.opens("s")
-    data = bytes(range(256)) * 12_000 + b"\r\n--" + MARK  # about 3 MB, with what looks like an end
+    data = bytes(range(256)) * 12_000 + b"\r\n--" + MARK + b"-x"  # about 3 MB, with what looks like an end
     assert net.put("s", "f", data) == 204
     assert net.got == [body_of(HERE)]  # under the same name
     path = net.files.take(net.given("f"), tmp_path, 0)
@@ -132,19 +132,27 @@ def test_a_file_goes_to_the_disk_and_a_note_to_streamlit(net: Net, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("told", "status"),
+    ("sent", "status"),
     [
         ({"data": b"x" * (4 * MEGABYTE + 1)}, 413),
         ({"data": b"x" * 200_000, "broken": 100_000}, 400),
         ({"body": body_of(b"x")[:-9]}, 400),
         ({"body": b"x" * 100_000}, 400),
+        ({"body": b"\r" * 100_000}, 400),
+        ({"body": body_of(b"x")[:-4] + b"\r\n" + body_of(b"y")[len(MARK) + 4 :]}, 400),  # two parts
+        ({"body": body_of(b"x") + b"y" * 100_000}, 400),  # more after the end
+        ({"body": body_of(b"x").replace(b"ana", b"a" * 5000)}, 400),
+        ({"body": body_of(b"x").replace(b"\r\nContent-Type", b"\r\nA: b" * 5 + b"\r\nContent-Type")}, 400),
+        ({"body": b"--" + MARK + b"--\r\n"}, 400),  # no part at all
+        ({"body": body_of(b"x").replace(HEAD + b"\r\n", b"")}, 400),  # no headers
+        ({"body": b"\r\nx" + body_of(b"x")}, 400),  # something before the part
         ({"kind": (b"content-type", b"text/csv")}, 400),
         ({"then": 403}, 403),  # what Streamlit says of its token
     ],
 )
-def test_what_is_no_upload_leaves_nothing(net: Net, tmp_path: Path, told: dict[str, Any], status: int) -> None:
+def test_what_is_no_upload_leaves_nothing(net: Net, tmp_path: Path, sent: dict[str, Any], status: int) -> None:
     net.opens("s")
-    assert net.put("s", "f", **told) == status
+    assert net.put("s", "f", **sent) == status
     assert not there(tmp_path) and net.put("s", "g") == 204
 
 

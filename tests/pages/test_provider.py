@@ -12,7 +12,7 @@ import pytest
 
 import dpengine as dp
 from ui.auth.config import Provider
-from ui.auth.login import OpenID, Told, refuse_other_issuer
+from ui.auth.login import Identity, OpenID, refuse_other_issuer
 
 CLAIMS: dict[str, Any] = {"iss": "https://id.example.org", "sub": "1", "name": "Ana", "email": "ana@example.org"}
 SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -25,21 +25,21 @@ def way(groups: tuple[str, ...] = ()) -> OpenID:
 
 
 def test_who_somebody_is() -> None:
-    assert way()._told(CLAIMS) == Told("https://id.example.org", "1", "Ana", "ana@example.org")
+    assert way()._identity(CLAIMS) == Identity("https://id.example.org", "1", "Ana", "ana@example.org")
     for told in (False, "false", None, 0):
-        assert way()._told(CLAIMS | {"email_verified": told}).email == ""
-    assert way()._told(CLAIMS | {"name": "A\x00na\u202e" + "x" * 900}).name == "Ana" + "x" * 197
+        assert way()._identity(CLAIMS | {"email_verified": told}).email == ""
+    assert way()._identity(CLAIMS | {"name": "A\x00na\u202e" + "x" * 900}).name == "Ana" + "x" * 197
     for missing in ({"sub": ""}, {"sub": None}, {"iss": 1}):
         with pytest.raises(dp.AllowanceError):
-            way()._told(CLAIMS | missing)
+            way()._identity(CLAIMS | missing)
 
 
 def test_groups_decide_who_may_come_in_and_nothing_else() -> None:
     for groups in (["staff", "allowance"], "allowance", [f"g{n}" for n in range(2000)] + ["allowance"]):
-        assert way(("allowance",))._told(CLAIMS | {"groups": groups}) == way()._told(CLAIMS)
+        assert way(("allowance",))._identity(CLAIMS | {"groups": groups}) == way()._identity(CLAIMS)
     for groups in ([], ["staff"], "allowances", None, {"allowance": 1}, 5):
         with pytest.raises(dp.AllowanceError) as refusal:
-            way(("allowance",))._told(CLAIMS | {"groups": groups})
+            way(("allowance",))._identity(CLAIMS | {"groups": groups})
         assert refusal.value.code == "porter.group"
 
 
@@ -68,7 +68,7 @@ def test_an_administrator_of_another_issuer_is_named_at_the_start(
 
 def test_a_way_back_that_was_not_begun_here_leads_nowhere() -> None:
     scope = {"type": "http", "method": "GET", "headers": [], "query_string": b"code=1&state=2", "path": "/"}
-    for cookies in ({}, {"__Host-allowance_way_d4735e3a265e16ee": "forged"}):
+    for cookies in ({}, {"__Host-allowance_login_d4735e3a265e16ee": "forged"}):
         with pytest.raises(dp.AllowanceError) as refusal:
             asyncio.run(way().end(scope, cookies))
         assert refusal.value.code == "porter.stale"
@@ -90,7 +90,7 @@ def test_only_this_very_host_can_have_begun_the_way(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(here._client, "authorize_redirect", sent)
     name, value = asyncio.run(here.begin({}, "/ask")).cookie
-    plain = "allowance_way_d4735e3a265e16ee"
+    plain = "allowance_login_d4735e3a265e16ee"
     assert name == ("__Host-" + plain if secure else plain)
     many = {f"{name[:-2]}{place:02}": "x" for place in range(8)}
     assert set(asyncio.run(here.begin(many, "/")).stale) == set(many)

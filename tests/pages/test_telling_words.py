@@ -174,9 +174,9 @@ def test_bars_are_cut_at_nothing_and_one_empty_group_does_not_stretch_the_axis()
     )
     values = {"a": 2_500.0, "b": 2_600.0, "empty": None}
     ranges = {"a": (2_400.0, 2_600.0), "b": (2_500.0, 2_700.0), "empty": (0.0, 20_000.0)}
-    low, high = charts.told_span(values, ranges) or (0.0, 0.0)
+    low, high = charts.informative_span(values, ranges) or (0.0, 0.0)
     assert 2_300 < low < 2_400 and 2_700 < high < 2_800
-    assert charts.told_span({"a": 1.0}, {"a": (0.0, 2.0)}) is None  # all of them tell: as it was
+    assert charts.informative_span({"a": 1.0}, {"a": (0.0, 2.0)}) is None  # all of them tell: as it was
     drawn = svg.rows(values, ranges, "pay", "alt", bars=False)
     figures = [float(one.replace(",", "")) for one in re.findall(r'text-anchor="middle">([\d,]+)<', drawn)]
     assert figures and min(figures) >= 2_300 and max(figures) <= 2_800 and "Too few to tell" in drawn

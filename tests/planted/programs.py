@@ -13,13 +13,13 @@ from dpengine.table import Table
 from tests.helpers_door import COUNT, PLENTY, AtDoor, at_door
 from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted
-from ui.api.app import Door
+from ui.api.app import ApiApp
 from ui.api.http import Receive, Scope, Send
-from ui.api.metrics import Counted
+from ui.api.metrics import Counters
 from ui.api.verbs import Visit
 
 
-def check_a_token_of_another_table_spends_nothing(kind: type[Door]) -> None:
+def check_a_token_of_another_table_spends_nothing(kind: type[ApiApp]) -> None:
     with a_folder() as folder, at_door(folder, kind=kind) as door:
         sample = next(iter(SAMPLES))
         assert door.ask("ask", door.token(), COUNT | {"request": "own"}).status == 200, "a good token is refused"
@@ -35,11 +35,11 @@ class LateVisit(Visit):
         return self.face.table(str(name))
 
 
-class ChecksAfterTheCharge(Door):
+class ChecksAfterTheCharge(ApiApp):
     visits = LateVisit
 
 
-def check_each_person_has_a_rate_of_their_own(kind: type[Door]) -> None:
+def check_each_person_has_a_rate_of_their_own(kind: type[ApiApp]) -> None:
     limits = Limiter(dict.fromkeys(RATES, (0.001, 3)), clock=lambda: 0.0)
     with a_folder() as folder, at_door(folder, limits, kind) as door:
         ana, bor = door.token("analyst"), door.token("owner")
@@ -50,14 +50,14 @@ def check_each_person_has_a_rate_of_their_own(kind: type[Door]) -> None:
         assert moved.status == 429, "another address is another rate"
 
 
-class CountsAddresses(Door):
+class CountsAddresses(ApiApp):
     def _limit(self, visit: Visit, scope: Scope, kind: str = "request") -> None:
         self._limits.take(scope["client"][0], kind)
 
 
-def check_figures_do_not_say_when_a_release_ended(kind: type[Door]) -> None:
+def check_figures_do_not_say_when_a_release_ended(kind: type[ApiApp]) -> None:
     with a_folder() as folder, at_door(folder) as office:
-        counted, go_on, reading = Counted(), threading.Event(), threading.Event()
+        counted, go_on, reading = Counters(), threading.Event(), threading.Event()
         space = office.here.workspace
         door = AtDoor(office.here, kind(lambda: space, PLENTY, counted))
         token, read = door.token(), space.read
@@ -77,9 +77,9 @@ def check_figures_do_not_say_when_a_release_ended(kind: type[Door]) -> None:
         assert list(counted.lines(space.jobs.counted())) == during, "the figures tell when a release ended"
 
 
-class CountsWhatIsAnswered(Door):
+class CountsWhatIsAnswered(ApiApp):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        counted, self._counted = self._counted, Counted()
+        counted, self._counted = self._counted, Counters()
         await super().__call__(scope, receive, send)
         self._counted = counted
         counted.request()
@@ -91,7 +91,7 @@ PLANTED = [
         "The door checks which tables a token names after the charge.",
         check_a_token_of_another_table_spends_nothing,
         "was charged",
-        Door,
+        ApiApp,
         ChecksAfterTheCharge,
     ),
     Planted(
@@ -99,7 +99,7 @@ PLANTED = [
         "The door counts requests by address, not by person.",
         check_each_person_has_a_rate_of_their_own,
         "same address",
-        Door,
+        ApiApp,
         CountsAddresses,
     ),
     Planted(
@@ -107,7 +107,7 @@ PLANTED = [
         "Requests are counted when they are answered, which waits for the release.",
         check_figures_do_not_say_when_a_release_ended,
         "when a release ended",
-        Door,
+        ApiApp,
         CountsWhatIsAnswered,
     ),
 ]

@@ -1,6 +1,5 @@
-"""All answers of a table, newest first: at a glance, and as cards, a page at a time. It reads the ledger alone, and
-costs nothing.
-"""
+"""All answers of a table, newest first: a list, and cards, a page at a time. It reads only the ledger, and costs
+nothing."""
 
 from __future__ import annotations
 
@@ -25,9 +24,9 @@ from ui.shell import frame, nav, scroll
 from ui.shell.state import workspace
 from ui.words import gloss, model_words, prices
 
-# The whole account to print or to take away. Files are written when they are clicked, not before.
+# --- the whole account to print or download. Files are written when clicked.
 
-File = tuple[str, str, str, Callable[[], str | bytes]]  # what it is, its name, its kind, how it is written
+File = tuple[str, str, str, Callable[[], str | bytes]]  # its title, name, type and writer
 
 
 def show_downloads(table: dp.Table) -> None:
@@ -56,44 +55,44 @@ def _registry(table: dp.Table) -> str:
     return "" if so_far is None else registry_text(table.facts, so_far)
 
 
-# One answer as a card: what it says, its picture, what it took; to pick, to copy, to take away.
+# --- one answer as a card: the answer, its picture, its price; to pick, copy or download
 
 
 def show_cards(table: dp.Table, entry: dp.Entry) -> None:
     key = f"answer-{entry.charge.seq}"
     with st.container(key=f"card-{key}"):
         aside = say("answers.took", share=prices.took(table, entry), at=history.when(entry.charge.at))
-        if (found := _answer(entry)) is None:
+        if (released := _answer(entry)) is None:
             _without(entry, aside)
             return
-        st.html(answer.card_words(found, aside=aside))
-        good = model_words.measured(found, table.checks()) if found.path is not None else ""
+        st.html(answer.card_words(released, aside=aside))
+        good = model_words.measured(released, table.checks()) if released.path is not None else ""
         if good:
             st.html(f"<p>{escape(good)}</p>")
-        if found.query.answer_kind in answer.READ_ON:
-            answer.read_on(found)
+        if released.query.answer_kind in answer.READ_ON:
+            answer.read_on(released)
         else:
             short = entry.charge.hash[:8]
-            question = say("answer.of", sentence=found.sentence, table=entry.charge.table)
+            question = say("answer.of", sentence=released.sentence, table=entry.charge.table)
             with camera.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
-                answer.picture(found, key)
-        picked.pick(table, entry, found)
+                answer.picture(released, key)
+        picked.pick(table, entry, released)
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.popover(say("answers.copy"), key=f"copy-{key}"):
-                st.code(f"{answer.card_sentence(found)} {good}".strip(), language=None, wrap_lines=True)
+                st.code(f"{answer.card_sentence(released)} {good}".strip(), language=None, wrap_lines=True)
             st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
-        answer.receipt(found, key)
+        answer.receipt(released, key)
 
 
 def _answer(entry: dp.Entry) -> dp.Answer | None:
-    """Nothing where there is none, or where it is a session, which has a page of its own."""
+    """None without an answer, or for a session, which has its own page."""
     if questions_of(entry.charge.claim) is not None:
         return None
     return workspace().answer_of(entry)
 
 
 def _without(entry: dp.Entry, aside: str) -> None:
-    """A session, a charge that is still being answered, or one that never was."""
+    """A session, or a charge without an answer yet or for ever."""
     charge = entry.charge
     question = say("answer.of", sentence=sentence_of(charge), table=charge.table)
     st.html(
@@ -103,14 +102,14 @@ def _without(entry: dp.Entry, aside: str) -> None:
     )
 
 
-# Answers at a glance: a line each, with the figure, its range and what it took. It reads the ledger alone.
+# --- answers as a list: a line each, with the value, its interval and its price
 
-FEWEST = 3  # fewer are seen anyway
+FEWEST = 3  # fewer are visible anyway
 MOST = 30
 
 
 def show_glance(table: dp.Table) -> None:
-    """The newest, above the cards."""
+    """The newest answers, above the cards."""
     entries = table.history(MOST)
     if len(entries) < FEWEST:
         return
@@ -123,9 +122,9 @@ def show_glance(table: dp.Table) -> None:
 def _line(table: dp.Table, entry: dp.Entry) -> str:
     charge = entry.charge
     took = say("answers.glance_took", share=prices.took(table, entry))
-    told = sentence_of(charge) if charge.table == table.name else f"{sentence_of(charge)} ({charge.table})"
+    sentence = sentence_of(charge) if charge.table == table.name else f"{sentence_of(charge)} ({charge.table})"
     return (
-        f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(told)}</a>'
+        f'<li><a href="{history.answer_link(charge)}" target="_self">{escape(sentence)}</a>'
         f"<b>{escape(history.outcome(entry))}{answer_notes.fit_in_short_html(entry)}</b><span>{escape(took)}</span></li>"
     )
 
@@ -148,7 +147,7 @@ ul.glance span { color: var(--take); white-space: nowrap; }
 
 PER_PAGE = 8
 COLUMNS = 2
-MOST_TABLES = 10  # that are offered where this one has no answers
+MOST_TABLES = 10  # tables offered if this one has no answers
 
 
 def show(table: dp.Table) -> None:
@@ -175,16 +174,17 @@ def show(table: dp.Table) -> None:
                     show_cards(table, entry)
         if pages > 1:
             first = (page - 1) * PER_PAGE + 1
-            told = say("answers.rows", first=first, last=first + len(entries) - 1, charges=asked)
-            st.html(f'<p class="muted">{escape(told)}</p>')
+            rows_words = say("answers.rows", first=first, last=first + len(entries) - 1, charges=asked)
+            st.html(f'<p class="muted">{escape(rows_words)}</p>')
 
 
 def _elsewhere(table: dp.Table) -> None:
-    """Links to the answers of one's own tables, newest first: whoever comes back later may not know which was asked."""
+    """Links to the answers of the person's own tables, newest first, because a returning person may not know which
+    table they asked."""
     names = [name for name, _ in workspace().names() if name != table.name]
     for name in names[::-1][:MOST_TABLES]:
         label = say("answers.elsewhere", table=name)
-        link = escape(nav.address("answers", name))  # a page link to the page itself would leave the address as it was
+        link = escape(nav.address("answers", name))  # a page link to the current page would not change the address
         st.html(f'<p><a href="{link}" target="_self">{escape(label)}</a></p>')
 
 

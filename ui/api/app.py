@@ -1,11 +1,11 @@
-"""The door for notebooks and other programs: `/api/v1`, JSON in and out, on the server that shows the pages.
+"""The API for notebooks and other programs: `/api/v1`, JSON in and out, on the server that shows the pages.
 
-A request is let in by its token alone (dpengine/storage/tokens.py). Then it does what the person of the token may do at
-that moment, through their face, of what concerns the tables of the token. Whatever is wrong is one sentence and its
-code, in the language of the request; no traceback, and no value.
+A token alone admits a request (dpengine/storage/tokens.py). The request may then do what the token's person may do at
+that moment, on the token's tables. An error is one sentence and its code in the request's language, without a traceback
+or a value.
 
-Nothing here waits in a thread: a question is handed to the background like one from a page, and looked for from time to
-time; when it takes longer than the program wants to wait, the answer is 202 and the address of the job.
+No thread waits here. A question goes to the background like one from a page, and the API polls for it. If it takes
+longer than the program wants to wait, the answer is 202 and the job's address.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ui.api.verbs import Asked, Visit
 
 BASE = "api/v1"
 DESCRIPTION = "openapi.json"
-_LOOKS = (0.02, 0.5)  # seconds between two looks at a job: at first, and at most
+_POLL = (0.02, 0.5)  # seconds between two polls of a job: at first, and at most
 T = TypeVar("T")
 Reply = tuple[int, Json, Headers]
 
 
-class Door:
-    """An ASGI app. It is given the workspace when it is first needed."""
+class ApiApp:
+    """An ASGI app. It opens the workspace when first needed."""
 
     visits: type[Visit] = Visit
 
@@ -40,7 +40,7 @@ class Door:
         self,
         workspace: Callable[[], Workspace],
         limits: Limiter = limiter.here,
-        counted: metrics.Counted = metrics.here,
+        counted: metrics.Counters = metrics.here,
     ) -> None:
         self._workspace, self._limits, self._counted = workspace, limits, counted
         self._asked = Asked()
@@ -55,13 +55,13 @@ class Door:
         try:
             status, content, more = await self._reply(scope, receive, lang)
             body = written(content)
-        except Exception as fault:
-            self._counted.refusal((await complaint(send, fault, lang)).code)
+        except Exception as error:
+            self._counted.refusal((await complaint(send, error, lang)).code)
             return
         await answer(send, status, body, [*spoken(lang), *more])
 
     async def _reply(self, scope: Scope, receive: Receive, lang: str) -> Reply:
-        if http.has(scope, b"origin"):  # a page in a browser; programs send none
+        if http.has(scope, b"origin"):  # sent by pages in a browser, not by programs
             raise AllowanceError("door.origin")
         visit = await run(lambda: self._visit(http.token_of(scope)), lang)
         self._limit(visit, scope)
@@ -84,21 +84,18 @@ class Door:
         return 200, await run(lambda: verb.does(visit, given), lang), []
 
     async def _heavy(self, work: Callable[[], T], visit: Visit, lang: str, patience: float = 0.0) -> T:
-        """On threads that nothing quick waits for, and few at once for one person; who comes while those are under way
-        is refused, at once or when their patience is over."""
+        """Slow work, on its own threads, with a few jobs at once for each person. More are refused after `patience`
+        seconds."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience
         while not self._limits.begin(visit.person):
             if loop.time() >= deadline:
                 raise AllowanceError("door.slow", seconds=1)
-            await asyncio.sleep(_LOOKS[0])
+            await asyncio.sleep(_POLL[0])
 
-        def over(_: object) -> None:
-            self._limits.end(visit.person)
-
-        begun = asyncio.ensure_future(run(work, lang, heavy=True))
-        begun.add_done_callback(over)
-        return await asyncio.shield(begun)  # who goes away meanwhile does not free a thread
+        task = asyncio.ensure_future(run(work, lang, heavy=True))
+        task.add_done_callback(lambda _: self._limits.end(visit.person))
+        return await asyncio.shield(task)  # a client that disconnects does not free a thread
 
     def _limit(self, visit: Visit, scope: Scope, kind: str = "request") -> None:
         self._limits.take(visit.person, kind)
@@ -109,7 +106,7 @@ class Door:
         if token is None or token.metrics:
             raise AllowanceError("door.token")
         face = space.as_person(token.person)
-        if not face.may("tables"):  # barred since
+        if not face.may("tables"):  # barred meanwhile
             raise AllowanceError("door.token")
         return self.visits(face, token, self._asked)
 
@@ -117,18 +114,18 @@ class Door:
         patience = min(max(float(given.get("wait", verbs.USUAL_WAIT)), 0.0), verbs.MOST_WAIT)
         name = given["request"]
         loop = asyncio.get_running_loop()
-        deadline, pause = loop.time() + patience, _LOOKS[0]
+        deadline, pause = loop.time() + patience, _POLL[0]
         await self._heavy(lambda: verb.does(visit, given), visit, lang, verbs.MOST_WAIT)
         while not (state := await run(lambda: visit.face.jobs.state(name), lang)).over:
             if loop.time() >= deadline:
                 break
             await asyncio.sleep(min(pause, max(deadline - loop.time(), 0)))
-            pause = min(pause * 1.5, _LOOKS[1])
+            pause = min(pause * 1.5, _POLL[1])
         if state.state == "refused":
             self._asked.drop(visit.person, name)
             raise state.error or AllowanceError("door.failed")
         shows = verb.shows or serialize.job
-        found = await run(lambda: shows(visit.job(name)), lang)
-        if found["state"] in ("queued", "running"):
-            return 202, found, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
-        return 200, found, []
+        job = await run(lambda: shows(visit.job(name)), lang)
+        if job["state"] in ("queued", "running"):
+            return 202, job, [(b"location", quote(f"/{BASE}/job/{name}").encode("ascii"))]
+        return 200, job, []

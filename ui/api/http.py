@@ -1,7 +1,8 @@
-"""A request to the door, as far as it is read before anybody asks what it wants: its token, its language, its body.
+"""Reading API requests (token, language, body) and answering them.
 
-Whatever is not exactly what a program sends is refused: cookies are not looked at, a page (which sends an `Origin`)
-gets nothing, a form cannot be posted, and a body is one JSON object of bounded size, depth and numbers.
+Only what a program sends is accepted. Cookies are ignored, a page (which sends an `Origin`) and a posted form are
+refused, and a body is one JSON object of bounded size, depth and numbers. The engine works on its own threads. An error
+is answered by one sentence and its code.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 256 * 1024
 MOST_DEEP = 16
-PATIENCE = 30.0  # seconds in which a body must have come
+PATIENCE = 30.0  # seconds for a body to arrive
 _LARGEST = 10**LONGEST_NUMBER
 
 
 def header(scope: Mapping[str, Any], wanted: bytes) -> str:
-    """One header's value; one that is given twice is none."""
-    found = [value for name, value in scope["headers"] if name.lower() == wanted]
-    return found[0].decode("latin-1").strip() if len(found) == 1 else ""
+    """A header's value; "" if it is missing or repeated."""
+    values = [value for name, value in scope["headers"] if name.lower() == wanted]
+    return values[0].decode("latin-1").strip() if len(values) == 1 else ""
 
 
 def has(scope: Mapping[str, Any], wanted: bytes) -> bool:
@@ -50,7 +51,7 @@ def token_of(scope: Mapping[str, Any]) -> str:
 
 
 def language_of(scope: Mapping[str, Any]) -> str:
-    """The first of ours that the program prefers, else English."""
+    """The program's preferred language among ours, else English."""
     wanted = []
     for place, part in enumerate(header(scope, b"accept-language")[:200].split(",")):
         name, _, weight = part.partition(";q=")
@@ -58,16 +59,15 @@ def language_of(scope: Mapping[str, Any]) -> str:
             wanted.append((-float(weight or 1), place, name.strip()[:2].lower()))
         except ValueError:
             continue
-    ours = [name for _, _, name in sorted(wanted) if name in MEANT and MEANT[name] == MEANT[STORED]]
-    return ours[0] if ours else STORED
+    known = [name for _, _, name in sorted(wanted) if name in MEANT and MEANT[name] == MEANT[STORED]]
+    return known[0] if known else STORED
 
 
 async def body_of(scope: Mapping[str, Any], receive: Receive) -> JsonObject:
-    """The one JSON object that was sent."""
     if header(scope, b"content-type").split(";")[0].strip().lower() != "application/json":
         raise AllowanceError("door.type")
-    told = header(scope, b"content-length")
-    if told.isdecimal() and (len(told) > 12 or int(told) > MOST_BYTES):
+    length = header(scope, b"content-length")
+    if length.isdecimal() and (len(length) > 12 or int(length) > MOST_BYTES):
         raise AllowanceError("door.large", most=MOST_BYTES // 1024)
     try:
         async with asyncio.timeout(PATIENCE):
@@ -77,34 +77,34 @@ async def body_of(scope: Mapping[str, Any], receive: Receive) -> JsonObject:
 
 
 async def _bytes(receive: Receive) -> bytes:
-    came = bytearray()
+    body = bytearray()
     while True:
         message = await receive()
         if message["type"] != "http.request":
             raise AllowanceError("door.late")
-        came += message.get("body", b"")
-        if len(came) > MOST_BYTES:
+        body += message.get("body", b"")
+        if len(body) > MOST_BYTES:
             raise AllowanceError("door.large", most=MOST_BYTES // 1024)
         if not message.get("more_body"):
-            return bytes(came)
+            return bytes(body)
 
 
 def read(content: bytes) -> JsonObject:
     try:
         parsed = read_strict(content.decode("utf-8"), MOST_DEEP, _LARGEST)
     except ValueError:
-        parsed = None  # raised below: the parser's own error quotes what was sent
+        parsed = None  # raised below, because the parser's own error quotes the body
     if not isinstance(parsed, dict):
         raise AllowanceError("door.json")
     return parsed
 
 
-# How a door answers: work of the engine on threads of its own, and one sentence with its code where something is wrong.
+# --- answering
 
 T = TypeVar("T")
 Headers = list[tuple[bytes, bytes]]
 _pool = ThreadPoolExecutor(4, thread_name_prefix="door")
-_heavy = ThreadPoolExecutor(4, thread_name_prefix="door-heavy")  # what may take seconds; nothing quick waits for it
+_heavy = ThreadPoolExecutor(4, thread_name_prefix="door-heavy")  # for work that may take seconds
 _log = logging.getLogger("allowance")
 
 _STATUS: Mapping[str, int] = {
@@ -128,25 +128,25 @@ _STATUS: Mapping[str, int] = {
 }
 
 
-def status_of(complaint: AllowanceError) -> int:
-    return _STATUS.get(complaint.code, 403 if isinstance(complaint, BudgetExceeded) else 422)
+def status_of(error: AllowanceError) -> int:
+    return _STATUS.get(error.code, 403 if isinstance(error, BudgetExceeded) else 422)
 
 
 async def run(work: Callable[[], T], lang: str, heavy: bool = False) -> T:
-    """Not on the threads that others of this process wait for."""
+    """Run on the API's own threads, so that pages never wait."""
     pool = _heavy if heavy else _pool
     return await asyncio.get_running_loop().run_in_executor(pool, partial(_speaking, lang, work))
 
 
-async def complaint(send: Send, fault: Exception, lang: str) -> AllowanceError:
-    """Say what is wrong; of an error that nobody foresaw only that there was one."""
-    if not isinstance(fault, AllowanceError):  # its text may hold a value
-        _log.error("the door failed: %s", type(fault).__name__)
-    wrong = fault if isinstance(fault, AllowanceError) else AllowanceError("door.failed")
+async def complaint(send: Send, error: Exception, lang: str) -> AllowanceError:
+    """Answer with the error. An unexpected error's text stays out, because it may hold a value."""
+    if not isinstance(error, AllowanceError):
+        _log.error("the door failed: %s", type(error).__name__)
+    shown = error if isinstance(error, AllowanceError) else AllowanceError("door.failed")
     with speaking(lang):
-        body = written(serialize.error(wrong))
-    await answer(send, status_of(wrong), body, [*spoken(lang), *_more(wrong)])
-    return wrong
+        body = written(serialize.error(shown))
+    await answer(send, status_of(shown), body, [*spoken(lang), *_more(shown)])
+    return shown
 
 
 def spoken(lang: str) -> Headers:
@@ -158,15 +158,15 @@ def _speaking(lang: str, work: Callable[[], T]) -> T:
         return work()
 
 
-def _more(complaint: AllowanceError) -> Headers:
-    """The headers that belong to a refusal."""
-    facts: Mapping[str, Any] = complaint.facts
+def _more(error: AllowanceError) -> Headers:
+    """A refusal's extra headers."""
+    facts: Mapping[str, Any] = error.facts
     return {
         "door.token": [(b"www-authenticate", b"Bearer")],
         "door.token_ended": [(b"www-authenticate", b"Bearer")],
         "door.slow": [(b"retry-after", str(facts.get("seconds", 1)).encode())],
         "door.method": [(b"allow", str(facts.get("method", "")).encode())],
-    }.get(complaint.code, [])
+    }.get(error.code, [])
 
 
 def written(content: Json) -> bytes:

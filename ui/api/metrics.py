@@ -1,9 +1,9 @@
-"""Figures about the server, for whoever runs it: `/metrics`, as OpenMetrics text.
+"""Server metrics for operators: `/metrics`, as OpenMetrics text.
 
-They count what was asked, refused and shown by this process. None of them is about a table or a person, and none comes
-from a private value: a question counts when it is handed over and not when it ends, what takes time is measured of
-pages alone, in a few wide classes and without their sum, and all of it is told anew four times a minute, so that nobody
-can time a release by asking often. What failed after its charge is in the ledger and in the log, not here.
+They count this process's questions, refusals and pages. None is about a table or a person, and none comes from a
+private value: a question counts when it is submitted, not when it ends. Only pages are timed, in a few wide bins and
+without their sum. The text changes four times a minute, so that frequent requests cannot time a release. Failures after
+a charge are in the ledger and the log, not here.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ui.api.http import Receive, Scope, Send, answer, complaint, run
 
 PATH = "metrics"
 KIND = b"application/openmetrics-text; version=1.0.0; charset=utf-8"
-SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)  # the classes of how long a page took
-OFTEN = 15.0  # seconds for which what was counted is told again
+SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)  # bins of page times
+OFTEN = 15.0  # seconds for which the same text is sent
 
 
-class Counted:
-    """What was counted at the doors and of the pages of this process."""
+class Counters:
+    """This process's counts of API requests and pages."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,12 +39,12 @@ class Counted:
         self._requests, self._refused = 0, Counter[str]()
 
     def page(self, seconds: float) -> None:
-        """A page was drawn, from beginning to end."""
+        """A page was drawn completely."""
         with self._lock:
             self._pages[bisect_left(SECONDS, seconds)] += 1
 
     def request(self) -> None:
-        """A program asks for something; it counts before it is answered, which may wait for a release."""
+        """An API request, counted before its answer, which may wait for a release."""
         with self._lock:
             self._requests += 1
 
@@ -80,22 +80,22 @@ def _labelled(name: str, values: Mapping[str, int]) -> dict[str, int]:
     return {f'{{{name}="{value}"}}': count for value, count in values.items()}
 
 
-here = Counted()  # of this process
+here = Counters()  # of this process
 
 
-class FiguresDoor:
-    """An ASGI app for `GET /metrics`, by a token that an administrator made for it."""
+class MetricsApp:
+    """An ASGI app for `GET /metrics`, with an administrator's metrics token."""
 
     def __init__(
         self,
         workspace: Callable[[], Workspace],
-        counted: Counted = here,
+        counted: Counters = here,
         limits: Limiter = limiter.here,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._workspace, self._counted, self._limits, self._clock = workspace, counted, limits, clock
         self._lock = threading.Lock()
-        self._told: tuple[float, bytes] | None = None
+        self._sent: tuple[float, bytes] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -106,8 +106,8 @@ class FiguresDoor:
             if http.has(scope, b"origin"):
                 raise AllowanceError("door.origin")
             body = await run(lambda: self._text(http.token_of(scope), scope["method"]), STORED)
-        except Exception as fault:
-            await complaint(send, fault, lang)
+        except Exception as error:
+            await complaint(send, error, lang)
             return
         await answer(send, 200, body, [], KIND)
 
@@ -121,6 +121,6 @@ class FiguresDoor:
             raise AllowanceError("door.method", method="GET")
         with self._lock:
             now = self._clock()
-            if self._told is None or now - self._told[0] >= OFTEN:
-                self._told = now, "".join(self._counted.lines(space.jobs.counted())).encode()
-            return self._told[1]
+            if self._sent is None or now - self._sent[0] >= OFTEN:
+                self._sent = now, "".join(self._counted.lines(space.jobs.counted())).encode()
+            return self._sent[1]

@@ -1,5 +1,5 @@
-"""The OpenAPI description of the door, made from the table of its verbs, the cards of the questions and the records
-that are told; so that it cannot say anything else than what is done."""
+"""The API's OpenAPI description, built from its verbs, the questions' cards and the answered records, so that it always
+matches what the API does."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ def _described(lang: str) -> JsonObject:
 
 
 def _operation(verb: Verb) -> JsonObject:
-    told = {"description": say(f"door.verb.{verb.name}"), "content": _json(_ref(verb.answer))}
-    found: JsonObject = {
+    response = {"description": say(f"door.verb.{verb.name}"), "content": _json(_ref(verb.answer))}
+    operation: JsonObject = {
         "operationId": verb.name,
         "summary": say(f"door.verb.{verb.name}"),
-        "responses": {"200": told} | {status: {"$ref": "#/components/responses/Refused"} for status in _REFUSED},
+        "responses": {"200": response} | {status: {"$ref": "#/components/responses/Refused"} for status in _REFUSED},
     }
     if verb.shows is not None:
-        found["responses"]["202"] = told
+        operation["responses"]["202"] = response
     if verb.in_path:
-        found["parameters"] = [{"name": verb.in_path, "in": "path", "required": True, "schema": TEXT}]
+        operation["parameters"] = [{"name": verb.in_path, "in": "path", "required": True, "schema": TEXT}]
     if verb.fields:
-        found["requestBody"] = {"required": True, "content": _json(_sent(verb))}
-    return found
+        operation["requestBody"] = {"required": True, "content": _json(_sent(verb))}
+    return operation
 
 
 def _sent(verb: Verb) -> JsonObject:
@@ -79,13 +79,13 @@ def _field(field: Field) -> JsonObject:
 
 
 def _parameters(kind: type[AnyQuery]) -> JsonObject:
-    """What a question is asked with, as its card says."""
-    known = {one.name: _PARAMETERS.get(one.kind, {}) | {"description": one.label} for one in kind.card.parameters}
+    """A question's parameters, from its card."""
+    known = {spec.name: _PARAMETERS.get(spec.kind, {}) | {"description": spec.label} for spec in kind.card.parameters}
     known["beta"] = AMOUNT
     if kind.noises:
         known["noise"] = {"enum": ["", *kind.noises]}
-    automatic = {"delta"} if kind.declares else set()  # chosen where nobody names one
-    needed = [one.name for one in kind.card.parameters if one.required and one.name not in automatic]
+    automatic = {"delta"} if kind.declares else set()  # has a default
+    needed = [spec.name for spec in kind.card.parameters if spec.required and spec.name not in automatic]
     return _object(known, needed) | {"title": kind.card.title}
 
 
@@ -125,13 +125,13 @@ def _answers() -> JsonObject:
 
 
 def _record(kind: type) -> JsonObject:
-    """The fields of a record of the engine, by their declared types."""
-    told: JsonObject = {}
-    for one in fields(kind):
-        name, _, more = str(one.type).partition(" | ")
+    """The fields of an engine record, by their declared types."""
+    properties: JsonObject = {}
+    for field in fields(kind):
+        name, _, more = str(field.type).partition(" | ")
         schema = _RECORDED.get(name, THING)
-        told[one.name] = _or_none(schema) if more == "None" else schema
-    return told
+        properties[field.name] = _or_none(schema) if more == "None" else schema
+    return properties
 
 
 def _object(properties: JsonObject, required: list[str] | None = None, more: bool = False) -> JsonObject:

@@ -1,5 +1,5 @@
-"""What the door answers, as JSON. Exact numbers are texts: a decimal where that is exact, else p/q ("1/3"). Figures of
-an answer, its range and its promise stand as they do in its receipt."""
+"""The API's answers as JSON. Exact numbers are texts: a decimal if that is exact, else p/q ("1/3"). An answer's values,
+interval and promise look as in its receipt."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def plain(value: Any) -> Json:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     return value
 
 
@@ -42,8 +42,8 @@ def question(kind: type[AnyQuery]) -> JsonObject:
         "several_rows": card.several,
         "noises": list(kind.noises),
         "parameters": [
-            {"name": one.name, "kind": one.kind, "required": one.required, "label": one.label}
-            for one in card.parameters
+            {"name": parameter.name, "kind": parameter.kind, "required": parameter.required, "label": parameter.label}
+            for parameter in card.parameters
         ],
     }
 
@@ -62,59 +62,61 @@ def table(facts: Facts, practice: bool, closed: str | None) -> JsonObject:
 
 
 def preview(query: AnyQuery, seen: Preview) -> JsonObject:
-    told = {one.name: plain(getattr(seen, one.name)) for one in fields(seen) if one.name not in ("promise", "check")}
-    told["check"] = None if seen.check is None else seen.check.describe()
-    return {"sentence": query.sentence(), "promise": promise_as_json(seen.promise)} | told
+    shown = {
+        field.name: plain(getattr(seen, field.name)) for field in fields(seen) if field.name not in ("promise", "check")
+    }
+    shown["check"] = None if seen.check is None else seen.check.describe()
+    return {"sentence": query.sentence(), "promise": promise_as_json(seen.promise)} | shown
 
 
-def meter(found: Meter) -> JsonObject:
-    told = {one.name: plain(getattr(found, one.name)) for one in fields(found)}
-    return told | {"unused": text_of(found.unused), "delta_now": text_of(found.delta_now)}
+def meter(record: Meter) -> JsonObject:
+    shown = {field.name: plain(getattr(record, field.name)) for field in fields(record)}
+    return shown | {"unused": text_of(record.unused), "delta_now": text_of(record.delta_now)}
 
 
-def answer(found: Answer) -> JsonObject:
+def answer(released: Answer) -> JsonObject:
     return {
-        "request": found.request_id,
-        "table": found.receipt["table"],
-        "key": found.query.card.key,
-        "at": found.at,
-        "sentence": found.sentence,
-        "value": plain(found.value),
-        "interval": plain(found.interval),
-        "promise": promise_as_json(found.promise),
-        "receipt": found.receipt,
+        "request": released.request_id,
+        "table": released.receipt["table"],
+        "key": released.query.card.key,
+        "at": released.at,
+        "sentence": released.sentence,
+        "value": plain(released.value),
+        "interval": plain(released.interval),
+        "promise": promise_as_json(released.promise),
+        "receipt": released.receipt,
     }
 
 
-def job(found: Job) -> JsonObject:
+def job(state: Job) -> JsonObject:
     return {
-        "request": found.request_id,
-        "state": found.state,
-        "done": found.done,
-        "total": found.total,
-        "ahead": found.ahead,
-        "answer": None if found.answer is None else answer(found.answer),
-        "error": error(found.error) if isinstance(found.error, AllowanceError) else None,
+        "request": state.request_id,
+        "state": state.state,
+        "done": state.done,
+        "total": state.total,
+        "ahead": state.ahead,
+        "answer": None if state.answer is None else answer(state.answer),
+        "error": error(state.error) if isinstance(state.error, AllowanceError) else None,
     }
 
 
-def look(found: Look) -> JsonObject:
-    """The bars of every column of a first look, each with its range."""
-    return {column: [_figure(one) for one in found.bars(column)] for column in found.columns}
+def look(released: Look) -> JsonObject:
+    """Every column's bars in a first look, each with its interval."""
+    return {column: [_figure(bar) for bar in released.bars(column)] for column in released.columns}
 
 
-def _figure(one: Figure) -> JsonObject:
-    return {"label": one.label, "value": plain(one.value), "low": plain(one.low), "high": plain(one.high)}
+def _figure(figure: Figure) -> JsonObject:
+    return {"label": figure.label, "value": plain(figure.value), "low": plain(figure.low), "high": plain(figure.high)}
 
 
-def error(complaint: AllowanceError) -> JsonObject:
-    ways = complaint.ways if isinstance(complaint, ColumnDoubted) else ()
-    told: JsonObject = {"code": complaint.code, "sentence": str(complaint)}
-    return told | ({"ways": [_way(one) for one in ways]} if ways else {})
+def error(refusal: AllowanceError) -> JsonObject:
+    ways = refusal.ways if isinstance(refusal, ColumnDoubted) else ()
+    shown: JsonObject = {"code": refusal.code, "sentence": str(refusal)}
+    return shown | ({"ways": [_way(way) for way in ways]} if ways else {})
 
 
-def _way(one: WayOut) -> JsonObject:
-    """A way out of a refusal; with the question that it asks instead, or the column as it would be declared."""
-    told: JsonObject = {"kind": one.kind, "column": one.column, "words": one.words()}
-    told |= {} if one.query is None else {"question": one.query.describe()}
-    return told | ({} if one.schema is None else {"declared": one.schema[one.column].as_json()})
+def _way(way: WayOut) -> JsonObject:
+    """A way out of a refusal, with the question to ask instead or the column's new declaration."""
+    shown: JsonObject = {"kind": way.kind, "column": way.column, "words": way.words()}
+    shown |= {} if way.query is None else {"question": way.query.describe()}
+    return shown | ({} if way.schema is None else {"declared": way.schema[way.column].as_json()})

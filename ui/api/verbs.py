@@ -1,5 +1,8 @@
-"""Somebody at the door: a person's face, as far as their token reaches. Every verb asks for its table here, so one that
-the token does not name is refused like one that does not exist, before anything else happens.
+"""The API's verbs, named like those of the Python interface. Addresses, input checks and the OpenAPI description all
+come from the table `VERBS`. No verb returns rows, and no GET spends.
+
+A `Visit` is a person's workspace, limited to their token. Every verb asks it for its table, so a table outside the
+token is refused like one that does not exist, before anything else happens.
 """
 
 from __future__ import annotations
@@ -28,14 +31,14 @@ _MOST = 10_000
 
 
 class Asked:
-    """Which question stands behind a request that came in here, while the ledger does not know it yet."""
+    """The question behind each request id, until the ledger knows it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
 
     def note(self, person: str, request: str, table: str, digest: str) -> None:
-        """Refuses a request that another question came with before."""
+        """Refuses a request id that another question has used."""
         with self._lock:
             if self._known.setdefault((person, request), (table, digest)) != (table, digest):
                 raise AllowanceError("request.reused")
@@ -43,7 +46,7 @@ class Asked:
                 self._known.popitem(last=False)
 
     def drop(self, person: str, request: str) -> None:
-        """It was refused, so nothing was asked under this id."""
+        """The question was refused, so its id is free."""
         with self._lock:
             self._known.pop((person, request), None)
 
@@ -68,12 +71,12 @@ class Visit:
         return self.face.table(name)
 
     def tables(self) -> list[str]:
-        """The tables that the person may see and the token covers; samples last."""
+        """The person's tables that the token covers; samples last."""
         seen = [*(record.name for record in self.face.tables() if record.name not in SAMPLES), *SAMPLES]
         return [name for name in seen if self.token.covers(name)]
 
     def charged(self, request: str, table: str, digest: str) -> bool:
-        """Was this very question charged under this request before? Refused where another was."""
+        """Was this question charged under this request id? Refuses if another one was."""
         entry = self.face.ledger.find(request)
         if entry is None:
             return False
@@ -82,19 +85,15 @@ class Visit:
         return True
 
     def job(self, request: str) -> Job:
-        """A question of this person's about a table of this token; any other is unknown."""
-        found = self.face.job(request)
+        """The person's job on a table of the token; any other is unknown."""
+        job = self.face.job(request)
         table = self.asked.table_of(self.person, request)
         if table is None and (entry := self.face.ledger.find(request)) is not None:
             table = entry.charge.table
-        if found.state == "unknown" or (self.token.tables and not (table and self.token.covers(table))):
+        if job.state == "unknown" or (self.token.tables and not (table and self.token.covers(table))):
             raise AllowanceError("request.unknown")
-        return found
+        return job
 
-
-# The one table of what the door does: the verbs of the Python face, by the same names. The addresses, the checks of
-# what is sent, and the OpenAPI description are all made from it. Nothing here returns rows, and nothing that is asked
-# with GET spends.
 
 MOST_WAIT, USUAL_WAIT = 30, 10  # seconds
 Given = JsonObject
@@ -112,21 +111,20 @@ KEY = Field("key", "string")
 PARAMETERS = Field("parameters", "object")
 REQUEST = Field("request", "string")
 WAIT = Field("wait", "number", required=False)
-ANYWAY = Field("anyway", "boolean", required=False)  # only of cells that fit, where a check doubts a column
+ANYWAY = Field("anyway", "boolean", required=False)  # ask about the cells that fit, although a check doubts the column
 
 
 @dataclass(frozen=True)
 class Verb:
-    """`does` gives the answer at once. One that `asks` hands its question over and gives the job, which is then waited
-    for; `shows` says what of an ended one is told."""
+    """`does` gives the answer. With `shows`, it submits a job, which the API then waits for; `shows` serializes it."""
 
     method: str
     name: str
     does: Callable[[Visit, Given], Json]
-    answer: str  # its schema in the OpenAPI description
+    answer: str  # a schema in the OpenAPI description
     fields: tuple[Field, ...] = ()
-    in_path: str = ""  # what follows the name in the address
-    kind: str = "request"  # which rate of the limiter counts, besides that of all requests
+    in_path: str = ""  # the parameter after the name in the address
+    kind: str = "request"  # a rate of the limiter, besides that of all requests
     shows: Callable[[Job], JsonObject] | None = None
 
     @property
@@ -135,7 +133,7 @@ class Verb:
 
 
 def read(verb: Verb, sent: JsonObject) -> Given:
-    """What was sent, with every field of the kind it must be and none that nobody reads."""
+    """The sent fields, each known and of its kind."""
     known = {field.name: field for field in verb.fields}
     if strange := sorted(sent.keys() - known.keys()):
         raise AllowanceError("door.unknown", field=strange[0][:60], fields=list(known))
@@ -182,7 +180,7 @@ def _preview(visit: Visit, given: Given) -> Json:
 
 def _recall(visit: Visit, given: Given) -> Json:
     table, query = _question(visit, given)
-    return {"answers": [serialize.answer(one) for one in table.recall(query)]}
+    return {"answers": [serialize.answer(answer) for answer in table.recall(query)]}
 
 
 def _job(visit: Visit, given: Given) -> Json:
@@ -190,8 +188,8 @@ def _job(visit: Visit, given: Given) -> Json:
 
 
 def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
-    """Hand the question over. It is charged and drawn in the background, once for a request; columns that nobody has
-    checked are checked first, as on the pages."""
+    """Submit the question. It is charged and drawn in the background, once for each request id. Unchecked columns are
+    checked first, as on the pages."""
     request = read_request(given["request"])
     table, query = _question(visit, given, key)
     visit.asked.note(visit.person, request, table.name, query.digest())
@@ -208,9 +206,9 @@ def _overview(visit: Visit, given: Given) -> Json:
     return _ask(visit, given, Overview.card.key)
 
 
-def _looked(found: Job) -> JsonObject:
-    looked = found.answer.value if found.answer is not None else None
-    return serialize.job(found) | {"look": serialize.look(looked) if isinstance(looked, Look) else None}
+def _looked(job: Job) -> JsonObject:
+    released = job.answer.value if job.answer is not None else None
+    return serialize.job(job) | {"look": serialize.look(released) if isinstance(released, Look) else None}
 
 
 VERBS = (
@@ -230,7 +228,7 @@ BY_NAME = {verb.name: verb for verb in VERBS}
 
 
 def find(inner: str) -> tuple[Verb | None, Given]:
-    """The verb of an address below /api/v1, and what the address says."""
+    """The verb of an address below /api/v1, and the parameter in the address."""
     name, _, rest = inner.partition("/")
     verb = BY_NAME.get(name)
     if verb is None or bool(rest) != bool(verb.in_path):

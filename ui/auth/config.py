@@ -1,9 +1,8 @@
-"""How the app is served to several people who sign in: one file, named by `ALLOWANCE_SERVE` (docs/serving.md; an
-example is deploy/serve.example.toml). Without it the app is one person's, and nothing here is used.
+"""The settings for serving several people who sign in. `ALLOWANCE_SERVE` names the file (docs/serving.md; an example is
+deploy/serve.example.toml). Without it the app serves one person, and nothing here is used.
 
-People come by one of two ways: an OpenID Connect provider, to which a browser is sent to sign in, or a proxy that has
-asked them already and says in a header who they are. What the file must hold is checked before the server starts, and
-whatever is wrong is one sentence, which never quotes a secret.
+People sign in at an OpenID Connect provider, or a proxy has signed them in and names them in a header. The file is
+checked before the server starts. A mistake gets one sentence, which never quotes a secret.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from dpengine.declared.source import split_lake
 from ui.shell import gate, workshop_state
 
 SERVE = "ALLOWANCE_SERVE"
-FORWARDED = "FORWARDED_ALLOW_IPS"  # uvicorn's: whose word it takes for where a connection came from
-LEAST_SECRET = 32  # signs
+FORWARDED = "FORWARDED_ALLOW_IPS"  # uvicorn's: proxies that may name the client's address
+LEAST_SECRET = 32  # characters
 MOST_HOURS = 24
-_LONGEST = 200  # signs that are quoted
+_LONGEST = 200  # characters quoted in a message
 _HERE = ("localhost", "127.0.0.1", "::1")
 _HOST = re.compile(r"([0-9a-z._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE)
 
@@ -38,7 +37,7 @@ class Provider:
     client_secret: str
     scopes: str
     group_claim: str
-    groups: tuple[str, ...]  # whoever is in one of them may sign in; none named: everybody whom the provider knows
+    groups: tuple[str, ...]  # members of any of them may sign in; empty: everybody at the provider
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Proxy:
     sign_out: str
 
     def believed(self, client: Any) -> bool:
-        """Did the connection come from one of the addresses that are named?"""
+        """Did the connection come from a configured address?"""
         try:
             address = ip_address(client[0])
         except (TypeError, IndexError, ValueError):
@@ -69,7 +68,7 @@ class Served:
     administrator: tuple[str, str]
     provider: Provider | None
     proxy: Proxy | None
-    databases: tuple[str, ...] = ()  # hosts that tables may come from, and lakes
+    databases: tuple[str, ...] = ()  # database hosts and lakes that tables may come from
 
 
 _KNOWN = {
@@ -81,7 +80,7 @@ _KNOWN = {
 
 
 def configured() -> Served | None:
-    """What the file says; None where none is named. A sentence where it cannot be served so."""
+    """The settings, or None if no file is named. Settings that cannot work raise an error."""
     place = os.environ.get(SERVE, "").strip()
     if not place:
         return None
@@ -101,76 +100,81 @@ def read(path: Path) -> Served:
         mode = path.stat().st_mode
         if stat.S_IMODE(mode) & 0o077:
             raise AllowanceError("serve.file_open", place=str(path))
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise AllowanceError("serve.file_missing", place=str(path), setting=SERVE) from None
-    except tomllib.TOMLDecodeError:  # its own words quote the line, which may be a secret
+    except tomllib.TOMLDecodeError:  # the parser's message quotes the line, which may be a secret
         raise AllowanceError("serve.file_toml", place=str(path)) from None
-    for part, known in _KNOWN.items():
-        given = told.get(part, {}) if part else told
+    for section, known in _KNOWN.items():
+        given = settings.get(section, {}) if section else settings
         if not isinstance(given, dict):
-            raise AllowanceError("serve.section", key=part)
+            raise AllowanceError("serve.section", key=section)
         for key in given.keys() - known:
-            raise AllowanceError("serve.unknown", key=f"{part}.{key}".strip(".")[:80])
-    if ("provider" in told) == ("proxy" in told):
+            raise AllowanceError("serve.unknown", key=f"{section}.{key}".strip(".")[:80])
+    if ("provider" in settings) == ("proxy" in settings):
         raise AllowanceError("serve.one_way")
-    return _served(told)
+    return _served(settings)
 
 
-def _served(told: dict[str, Any]) -> Served:
-    address = _text(told, "origin").removesuffix("/")
+def _served(settings: dict[str, Any]) -> Served:
+    address = _text(settings, "origin").removesuffix("/")
     origin = gate.read(address)
     if origin is None or not _safe(address):
         raise AllowanceError("serve.origin")
-    hours = told.get("session_hours", 8)
+    hours = settings.get("session_hours", 8)
     if not isinstance(hours, int) or isinstance(hours, bool) or not 1 <= hours <= MOST_HOURS:
         raise AllowanceError("serve.hours", most=MOST_HOURS)
-    secret = _text(told, "cookie_secret")
+    secret = _text(settings, "cookie_secret")
     if len(secret) < LEAST_SECRET or len(set(secret)) < 10:
         raise AllowanceError("serve.secret", least=LEAST_SECRET)
-    administrator = _text(told, "administrator.issuer"), _text(told, "administrator.subject")
-    provider, proxy = _provider(told), _proxy(told)
-    if proxy is not None:  # what a provider calls itself is compared at the start (ui/auth/login.py)
+    administrator = _text(settings, "administrator.issuer"), _text(settings, "administrator.subject")
+    provider, proxy = _provider(settings), _proxy(settings)
+    if proxy is not None:  # a provider's issuer is compared when the server starts (ui/auth/login.py)
         refuse_other_issuer(administrator[0], proxy.issuer)
-    databases = _list(told, "databases", [])
-    if not all(_HOST.fullmatch(one) or split_lake(one)[0] for one in databases):
+    databases = _list(settings, "databases", [])
+    if not all(_HOST.fullmatch(host) or split_lake(host)[0] for host in databases):
         raise AllowanceError("serve.databases")
     return Served(address, origin, secret, hours, administrator, provider, proxy, databases)
 
 
-def refuse_other_issuer(issuer: str, told: str) -> None:
-    """A person is an issuer and a subject: under another issuer the administrator would be nobody who ever comes."""
-    if issuer != told:
-        raise AllowanceError("serve.issuer", issuer=issuer, told=told[:_LONGEST])
+def refuse_other_issuer(issuer: str, reported: str) -> None:
+    """A person is an issuer and a subject. Under another issuer the administrator could never sign in."""
+    if issuer != reported:
+        raise AllowanceError("serve.issuer", issuer=issuer, told=reported[:_LONGEST])
 
 
-def _provider(told: dict[str, Any]) -> Provider | None:
-    if "provider" not in told:
+def _provider(settings: dict[str, Any]) -> Provider | None:
+    if "provider" not in settings:
         return None
-    metadata = _text(told, "provider.metadata")
+    metadata = _text(settings, "provider.metadata")
     if not _safe(metadata):
         raise AllowanceError("serve.metadata")
-    scopes = _text(told, "provider.scopes", "openid email profile")
+    scopes = _text(settings, "provider.scopes", "openid email profile")
     if "openid" not in scopes.split():
         raise AllowanceError("serve.scopes")
-    claim, groups = _text(told, "provider.group_claim", ""), _list(told, "provider.groups", [])
+    claim, groups = _text(settings, "provider.group_claim", ""), _list(settings, "provider.groups", [])
     if bool(claim) != bool(groups):
         raise AllowanceError("serve.groups")
     return Provider(
-        metadata, _text(told, "provider.client_id"), _text(told, "provider.client_secret"), scopes, claim, groups
+        metadata,
+        _text(settings, "provider.client_id"),
+        _text(settings, "provider.client_secret"),
+        scopes,
+        claim,
+        groups,
     )
 
 
-def _proxy(told: dict[str, Any]) -> Proxy | None:
-    if "proxy" not in told:
+def _proxy(settings: dict[str, Any]) -> Proxy | None:
+    if "proxy" not in settings:
         return None
     try:
-        sources = tuple(ip_network(one) for one in _list(told, "proxy.from"))
+        sources = tuple(ip_network(network) for network in _list(settings, "proxy.from"))
     except ValueError:
         raise AllowanceError("serve.sources") from None
     if not sources:
         raise AllowanceError("serve.sources")
-    names = [_text(told, f"proxy.{key}", *fallback) for key, *fallback in _PROXY_TEXTS]
+    names = [_text(settings, f"proxy.{key}", *fallback) for key, *fallback in _PROXY_TEXTS]
     header, name_header, email_header, issuer, sign_out = names
     if sign_out and not _safe(sign_out):
         raise AllowanceError("serve.sign_out")
@@ -180,30 +184,30 @@ def _proxy(told: dict[str, Any]) -> Proxy | None:
 _PROXY_TEXTS = (("header",), ("name_header", ""), ("email_header", ""), ("issuer", "proxy"), ("sign_out", ""))
 
 
-def _text(told: dict[str, Any], key: str, *otherwise: str) -> str:
-    found = _found(told, key, *otherwise)
-    if not isinstance(found, str) or (not found.strip() and not otherwise) or not found.isprintable():
+def _text(settings: dict[str, Any], key: str, *default: str) -> str:
+    value = _value(settings, key, *default)
+    if not isinstance(value, str) or (not value.strip() and not default) or not value.isprintable():
         raise AllowanceError("serve.text", key=key)
-    return found.strip()
+    return value.strip()
 
 
-def _list(told: dict[str, Any], key: str, *otherwise: list[str]) -> tuple[str, ...]:
-    found = _found(told, key, *otherwise)
-    if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
+def _list(settings: dict[str, Any], key: str, *default: list[str]) -> tuple[str, ...]:
+    value = _value(settings, key, *default)
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
         raise AllowanceError("serve.list", key=key)
-    return tuple(found)
+    return tuple(value)
 
 
-def _found(told: dict[str, Any], key: str, *otherwise: Any) -> Any:
-    part, _, name = key.rpartition(".")
-    given = told.get(part, {}) if part else told
-    if name not in given and not otherwise:
+def _value(settings: dict[str, Any], key: str, *default: Any) -> Any:
+    section, _, name = key.rpartition(".")
+    given = settings.get(section, {}) if section else settings
+    if name not in given and not default:
         raise AllowanceError("serve.text", key=key)
-    return given.get(name, *otherwise)
+    return given.get(name, *default)
 
 
 def _safe(address: str) -> bool:
-    """https, or this very machine for trying."""
+    """https, or this machine, to try it out."""
     try:
         parts = urlsplit(address)
         return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _HERE)

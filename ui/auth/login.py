@@ -1,4 +1,9 @@
-"""What the porter asks of a way to sign in; ui/auth/login.py is one."""
+"""Signing in at an OpenID Connect provider with Authlib: code flow, state, nonce and PKCE.
+
+Each attempt keeps its state and the wanted address in its own signed cookie for ten minutes, so several tabs can sign
+in at once. From the provider we take the issuer, the subject, a name and an e-mail address. Groups only decide who may
+sign in. An unverified e-mail address is dropped.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +27,7 @@ TEN_MINUTES = 600
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a provider says of somebody who may come in."""
-
+class Identity:
     issuer: str
     subject: str
     name: str
@@ -32,51 +35,44 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Away:
-    """Where to send a browser, and the cookie that it must bring back; cookies of earlier attempts that it may drop."""
+class Redirect:
+    """Where to send the browser, the cookie it must bring back, and old cookies it may drop."""
 
     location: str
     cookie: tuple[str, str]
     stale: tuple[str, ...]
 
 
-class Way(Protocol):
-    async def begin(self, cookies: Mapping[str, str], wanted: str) -> Away:
-        """To the provider, to come back to the wanted address."""
+class LoginProtocol(Protocol):
+    async def begin(self, cookies: Mapping[str, str], wanted: str) -> Redirect:
+        """Send the browser to the provider; it comes back to the wanted address."""
 
-    async def end(self, scope: Mapping[str, Any], cookies: Mapping[str, str]) -> tuple[Told, str, str]:
-        """Who came back, where they wanted to go, and the cookie of this attempt, which is used up."""
+    async def end(self, scope: Mapping[str, Any], cookies: Mapping[str, str]) -> tuple[Identity, str, str]:
+        """Who signed in, the address they wanted, and this attempt's cookie, now used up."""
 
     async def farewell(self) -> str:
-        """Where the provider itself signs somebody out; nothing where it has no such place."""
+        """The provider's own sign-out address, or ""."""
 
 
-# The way to an OpenID Connect provider and back, with Authlib: code flow, state, nonce and PKCE.
-#
-# What must be remembered on the way, and the address that somebody wanted, stands in a signed cookie of that attempt
-# alone, for ten minutes: five tabs that are opened at once do not disturb each other. Of what the provider tells, the
-# issuer, the subject, a name and an e-mail address are taken; groups decide only who may sign in. An address that the
-# provider has not verified is not believed.
-
-_COOKIE = "allowance_way_"
-_HOST = "__Host-"  # a browser lets no other host, a sibling of ours neither, set a cookie of such a name
+_COOKIE = "allowance_login_"
+_HOST = "__Host-"  # browsers let no other host, not even a sibling, set a cookie with this prefix
 _MOST_AT_ONCE = 8
-_LONGEST = 200  # of a name
-_LONGEST_WANTED = 2000  # of an address: a longer one is not kept, and one lands on Start
-_PATIENCE = 5  # seconds that a start waits for the provider
+_LONGEST = 200  # characters of a name
+_LONGEST_WANTED = 2000  # a longer address is dropped, and the person lands on Start
+_PATIENCE = 5  # seconds to wait for the provider when the server starts
 _log = logging.getLogger("allowance")
 
 
 def refuse_other_issuer(provider: Provider, issuer: str) -> None:
-    """Is the administrator one of this provider's? It is asked once, at the start; where it does not answer, that is
-    logged and nobody is kept from starting."""
+    """Check once, at the start, that the administrator belongs to this provider. If the provider does not answer, log
+    it and start anyway."""
     try:
-        told = str(httpx2.get(provider.metadata, timeout=_PATIENCE).raise_for_status().json()["issuer"])
-    except Exception as fault:
-        kind = type(fault).__name__
+        reported = str(httpx2.get(provider.metadata, timeout=_PATIENCE).raise_for_status().json()["issuer"])
+    except Exception as error:
+        kind = type(error).__name__
         _log.warning("starting: the provider does not answer (%s); administrator.issuer is not compared", kind)
         return
-    config.refuse_other_issuer(issuer, told)
+    config.refuse_other_issuer(issuer, reported)
 
 
 class OpenID:
@@ -92,23 +88,22 @@ class OpenID:
             client_kwargs={"scope": provider.scopes, "code_challenge_method": "S256"},
         )
 
-    async def begin(self, cookies: Mapping[str, str], wanted: str) -> Away:
-        kept: dict[str, Any] = {}
-        request = Request({"type": "http", "session": kept, "headers": [], "query_string": b"", "method": "GET"})
+    async def begin(self, cookies: Mapping[str, str], wanted: str) -> Redirect:
+        session: dict[str, Any] = {}
+        request = Request({"type": "http", "session": session, "headers": [], "query_string": b"", "method": "GET"})
         try:
-            sent = await self._client.authorize_redirect(request, self._back)
-        except Exception as fault:
-            _log.warning("signing in: the provider does not answer (%s)", type(fault).__name__)
+            response = await self._client.authorize_redirect(request, self._back)
+        except Exception as error:
+            _log.warning("signing in: the provider does not answer (%s)", type(error).__name__)
             raise AllowanceError("porter.provider_gone") from None
-        [(_, entry)] = kept.items()
-        wanted = wanted if len(wanted) <= _LONGEST_WANTED else "/"
-        state = next(key for key in kept).rpartition("_")[2]
-        value = self._sign.dumps([entry["data"], wanted])
+        [(key, entry)] = session.items()
+        state = key.rpartition("_")[2]
+        value = self._sign.dumps([entry["data"], wanted if len(wanted) <= _LONGEST_WANTED else "/"])
         others = tuple(name for name in cookies if name.startswith(self._cookie))
         stale = others if len(others) >= _MOST_AT_ONCE else ()
-        return Away(sent.headers["location"], (self._name(state), str(value)), stale)
+        return Redirect(response.headers["location"], (self._name(state), str(value)), stale)
 
-    async def end(self, scope: Mapping[str, Any], cookies: Mapping[str, str]) -> tuple[Told, str, str]:
+    async def end(self, scope: Mapping[str, Any], cookies: Mapping[str, str]) -> tuple[Identity, str, str]:
         request = Request({**scope, "session": {}})
         state = request.query_params.get("state") or ""
         cookie = self._name(state)
@@ -128,16 +123,16 @@ class OpenID:
         except OAuthError:
             _log.warning("signing in: the provider refused")
             raise AllowanceError("porter.refused") from None
-        except Exception as fault:  # its words may quote a token
-            _log.warning("signing in failed: %s", type(fault).__name__)
+        except Exception as error:  # its message may quote a token
+            _log.warning("signing in failed: %s", type(error).__name__)
             raise AllowanceError("porter.failed") from None
-        return self._told(claims), str(wanted), cookie
+        return self._identity(claims), str(wanted), cookie
 
     async def farewell(self) -> str:
         try:
             metadata = await self._client.load_server_metadata()
-        except Exception as fault:
-            _log.warning("signing out: the provider does not answer (%s)", type(fault).__name__)
+        except Exception as error:
+            _log.warning("signing out: the provider does not answer (%s)", type(error).__name__)
             return ""
         place = metadata.get("end_session_endpoint")
         return place if isinstance(place, str) else ""
@@ -146,7 +141,7 @@ class OpenID:
         return self._cookie + hashlib.sha256(state.encode()).hexdigest()[:16]
 
     async def _claims(self, token: dict[str, Any]) -> dict[str, Any]:
-        """What the signed token says, and what else the provider tells of the same subject."""
+        """The signed token's claims, completed from the userinfo endpoint for the same subject."""
         claims = dict(token.get("userinfo") or {})
         wanted = {"name", "email", self._provider.group_claim} - {""}
         metadata = await self._client.load_server_metadata()
@@ -156,7 +151,7 @@ class OpenID:
                 claims = more | claims
         return claims
 
-    def _told(self, claims: Mapping[str, Any]) -> Told:
+    def _identity(self, claims: Mapping[str, Any]) -> Identity:
         issuer, subject = claims.get("iss"), claims.get("sub")
         if not (isinstance(issuer, str) and issuer and isinstance(subject, str) and subject):
             raise AllowanceError("porter.failed")
@@ -166,9 +161,9 @@ class OpenID:
             _log.warning("signing in: not in a group that may")
             raise AllowanceError("porter.group")
         email = claims.get("email") if claims.get("email_verified", True) is True else ""
-        return Told(issuer, subject, _short(claims.get("name") or claims.get("preferred_username")), _short(email))
+        return Identity(issuer, subject, _short(claims.get("name") or claims.get("preferred_username")), _short(email))
 
 
-def _short(told: object) -> str:
-    """One line of signs that can be seen, or nothing."""
-    return "".join(sign for sign in told if sign.isprintable())[:_LONGEST] if isinstance(told, str) else ""
+def _short(text: object) -> str:
+    """The printable characters, up to a limit; "" for anything but text."""
+    return "".join(letter for letter in text if letter.isprintable())[:_LONGEST] if isinstance(text, str) else ""

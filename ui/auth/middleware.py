@@ -1,4 +1,16 @@
-"""What the porter itself shows: a sentence and what to do next, in a page without a script."""
+"""Sign-in middleware, in front of everything else when the app is served to several people.
+
+Without a pass (ui/auth/passes.py) a request gets nothing: no page, file, upload, download or socket. It can only sign
+in or check the server's health. The decision rests on the signed cookie, or on the header of a proxy at a configured
+address. It never rests on a page, because Streamlit runs callbacks and fragments before a page could check.
+
+A whole page lives in one socket. Each message, in or out, passes only while the socket's pass is valid and the person
+keeps a right. A person who loses their last right is signed out. Otherwise the socket closes. An idle socket is checked
+every second.
+
+A download goes only to the person a page offered it to (ui/shell/downloads.py). Only the owner of a session may upload
+to it or resume it.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +25,12 @@ from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.messages.language import current, speaking
 from ui.auth.config import Proxy, Served
-from ui.auth.login import TEN_MINUTES, Way
+from ui.auth.login import TEN_MINUTES, LoginProtocol
 from ui.auth.passes import Pass, Passes
 from ui.shell import downloads, gate, person, web
 from ui.shell.web import HEADERS, ASGIApp, Message, Receive, Scope, Send
+
+# --- pages of the middleware itself: a sentence and a next step, without a script
 
 _STYLE = (
     "body{margin:0;background:#FBFAF6;color:#1C2733;font:1.125rem/1.5 'Source Sans',system-ui,sans-serif}"
@@ -32,14 +46,14 @@ Cookies = Sequence[bytes]
 async def show_page(
     send: Send, status: int, sentence: str, links: Sequence[tuple[str, str]], cookies: Cookies = ()
 ) -> None:
-    """A sentence, and links where there are any: the first as a button."""
+    """A sentence and links, the first as a button."""
     shown = [(words, place) for words, place in links if place]
-    marks = [' class="first"', *[""] * len(shown)]
-    said = [
-        f'<a{mark} href="{escape(to, quote=True)}">{escape(words)}</a>'
-        for mark, (words, to) in zip(marks, shown, strict=False)
+    classes = [' class="first"', *[""] * len(shown)]
+    anchors = [
+        f'<a{css_class} href="{escape(to, quote=True)}">{escape(words)}</a>'
+        for css_class, (words, to) in zip(classes, shown, strict=False)
     ]
-    await _page(send, status, sentence, "".join(f"<p>{one}</p>" for one in said), cookies)
+    await _page(send, status, sentence, "".join(f"<p>{anchor}</p>" for anchor in anchors), cookies)
 
 
 async def ask_page(send: Send, sentence: str, button: str, place: str) -> None:
@@ -62,8 +76,8 @@ async def _page(send: Send, status: int, sentence: str, below: str, cookies: Coo
 
 
 async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    told = [*HEADERS, (b"cache-control", b"no-store"), (b"content-length", str(len(body)).encode()), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": told})
+    sent = [*HEADERS, (b"cache-control", b"no-store"), (b"content-length", str(len(body)).encode()), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": sent})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -71,61 +85,49 @@ def _set(cookies: Cookies) -> list[tuple[bytes, bytes]]:
     return [(b"set-cookie", cookie) for cookie in cookies]
 
 
-# The porter: before everything else, where the app is served to people who sign in.
-#
-# Nobody passes without a pass (ui/auth/passes.py): no page, no file of Streamlit's, no upload, no download, no socket.
-# Without one there are the way to the provider and the health check. The porter decides from the signed cookie, or from
-# the header of a proxy at an address that is named in the configuration; never from anything that a page does, because
-# callbacks and fragments of Streamlit run before a page could look.
-#
-# Sockets are the point: all of a page happens in one. Each message is let through, in and out, only while the pass that
-# opened the socket still stands and the person has not lost their last right, which signs them out; otherwise the
-# socket is closed. One on which nothing is said is looked at every second.
-#
-# What one person was sent is theirs: a download is given only to whom a page offered it (ui/shell/downloads.py), and an
-# upload or the taking up of a session is refused to anybody but the person whose session it is.
+# --- the middleware
 
 HEALTH, SIGN_IN, BACK, SIGN_OUT = "_stcore/health", "sign-in", "oauth2callback", "sign-out"
-DOORS = ("api/v1", "metrics")  # they look at a token themselves; until they are there, nothing is
+DOORS = ("api/v1", "metrics")  # these check a token themselves
 PERSON = "allowance.person"  # in the scope
 _OWN_HEADER = person.HEADER.encode()
 _NO_PAGES = ("_stcore/", "static/", "media/", "component/", "app/static/")
-_LOOK = 1.0  # seconds
-_NOT_THEIRS = 1008  # a socket's code for "against the rules"
+_CHECK_EVERY = 1.0  # seconds
+_NOT_THEIRS = 1008  # the socket code for a policy violation
 _log = logging.getLogger("allowance")
 
 
 class People(Protocol):
-    """What the porter asks the workspace. It may read files: it is asked on a thread of its own."""
+    """What the middleware asks the workspace, on a separate thread, because it may read files."""
 
     def known(self, issuer: str, subject: str, name: str, email: str) -> str: ...
 
     def welcome(self, who: str) -> bool:
-        """Has nobody barred them?"""
+        """Is the person not barred?"""
 
     def has_right(self, who: str) -> bool:
-        """Have they a role, or a grant on some table?"""
+        """Has the person a role, or a grant on some table?"""
 
 
-class Porter:
+class AuthMiddleware:
     def __init__(
         self,
         app: ASGIApp,
         served: Served,
         passes: Passes,
         people: People,
-        way: Way | None = None,
+        login: LoginProtocol | None = None,
         doors: Mapping[str, ASGIApp] | None = None,
     ) -> None:
-        self.app, self._served, self._passes, self._people, self._way = app, served, passes, people, way
+        self.app, self._served, self._passes, self._people, self._login = app, served, passes, people, login
         self._doors = doors or {}
-        self._named: dict[tuple[str, ...], str] = {}  # whom a proxy has named before
+        self._named: dict[tuple[str, ...], str] = {}  # people a proxy has named before
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        scope = {**scope, "headers": [one for one in scope["headers"] if one[0].lower() != _OWN_HEADER]}
+        scope = {**scope, "headers": [prefix for prefix in scope["headers"] if prefix[0].lower() != _OWN_HEADER]}
         inner = gate.within(scope["path"])
         if inner == HEALTH and scope["type"] == "http":
             await self.app(scope, receive, send)
@@ -134,36 +136,36 @@ class Porter:
         if ours != self._served.origin or gate.foreign(scope, ours):
             await self._no(scope, send, 403, "porter.elsewhere", address=self._served.address)
             return
-        if door := next((one for one in DOORS if inner == one or inner.startswith(f"{one}/")), None):
+        if door := next((prefix for prefix in DOORS if inner == prefix or inner.startswith(f"{prefix}/")), None):
             await self._door(door, scope, receive, send)
             return
         try:
-            found = await self._pass(scope)
+            held = await self._pass(scope)
             if scope["type"] == "websocket":
-                await self._socket(found, scope, receive, send)
+                await self._socket(held, scope, receive, send)
             elif inner in (SIGN_IN, BACK, SIGN_OUT):
-                await self._ways[inner](self, found, scope, send)
-            elif found is None:
+                await self._steps[inner](self, held, scope, send)
+            elif held is None:
                 await self._away(inner, scope, send)
-            elif not inner.startswith("static/") and not await asyncio.to_thread(self._people.welcome, found.person):
+            elif not inner.startswith("static/") and not await asyncio.to_thread(self._people.welcome, held.person):
                 await self._no(scope, send, 403, "porter.barred")
-            elif not self._theirs(found.person, scope["path"]):
+            elif not self._theirs(held.person, scope["path"]):
                 await self._no(scope, send, 403, "porter.not_yours")
             else:
-                await self.app(_as(found.person, scope), receive, self._securing(send))
-        except AllowanceError as complaint:
-            status = {"porter.proxy": 403, "porter.group": 403, "porter.provider_gone": 502}.get(complaint.code, 400)
-            await self._no(scope, send, status, complaint.code)
+                await self.app(_with_person(held.person, scope), receive, self._securing(send))
+        except AllowanceError as error:
+            status = {"porter.proxy": 403, "porter.group": 403, "porter.provider_gone": 502}.get(error.code, 400)
+            await self._no(scope, send, status, error.code)
 
     # --- who it is
 
     async def _pass(self, scope: Scope) -> Pass | None:
         if self._served.proxy is None:
             return self._passes.of(web.cookies_of(scope))
-        told = _told_by(self._served.proxy, scope)
-        if told not in self._named:
-            self._named[told] = await asyncio.to_thread(self._people.known, self._served.proxy.issuer, *told)
-        return self._passes.held(self._named[told])
+        named = _named_by(self._served.proxy, scope)
+        if named not in self._named:
+            self._named[named] = await asyncio.to_thread(self._people.known, self._served.proxy.issuer, *named)
+        return self._passes.held(self._named[named])
 
     def _theirs(self, who: str, path: str) -> bool:
         inner = gate.within(path)
@@ -174,10 +176,10 @@ class Porter:
         upload = gate.upload(path)
         return upload is None or person.owns(who, upload[0])
 
-    # --- ways in and out
+    # --- signing in and out
 
     async def _away(self, inner: str, scope: Scope, send: Send) -> None:
-        """To the provider, with the wanted address remembered; whatever is no page gets nothing."""
+        """Send a page request to the provider and remember the wanted address. Refuse any other request."""
         if scope["method"] not in ("GET", "HEAD") or inner.startswith(_NO_PAGES) or not web.asks_for_page(scope):
             await self._no(scope, send, 401, "porter.sign_in_first")
             return
@@ -185,48 +187,50 @@ class Porter:
         await self._lead(scope, send, scope["path"] + (f"?{query}" if query else ""))
 
     async def _lead(self, scope: Scope, send: Send, wanted: str) -> None:
-        assert self._way is not None
-        away = await self._way.begin(web.cookies_of(scope), wanted)
+        assert self._login is not None
+        away = await self._login.begin(web.cookies_of(scope), wanted)
         cookies = [self._passes.header(*away.cookie, TEN_MINUTES)]
         cookies += [self._passes.header(name, "", 0) for name in away.stale]
         await lead_page(send, away.location, cookies)
 
-    async def _sign_in(self, found: Pass | None, scope: Scope, send: Send) -> None:
-        if found is None and self._way is not None:
+    async def _sign_in(self, held: Pass | None, scope: Scope, send: Send) -> None:
+        if held is None and self._login is not None:
             await self._lead(scope, send, gate.folder())
         else:
             await lead_page(send, self._at(gate.folder()))
 
-    async def _back(self, found: Pass | None, scope: Scope, send: Send) -> None:
-        if self._way is None:
+    async def _back(self, held: Pass | None, scope: Scope, send: Send) -> None:
+        if self._login is None:
             raise AllowanceError("porter.stale")
-        told, wanted, used = await self._way.end(scope, web.cookies_of(scope))
-        who = await asyncio.to_thread(self._people.known, told.issuer, told.subject, told.name, told.email)
+        identity, wanted, used = await self._login.end(scope, web.cookies_of(scope))
+        who = await asyncio.to_thread(
+            self._people.known, identity.issuer, identity.subject, identity.name, identity.email
+        )
         _log.warning("signed in: %s", who)
         cookie = await asyncio.to_thread(self._passes.give, who)
         await lead_page(send, self._at(wanted), [cookie, self._passes.header(used, "", 0)])
 
-    async def _sign_out(self, found: Pass | None, scope: Scope, send: Send) -> None:
-        """A link of ours signs out; one from elsewhere only asks whether that is meant."""
+    async def _sign_out(self, held: Pass | None, scope: Scope, send: Send) -> None:
+        """Our own link signs out. A link from elsewhere asks first."""
         with speaking(web.language_of(scope)):
             meant = scope["method"] == "POST" or _followed(scope)
-            if found is not None and not meant:
+            if held is not None and not meant:
                 await ask_page(send, say("porter.sign_out_asked"), say("porter.sign_out"), self._own(SIGN_OUT))
                 return
-            if found is not None:
-                await asyncio.to_thread(self._passes.take_back, found.person)
-                _log.warning("signed out: %s", found.person)
+            if held is not None:
+                await asyncio.to_thread(self._passes.take_back, held.person)
+                _log.warning("signed out: %s", held.person)
             if self._served.proxy is not None and self._served.proxy.sign_out:
                 await lead_page(send, self._served.proxy.sign_out, [self._passes.without()])
                 return
-            more = await self._way.farewell() if self._way is not None else ""
+            more = await self._login.farewell() if self._login is not None else ""
             links = [(say("porter.sign_in_again"), self._own(SIGN_IN)), (say("porter.sign_out_there"), more)]
             await show_page(send, 200, say("porter.signed_out"), links, [self._passes.without()])
 
-    _ways: Mapping[str, Callable[..., Awaitable[None]]] = {SIGN_IN: _sign_in, BACK: _back, SIGN_OUT: _sign_out}
+    _steps: Mapping[str, Callable[..., Awaitable[None]]] = {SIGN_IN: _sign_in, BACK: _back, SIGN_OUT: _sign_out}
 
     def _at(self, wanted: str) -> str:
-        """An address of ours, whatever is asked for: the origin is written in front of it."""
+        """The wanted address under our own origin, never another one."""
         path, _, query = wanted.partition("?")
         asked = f"?{quote(query, safe=_IN_QUERY)}" if query else ""
         return f"{self._served.address}/{quote(path.lstrip(_STROKES))}{asked}"
@@ -245,68 +249,68 @@ class Porter:
             await send({"type": "websocket.close", "code": _NOT_THEIRS})
             return
         with speaking(web.language_of(scope)):
-            again = [] if self._way is None or status in (401, 404) else [(say("porter.again"), self._own(SIGN_IN))]
+            again = [] if self._login is None or status in (401, 404) else [(say("porter.again"), self._own(SIGN_IN))]
             await show_page(send, status, say(code, **facts), again)
 
     def _securing(self, send: Send) -> Send:
-        """Every cookie of the app too is for encrypted connections alone, where ours are encrypted."""
+        """Mark the app's own cookies as secure when our origin is encrypted."""
         if self._served.origin.scheme != "https":
             return send
 
         async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [_secure(one) for one in message.get("headers", ())]}
+                message = {**message, "headers": [_secure(header) for header in message.get("headers", ())]}
             await send(message)
 
         return secured
 
     # --- sockets
 
-    async def _socket(self, found: Pass | None, scope: Scope, receive: Receive, send: Send) -> None:
-        if found is None:
+    async def _socket(self, held: Pass | None, scope: Scope, receive: Receive, send: Send) -> None:
+        if held is None:
             await self._no(scope, send, 403, "porter.sign_in_first")
             return
-        scope = _resuming_own(found.person, _as(found.person, scope))
-        had_right = await asyncio.to_thread(self._people.has_right, found.person)
-        still = self._people.has_right if had_right else self._people.welcome  # who had none may go on practising
+        scope = _resuming_own(held.person, _with_person(held.person, scope))
+        had_right = await asyncio.to_thread(self._people.has_right, held.person)
+        may_stay = self._people.has_right if had_right else self._people.welcome  # without a right: practice only
         shut = False
-        next_one: asyncio.Task[Message] | None = None
+        incoming: asyncio.Task[Message] | None = None
 
         async def may_go_on() -> bool:
             nonlocal shut
-            good = self._passes.stands(found)
-            if good and not await asyncio.to_thread(still, found.person):  # whoever comes back begins anew
+            good = self._passes.stands(held)
+            if good and not await asyncio.to_thread(may_stay, held.person):
                 good = False
-                await asyncio.to_thread(self._passes.take_back, found.person)
+                await asyncio.to_thread(self._passes.take_back, held.person)
             if not shut and not good:
                 shut = True
-                person.leave(found.person)
-                _log.warning("socket closed: %s", found.person)
+                person.leave(held.person)
+                _log.warning("socket closed: %s", held.person)
                 await send({"type": "websocket.close", "code": _NOT_THEIRS})
             return not shut
 
-        async def heard() -> Message:
-            nonlocal next_one
+        async def incoming_messages() -> Message:
+            nonlocal incoming
             while True:
-                if next_one is None:
-                    next_one = asyncio.ensure_future(receive())
-                await asyncio.wait({next_one}, timeout=_LOOK)
+                if incoming is None:
+                    incoming = asyncio.ensure_future(receive())
+                await asyncio.wait({incoming}, timeout=_CHECK_EVERY)
                 if not await may_go_on():
                     return {"type": "websocket.disconnect", "code": _NOT_THEIRS}
-                if next_one.done():
-                    message, next_one = next_one.result(), None
+                if incoming.done():
+                    message, incoming = incoming.result(), None
                     return message
 
-        async def told(message: Message) -> None:
-            if shut or not self._passes.stands(found):
-                return  # whatever it is, it is not said; the socket is closed by who listens
+        async def outgoing(message: Message) -> None:
+            if shut or not self._passes.stands(held):
+                return  # drop it; the receiving side closes the socket
             await send(message)
 
         try:
-            await self.app(scope, heard, told)
+            await self.app(scope, incoming_messages, outgoing)
         finally:
-            if next_one is not None:
-                next_one.cancel()
+            if incoming is not None:
+                incoming.cancel()
 
 
 _STROKES = "/\\"
@@ -320,19 +324,19 @@ def _secure(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
 
 
 def _followed(scope: Scope) -> bool:
-    """Did a person follow a link of ours, or write the address themselves? A picture or a script on a page does not."""
+    """Did the person follow our link or type the address? A picture or script on a page does neither."""
     site, mode = gate.header(scope, b"sec-fetch-site"), gate.header(scope, b"sec-fetch-mode")
     return site in ("same-origin", "none") and mode in ("", "navigate")
 
 
-def _as(who: str, scope: Scope) -> Scope:
+def _with_person(who: str, scope: Scope) -> Scope:
     return {**scope, "headers": [*scope["headers"], (_OWN_HEADER, who.encode("ascii"))], PERSON: who}
 
 
 def _resuming_own(who: str, scope: Scope) -> Scope:
-    """Streamlit takes a session up again for whoever names it, in the third place of this header."""
+    """Drop the name of another person's session. Streamlit would resume any session named third in this header."""
 
-    def kept(value: bytes) -> bytes:
+    def own_session(value: bytes) -> bytes:
         parts = value.split(b",")
         if len(parts) > 2 and not person.owns(who, parts[2].strip().decode("latin-1")):
             parts = parts[:2]
@@ -341,27 +345,26 @@ def _resuming_own(who: str, scope: Scope) -> Scope:
     named = b"sec-websocket-protocol"
     return {
         **scope,
-        "headers": [(name, kept(value) if name.lower() == named else value) for name, value in scope["headers"]],
+        "headers": [(name, own_session(value) if name.lower() == named else value) for name, value in scope["headers"]],
     }
 
 
-def _told_by(proxy: Proxy, scope: Scope) -> tuple[str, str, str]:
-    """Subject, name and e-mail address, from a proxy that is believed, each said at most once."""
+def _named_by(proxy: Proxy, scope: Scope) -> tuple[str, str, str]:
+    """Subject, name and e-mail address from a trusted proxy, each given at most once."""
     if not proxy.believed(scope.get("client")):
         raise AllowanceError("porter.proxy")
 
-    def said(wanted: str) -> str:
-        found = (
-            [value for name, value in scope["headers"] if name.lower() == wanted.encode("latin-1")] if wanted else []
-        )
-        if len(found) > 1:
+    def header_value(wanted: str) -> str:
+        key = wanted.encode("latin-1")
+        values = [value for name, value in scope["headers"] if key and name.lower() == key]
+        if len(values) > 1:
             raise AllowanceError("porter.proxy")
-        text = found[0].decode("utf-8", "replace").strip() if found else ""
+        text = values[0].decode("utf-8", "replace").strip() if values else ""
         if not text.isprintable() or len(text) > 255:
             raise AllowanceError("porter.proxy")
         return text
 
-    subject = said(proxy.header)
+    subject = header_value(proxy.header)
     if not subject:
         raise AllowanceError("porter.proxy")
-    return subject, said(proxy.name_header), said(proxy.email_header)
+    return subject, header_value(proxy.name_header), header_value(proxy.email_header)

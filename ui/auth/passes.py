@@ -1,10 +1,9 @@
-"""Who has signed in: a signed pass in a cookie, and a mark for each person in the workspace.
+"""Who has signed in: a signed pass in a cookie, checked against a mark stored for each person.
 
-A pass names a person, until when it is good, and the person's mark when they signed in. It holds nothing else: no name,
-no group, no token of the provider, so that it is small whatever the provider says of somebody. Signing out gives the
-person a new mark, and every pass of theirs, copied ones too, is worth nothing at the next message, in every process
-that serves this workspace. A mark that is missing is nobody's: passes do not outlive a folder that was lost, and marks
-are in no backup.
+A pass holds a person, an expiry time and the person's mark at sign-in, and nothing else: no name, group or provider
+token, so it stays small. Signing out gives the person a new mark. All their passes, copies too, then fail at the next
+message, in every process that serves this workspace. A missing mark matches no pass: passes do not survive the loss of
+the folder, and no backup holds marks.
 """
 
 from __future__ import annotations
@@ -39,64 +38,63 @@ class Passes:
         self._folder = home / FOLDER
         self._seconds = hours * 60 * 60
         self._secure = secure
-        # a browser lets no other host, and nothing that is not encrypted, set a cookie of such a name
+        # browsers accept the `__Host-` prefix only from this host over an encrypted connection
         self.cookie = "__Host-allowance" if secure else "allowance"
 
     def give(self, person: str) -> bytes:
-        """A cookie for somebody who has just signed in."""
+        """The cookie for a person who has just signed in."""
         value = self._sign.dumps([person, int(time.time()) + self._seconds, self._mark(person)])
         return self.header(self.cookie, str(value), self._seconds)
 
     def take_back(self, person: str) -> None:
-        """Every pass of this person is worth nothing from now on."""
+        """End every pass of this person."""
         self._write(person, secrets.token_hex(16))
 
     def without(self) -> bytes:
-        """A cookie that takes the pass from a browser."""
+        """A cookie that deletes the pass from the browser."""
         return self.header(self.cookie, "", 0)
 
     def of(self, cookies: Mapping[str, str]) -> Pass | None:
-        """The pass that these cookies hold, if it is ours and stands."""
+        """The valid pass in these cookies, if any."""
         try:
-            told = self._sign.loads(cookies.get(self.cookie, ""))
+            held = _pass(self._sign.loads(cookies.get(self.cookie, "")))
         except BadSignature:
             return None
-        found = _pass(told)
-        return found if found is not None and self.stands(found) else None
+        return held if held is not None and self.stands(held) else None
 
     def stands(self, given: Pass) -> bool:
         return time.time() < given.until and hmac.compare_digest(self._read(given.person), given.mark)
 
     def held(self, person: str) -> Pass:
-        """For somebody whom a proxy has named: good for as long as a pass is, and until they sign out."""
+        """A pass for a person whom a proxy has named."""
         return Pass(person, int(time.time()) + self._seconds, self._mark(person))
 
     def header(self, name: str, value: str, seconds: int) -> bytes:
-        """What sets a cookie of the porter: out of reach of scripts, sent to this very origin alone."""
+        """A `Set-Cookie` value: hidden from scripts, sent to this origin only."""
         secure = "; Secure" if self._secure else ""
         return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}".encode("ascii")
 
     # --- marks
 
     def _mark(self, person: str) -> str:
-        found = self._read(person)
-        if found == NOBODYS:
+        mark = self._read(person)
+        if mark == NOBODYS:
             self._write(person, secrets.token_hex(16), new=True)
-            found = self._read(person)
-        if found == NOBODYS:  # the file is there and holds no mark
+            mark = self._read(person)
+        if mark == NOBODYS:  # the file is there and holds no mark
             self.take_back(person)
-            found = self._read(person)
-        return found
+            mark = self._read(person)
+        return mark
 
     def _read(self, person: str) -> str:
         try:
-            found = self._place(person).read_text(encoding="ascii")
+            mark = self._place(person).read_text(encoding="ascii")
         except (OSError, UnicodeDecodeError):
             return NOBODYS
-        return found if _MARK.fullmatch(found) else NOBODYS
+        return mark if _MARK.fullmatch(mark) else NOBODYS
 
     def _write(self, person: str, mark: str, new: bool = False) -> None:
-        """Whole or not at all; of two who make the first mark at once, both get the same."""
+        """Write the mark atomically. If two sign-ins write the first mark at once, the first one wins."""
         place = self._place(person)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         draft = place.with_name(f".{place.name}.{secrets.token_hex(8)}")
@@ -121,10 +119,10 @@ class Passes:
 NOBODYS = ""
 
 
-def _pass(told: Any) -> Pass | None:
-    if not isinstance(told, list) or len(told) != 3:
+def _pass(value: Any) -> Pass | None:
+    if not isinstance(value, list) or len(value) != 3:
         return None
-    person, until, mark = told
+    person, until, mark = value
     if not isinstance(person, str) or not _PERSON.fullmatch(person) or not isinstance(until, int):
         return None
     return Pass(person, until, mark) if isinstance(mark, str) and _MARK.fullmatch(mark) else None

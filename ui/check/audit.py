@@ -1,4 +1,4 @@
-"""The audit page: two made-up tables, a question watched on both, and the same question broken on purpose."""
+"""The audit page: two made-up tables, a question run on both, and the same question broken on purpose."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ui.parts import exports, job
 from ui.shell import frame, nav
 from ui.words import gloss
 
-# What the audit page says of a check: bounds from below are rounded down, claims are rounded up.
+# --- the sentences of a check: lower bounds are rounded down, claims are rounded up
 
 TABLES = ("A", "B")
 
 
 def two(value: float | Fraction, up: bool | None = None) -> str:
-    """Two decimals, to the nearest or to one side; a float's own last digits are not a reason to go one further."""
+    """Two decimals, to the nearest or to one side; a float's rounding error moves nothing."""
     scaled = float(value) * 100
     whole = (
         round(scaled)
@@ -46,7 +46,7 @@ def two(value: float | Fraction, up: bool | None = None) -> str:
 
 
 def times(ratio: float, up: bool | None = None) -> str:
-    """How many times as likely, in three figures at most."""
+    """How many times as likely, in at most three digits."""
     if ratio >= 1e6:
         return say("check.million")
     if ratio < 10:
@@ -70,8 +70,8 @@ def _level(weight: float) -> str:
     if abs(weight) < 0.005:
         return say("check.level.neither")
     odds = math.exp(abs(weight))
-    told = f"{odds:.2f}" if odds < 2 else f"{odds:.1f}" if odds < 20 else f"{odds:,.0f}"
-    return say("check.level.odds", table=table, odds=local(told))
+    text = f"{odds:.2f}" if odds < 2 else f"{odds:.1f}" if odds < 20 else f"{odds:,.0f}"
+    return say("check.level.odds", table=table, odds=local(text))
 
 
 def found_words(ready: Prepared, kept: Drawn) -> str:
@@ -127,7 +127,7 @@ def bare(html: str) -> str:
 
 
 def gauge(ready: Prepared, kept: Drawn) -> list[tuple[str, str]]:
-    """The three figures of the gauge, each with its kind (HTML)."""
+    """The three values of the gauge, each with its kind (HTML)."""
     claim, proof = ready.claim, float(evidence(ready, kept).epsilon)
     delta = say("check.gauge.delta", delta=power_of_ten(claim.delta)) if claim.delta else ""
     facts = {"times": times(claim.times, up=True), "epsilon": two(claim.epsilon, up=True), "delta": delta}
@@ -136,8 +136,8 @@ def gauge(ready: Prepared, kept: Drawn) -> list[tuple[str, str]]:
         lines.append(("exact", say("check.gauge.exact_none")))
     elif ready.loss is not None:
         lines.append(("exact", say("check.gauge.exact", times=times(math.exp(ready.loss)), epsilon=two(ready.loss))))
-    told = {"times": times(math.exp(proof), up=False), "epsilon": two(proof, up=False), "draws": 2 * kept.many}
-    line = say("check.gauge.proven" if proof >= 0.01 else "check.gauge.nothing", **told)
+    numbers = {"times": times(math.exp(proof), up=False), "epsilon": two(proof, up=False), "draws": 2 * kept.many}
+    line = say("check.gauge.proven" if proof >= 0.01 else "check.gauge.nothing", **numbers)
     lines.append(("over" if proof > claim.epsilon else "fine", line))
     return lines
 
@@ -168,7 +168,7 @@ def details(example: Example, ready: Prepared, twin: str) -> list[str]:
     return [*lines, say("check.details.draws")]
 
 
-# A declared column of one's own table, audited from its declaration: what publishing it would lose, exactly.
+# --- a declared column of the person's own table, audited from its declaration: the exact loss of publishing it
 
 DELTAS = ("0", "1e-6", "0.01", "0.1")
 
@@ -188,7 +188,7 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
                 default=DELTAS[0],
                 required=True,
                 key="check-own-delta",
-                format_func=lambda one: power_of_ten(Fraction(one)),
+                format_func=lambda value: power_of_ten(Fraction(value)),
             )
         )
     try:
@@ -197,8 +197,8 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
         job.hint(str(refusal))
         return
     assert isinstance(query, OfRows)
-    found = audited_column(query, name)
-    st.html(_told(found, name, epsilon, delta))
+    audited = audited_column(query, name)
+    st.html(_column_html(audited, name, epsilon, delta))
     st.page_link(
         nav.page("publish"),
         label=say("check.own_publish"),
@@ -206,23 +206,23 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     )
 
 
-def _told(found: ColumnAudit, name: str, epsilon: str, delta: str) -> str:
+def _column_html(audited: ColumnAudit, name: str, epsilon: str, delta: str) -> str:
     """The exact loss over all one-row tables, and why these decide."""
-    infinite = found.epsilon.is_infinite()
+    infinite = audited.epsilon.is_infinite()
     figures = {
         "column": name,
         "epsilon": local(epsilon),
-        "exact": "∞" if infinite else two(float(found.epsilon), up=True),
-        "times": "∞" if infinite else times(math.exp(float(found.epsilon)), up=True),
+        "exact": "∞" if infinite else two(float(audited.epsilon), up=True),
+        "times": "∞" if infinite else times(math.exp(float(audited.epsilon)), up=True),
         "delta": power_of_ten(Fraction(delta)),
-        "lost": power_of_ten(Fraction(found.delta)),
+        "lost": power_of_ten(Fraction(audited.delta)),
     }
-    code = "check.own_exact_delta" if found.claimed_delta else "check.own_exact"
-    verdict = say("check.own_kept" if found.kept else "check.own_broken")
-    listed = {"cells": _many(found.cells), "pairs": _many(found.pairs), "kinds": found.kinds}
+    code = "check.own_exact_delta" if audited.claimed_delta else "check.own_exact"
+    verdict = say("check.own_kept" if audited.kept else "check.own_broken")
+    listed = {"cells": _many(audited.cells), "pairs": _many(audited.pairs), "kinds": audited.kinds}
     return (
         f'<p class="found" role="status">{escape(say(code, **figures))}</p>'
-        f'<p class="{"muted" if found.kept else "warn"}">{escape(verdict)}</p>'
+        f'<p class="{"muted" if audited.kept else "warn"}">{escape(verdict)}</p>'
         f'<p class="muted">{escape(say("check.own_why", **listed))}</p>'
     )
 
@@ -264,7 +264,7 @@ def controls(given: dict[str, str]) -> dict[str, str]:
             CHOICES["q"],
             CHOICES["q"].index(given["q"]),
             key=audit_state.widget("q"),
-            format_func=lambda one: say(f"card.{one}.noun"),
+            format_func=lambda choice: say(f"card.{choice}.noun"),
         )
     with right:
         care = st.select_slider(
@@ -272,13 +272,13 @@ def controls(given: dict[str, str]) -> dict[str, str]:
             CARE,
             given["e"],
             key=audit_state.widget("e"),
-            format_func=lambda one: say("check.care", times=times(math.exp(float(one))), epsilon=one),
+            format_func=lambda choice: say("check.care", times=times(math.exp(float(choice))), epsilon=choice),
         )
     chosen = {}
     given = audit_state.fitted(given | {"q": str(question), "e": str(care)})
     pairs = settings(given["q"])
     for place, (column, name) in enumerate(zip(st.columns([1, 1]), ("relation", "unit"), strict=True)):
-        offered = [one for one in CHOICES[name] if one in {pair[place] for pair in pairs}]
+        offered = [choice for choice in CHOICES[name] if choice in {pair[place] for pair in pairs}]
         with column:
             chosen[name] = st.segmented_control(
                 say(f"check.field.{name}"),
@@ -293,7 +293,7 @@ def controls(given: dict[str, str]) -> dict[str, str]:
 
 
 def _named(name: str) -> Callable[[str], str]:
-    return lambda one: say(f"check.{name}.{one}")
+    return lambda value: say(f"check.{name}.{value}")
 
 
 def _twin(example: Example, given: dict[str, str]) -> str:
@@ -304,7 +304,7 @@ def _twin(example: Example, given: dict[str, str]) -> str:
             offered,
             offered.index(given["twin"]),
             key=audit_state.widget("twin-" + "-".join(offered)),
-            format_func=lambda one: say(f"check.twin.{one}"),
+            format_func=lambda twin: say(f"check.twin.{twin}"),
         )
     )
 
@@ -313,7 +313,7 @@ def _twin(example: Example, given: dict[str, str]) -> str:
 
 
 def tables_html(example: Example) -> str:
-    """Both tables in full: nobody is in them."""
+    """Both tables in full; they hold no real person."""
     columns = sorted(example.query.used() or set(named_columns(example.query.parameters())))
     one, other = example.tables
     drawn = "".join(
@@ -354,17 +354,17 @@ def _cell(row: Any, name: str) -> str:
 
 
 def checked(example: Example, twin: str) -> None:
-    """What answers look like from both tables, what the exact law says, and what the draws prove."""
+    """The answers from both tables, the exact law, and what the draws prove."""
     ready, kept = audit_state.prepared(example, twin), audit_state.drawn(example, twin)
     top, key = st.container(), f"audit-{'twin' if twin else 'built'}"
     if kept.many < kept.wanted:
         bar = st.progress(0.0, say("check.drawing"))
         audit_state.draw_more(ready, kept, lambda share: bar.progress(share, say("check.drawing")))
         bar.empty()
-    found = found_words(ready, kept)
+    words = found_words(ready, kept)
     with top:
-        st.html(f'<p class="found" role="status">{found}</p>')
-        _picture(example, ready, kept, found, key)
+        st.html(f'<p class="found" role="status">{words}</p>')
+        _picture(example, ready, kept, words, key)
         st.html(_gauge(ready, kept, twin))
     with st.container(horizontal=True):
         if kept.many < MOST:
@@ -394,20 +394,12 @@ def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[audit_chart.
     return one, other
 
 
-def _picture(example: Example, ready: Prepared, kept: Drawn, found: str, key: str) -> None:
+def _picture(example: Example, ready: Prepared, kept: Drawn, words: str, key: str) -> None:
     view, claim = ready.view, ready.claim
     one, other = _sides(example, ready, kept)
-    alt = say("check.alt.chart", found=bare(found))
+    alt = say("check.alt.chart", found=bare(words))
     audit_chart.both(
-        labels(view),
-        one,
-        other,
-        claim.times,
-        float(claim.delta),
-        view.worst(claim)[1],
-        axis(view),
-        alt,
-        f"{key}-chart",
+        labels(view), one, other, claim.times, float(claim.delta), view.worst(claim)[1], axis(view), alt, f"{key}-chart"
     )
     few = len(view.cells) <= audit_chart.FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")
@@ -430,7 +422,7 @@ def _gauge(ready: Prepared, kept: Drawn, twin: str) -> str:
 
 def _csv(ready: Prepared, kept: Drawn) -> str:
     cells = ready.view.cells
-    columns = [say(f"check.csv.{what}", table=one) for what in ("exact", "drawn") for one in TABLES]
+    columns = [say(f"check.csv.{what}", table=table) for what in ("exact", "drawn") for table in TABLES]
     shares = [kept.shares(side, len(cells)) for side in (0, 1)]
     exact = [[cell.one for cell in cells], [cell.other for cell in cells]]
     return exports.as_csv([say("check.csv.answer"), *columns], zip(labels(ready.view), *exact, *shares, strict=True))

@@ -1,4 +1,4 @@
-"""Two pictures of a check: how likely every answer is on two tables, and what was promised, found and proven."""
+"""Two pictures of a check: each answer's chance on two tables, and the promised, exact and proven loss."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ui.pictures.charts import show
 from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
-FEW = 12  # up to so many cells are bars; more are lines
+FEW = 12  # up to this many cells are bars; more are lines
 
 
 @dataclass(frozen=True)
 class Side:
-    """One table: its name, the exact chances (None where no law is known), and the shares of what was drawn."""
+    """One table: its name, the exact chances (None without a law), and the shares of the draws."""
 
     name: str
     exact: list[float] | None
@@ -35,7 +35,7 @@ def both(
     alt: str,
     key: str,
 ) -> None:
-    """Each answer's chance on both tables. The soft band says where the first may lie, given the second; a shade marks
+    """Each answer's chance on both tables. The soft band shows where the first may lie, given the second; a shade marks
     where the privacy is spent."""
     import plotly.graph_objects as go
 
@@ -51,7 +51,7 @@ def both(
         _band(figure, places, low, high, few)
     for side, colour, away in ((one, colours.left, -0.2), (other, colours.spent, 0.2)):
         xs = [at + (away if few else 0) for at in places]
-        if few:  # of an unknown law the draws are all there is
+        if few:  # without a law, the draws are all there is
             figure.add_trace(
                 go.Bar(
                     x=xs,
@@ -125,7 +125,7 @@ def _band(figure: Sketch, places: list[int], low: list[float], high: list[float]
         figure.add_trace(go.Bar(x=[at - 0.2 for at in places], y=heights, base=low, width=0.46, marker=marker, **look))
         return
     xs = [edge for at in places for edge in (at - 0.5, at + 0.5)]
-    tops, bottoms = ([one for one in side for _ in range(2)] for side in (high, low))
+    tops, bottoms = ([height for height in side for _ in range(2)] for side in (high, low))
     figure.add_trace(
         go.Scatter(
             x=xs + xs[::-1],
@@ -150,7 +150,7 @@ def _wrapped(label: str) -> str:
 
 
 def gauge(claim: float, exact: float | None, proven: float, alt: str) -> str:
-    """A track of loss: what was promised, a tick where the exact loss lies, a bar up to what is proven."""
+    """A track of loss: the promise, a tick at the exact loss, a bar up to the proven loss."""
     shown = [claim * 1.35, proven * 1.12, *([] if exact is None or math.isinf(exact) else [exact * 1.08])]
     end = max(shown)
 

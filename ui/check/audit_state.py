@@ -1,6 +1,6 @@
-"""What is chosen on the audit page, which lives in the address, and what was drawn, which lives in the session.
+"""The choices on the audit page, kept in the address, and the draws, kept in the session.
 
-Everything here is about two made-up tables: all of it may be shown, kept and drawn again at will.
+Everything is about two made-up tables: all of it may be shown, kept and drawn again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ CARE = ("0.1", "0.2", "0.5", "1", "1.5", "2", "3")
 CHOICES: dict[str, tuple[str, ...]] = {"q": tuple(EXAMPLES), "relation": RELATIONS, "unit": tuple(UNITS), "e": CARE}
 USUAL = {"q": "count", "relation": "replace", "unit": "one", "e": "1", "twin": ""}
 FIRST, MORE, MOST = 10_000, 20_000, 200_000  # draws of each table
-SECONDS = 0.7  # of drawing when a question is opened, and as much for its twin
-LONGER = 2.0  # when more draws are wished
+SECONDS = 0.7  # of drawing when a question opens, and again for its twin
+LONGER = 2.0  # when more draws are wanted
 FAILURE = 1e-6
 _BATCH = 250
 _MOST_KEPT = 24
@@ -41,7 +41,7 @@ class Prepared:
     values: tuple[Any, Any]
     view: View
     claim: Claim
-    loss: float | None  # on these two tables, exactly
+    loss: float | None  # exact, on these two tables
 
 
 @lru_cache(maxsize=256)
@@ -54,24 +54,24 @@ def prepared(example: Example, twin: str) -> Prepared:
 
 @dataclass
 class Drawn:
-    """The cells that draws fell into, of each table."""
+    """The cells of the draws, for each table."""
 
     wanted: int = 0
-    seconds: float = SECONDS  # that the next draws may take
+    seconds: float = SECONDS  # for the next draws
     cells: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
-    found: tuple[int, Evidence] | None = None  # after so many draws
+    found: tuple[int, Evidence] | None = None  # the number of draws, and their evidence
 
     @property
     def many(self) -> int:
         return len(self.cells[1])
 
     def share(self, side: int, cells: tuple[int, ...]) -> float:
-        return sum(one in cells for one in self.cells[side]) / max(self.many, 1)
+        return sum(cell in cells for cell in self.cells[side]) / max(self.many, 1)
 
     def shares(self, side: int, cells: int) -> list[float]:
         counts = [0] * cells
-        for one in self.cells[side]:
-            counts[one] += 1
+        for cell in self.cells[side]:
+            counts[cell] += 1
         return [count / max(self.many, 1) for count in counts]
 
 
@@ -85,25 +85,25 @@ def drawn(example: Example, twin: str) -> Drawn:
     return kept[key]
 
 
-def draw_more(ready: Prepared, kept: Drawn, told: Callable[[float], object]) -> None:
-    """Up to the wanted number, or until the time is over; what was drawn before an interruption stays."""
+def draw_more(ready: Prepared, kept: Drawn, report: Callable[[float], object]) -> None:
+    """Draw up to the wanted number or the time limit; draws before an interruption stay."""
     coins, start, before = BulkCoins(), time.monotonic(), kept.many
     while kept.many < kept.wanted and time.monotonic() - start < kept.seconds:
         batch = min(_BATCH, kept.wanted - kept.many)
         both = [[ready.view.place(ready.subject.draw(value, coins)) for _ in range(batch)] for value in ready.values]
         for cells, more in zip(kept.cells, both, strict=True):
             cells += more
-        told((kept.many - before) / (kept.wanted - before))
+        report((kept.many - before) / (kept.wanted - before))
     kept.wanted = kept.many
 
 
 def wish(kept: Drawn) -> None:
-    """More draws, in the next run of the page."""
+    """More draws in the next run of the page."""
     kept.wanted, kept.seconds = min(kept.many + MORE, MOST), LONGER
 
 
 def evidence(ready: Prepared, kept: Drawn) -> Evidence:
-    """What the draws prove: answers in the order of their evidence, so that no event family misses the best one."""
+    """What the draws prove. Answers are ordered by their evidence, so that no event family misses the best one."""
     if kept.found is None or kept.found[0] != kept.many:
         ranks = ready.view.ranks()
         one, other = ([ranks[cell] for cell in cells] for cells in kept.cells)
@@ -115,30 +115,30 @@ def evidence(ready: Prepared, kept: Drawn) -> Evidence:
 
 
 def state() -> dict[str, str]:
-    """The settings: from the URL on arrival, else as they were left, else the defaults."""
+    """The settings: from the URL on arrival, else as last left, else the defaults."""
     arriving = {name: st.query_params[name] for name in USUAL if name in st.query_params}
     kept = st.session_state.get(STATE)
     if kept is None or (arriving and arriving != kept["url"]):
-        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps showing the old ones
+        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps old widget values
         kept = {"url": arriving, "given": clean(arriving), "turn": turn}
         st.session_state[STATE] = kept
     return dict(kept["given"])
 
 
 def clean(arriving: dict[str, str]) -> dict[str, str]:
-    """Nothing in a URL is trusted: what cannot be chosen becomes the default."""
+    """Replace impossible values by defaults; nothing in a URL is trusted."""
     given = fitted(USUAL | {name: text for name, text in arriving.items() if text in CHOICES.get(name, ())})
     return given | {"twin": twin_of(given, arriving.get("twin", ""))}
 
 
 def fitted(given: dict[str, str]) -> dict[str, str]:
-    """A question that is not for such a table is put to the usual one."""
+    """The table for this question: the default one if the chosen one does not suit it."""
     fits = (given["relation"], given["unit"]) in settings(given["q"])
     return given if fits else given | {name: USUAL[name] for name in ("relation", "unit")}
 
 
 def twin_of(given: dict[str, str], wished: str) -> str:
-    """The wished twin where this question has it, else its first."""
+    """The chosen twin if this question has it, else its first."""
     offered = twins(example_of(given))
     return wished if wished in offered else next(iter(offered))
 
@@ -152,7 +152,7 @@ def widget(name: str) -> str:
 
 
 def remember(given: dict[str, str]) -> None:
-    """The address says what the view says; what is usual is left out."""
+    """Write the settings to the address, without defaults."""
     usual = USUAL | {"twin": twin_of(given, "")}
     kept = st.session_state[STATE]
     kept["given"], kept["url"] = given, {name: text for name, text in given.items() if text != usual[name]}

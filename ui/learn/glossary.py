@@ -1,4 +1,4 @@
-"""The glossary: every word with its definition; the address can name one."""
+"""The glossary: every term with its definition. The address can name a term."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def show() -> None:
     words = sorted(gloss.WORDS, key=_in_order)
     wanted = st.query_params.get(IN_ADDRESS)
     chosen = wanted if wanted in gloss.WORDS else None
-    key = f"gloss-find-{chosen}"  # new for each address: a browser goes on showing what it has
+    key = f"gloss-find-{chosen}"  # new for each address, because a browser keeps old widget values
     picked: Any = st.selectbox(
         say("gloss.find"),
         words,
@@ -47,5 +47,5 @@ def show() -> None:
 
 
 def _in_order(name: str) -> str:
-    """As a dictionary has it: č after c, not after z."""
+    """Dictionary order: č after c, not after z."""
     return unicodedata.normalize("NFKD", say(f"gloss.{name}")).casefold()

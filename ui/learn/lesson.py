@@ -1,7 +1,7 @@
-"""What a lesson is made of. A lesson is data: its settings, and a function from them to a picture and its words.
+"""The parts of a lesson: its settings, and a function from them to a picture and its text.
 
-To add one: `demos/lessons/<name>.py` computes, `ui/lesson_<name>.py` holds `LESSON`, its words stand in the catalogue
-under `lesson.<n>.…`, and `NAMES` in `ui/learn/lessons.py` gives it its number and its place.
+To add one, `demos/lessons/<name>.py` computes, `ui/learn/lesson_<name>.py` holds `LESSON`, the catalogue holds its text
+under `lesson.<n>.…`, and `NAMES` in `ui/learn/lessons.py` gives it its number and place.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ import streamlit as st
 
 from dpengine.messages import say
 
-Given = Mapping[str, str]  # the settings as they stand in the address
+Given = Mapping[str, str]  # the settings in the address
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that can be changed, and everything it can be: so nothing else in an address is ever used.
+    """One control with all its choices; no other value in an address is ever used.
 
-    Its label is `lesson.<n>.set.<name>`; a choice is told as `lesson.<n>.set.<name>.<choice>` if there is such a
-    sentence, else as it is. `kind`: a *slider*, a *choice* between few, a *switch* (no, yes), or *again*, a button that
-    moves on to the next choice and starts anew after the last.
+    Its label is `lesson.<n>.set.<name>`. A choice shows `lesson.<n>.set.<name>.<choice>` if that sentence exists, else
+    itself. `kind`: a *slider*, a *choice*, a *switch* (no, yes), or *again*, a button that steps through the choices in
+    a circle.
     """
 
     name: str
     choices: tuple[str, ...]
     usual: str
     kind: str = "slider"
-    more: bool = False  # not the one thing to do: it stands behind “More settings”
+    more: bool = False  # hidden behind “More settings”
 
 
 @dataclass(frozen=True)
 class View:
-    """What one setting of a lesson shows. Kept in a cache that all visitors share: made-up people and public samples
-    only. `picture` is HTML with everything in it escaped (`ui/pictures/picture.py`); the rest is plain text."""
+    """What one setting of a lesson shows. All visitors share the cache, so it holds made-up people and public samples
+    only. `picture` is escaped HTML (`ui/pictures/picture.py`); the rest is plain text."""
 
     picture: str
     one: str
@@ -56,33 +56,35 @@ class Lesson:
     number: int
     settings: tuple[Setting, ...]
     view: Callable[[Given], View]
-    small: str | Callable[[], str]  # the picture on its card, HTML; made for each reader where a figure stands in it
-    shown: Callable[[Given], tuple[str, ...]] | None = None  # which settings matter now; all where it is not given
-    random: bool = False  # True: people in a room see draws of their own
+    small: str | Callable[[], str]  # the card's picture as HTML; a function if it contains localized numbers
+    shown: Callable[[Given], tuple[str, ...]] | None = None  # the settings that matter now; None: all
+    random: bool = False  # each person in a room sees different draws
     draw: Callable[[View], None] = _html
-    beside: Callable[[View], None] | None = None  # what stands under the theorem, for those who open it
+    beside: Callable[[View], None] | None = None  # content below the theorem
 
     @property
     def title(self) -> str:
         return say(f"lesson.{self.number}.title")
 
     def matters(self, given: Given) -> tuple[Setting, ...]:
-        names = {one.name for one in self.settings} if self.shown is None else self.shown(given)
-        return tuple(one for one in self.settings if one.name in names)
+        names = {setting.name for setting in self.settings} if self.shown is None else self.shown(given)
+        return tuple(setting for setting in self.settings if setting.name in names)
 
     def clean(self, arriving: Given) -> dict[str, str]:
-        """Nothing in a URL is trusted: what cannot be chosen becomes the default."""
-        told = {one.name: arriving.get(one.name, one.usual) for one in self.settings}
-        return {one.name: told[one.name] if told[one.name] in one.choices else one.usual for one in self.settings}
+        """Replace values that cannot be chosen by defaults; nothing in a URL is trusted."""
+        return {
+            setting.name: value if (value := arriving.get(setting.name)) in setting.choices else setting.usual
+            for setting in self.settings
+        }
 
 
 def words(number: int) -> Callable[..., str]:
-    """The sentences of one lesson: `tell("one", people=7)`."""
+    """The sentences of a lesson: `text("one", people=7)`."""
 
-    def tell(code: str, /, **facts: Any) -> str:
+    def text(code: str, /, **facts: Any) -> str:
         return say(f"lesson.{number}.{code}", **facts)
 
-    return tell
+    return text
 
 
 def numbers(first: int, last: int, step: int = 1) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Lesson 2: ask often enough, and the noise is gone, unless somebody counts."""
+"""Lesson 2: enough repetitions average the noise away, unless somebody counts them."""
 
 from __future__ import annotations
 
@@ -14,63 +14,63 @@ from ui.pictures import picture
 from ui.pictures.picture import Mark
 
 NUMBER = 2
-tell = words(NUMBER)
-FEW = 2  # beyond so many allowances a share is told as “times”
+text = words(NUMBER)
+FEW = 2  # above this many allowances a share reads as “times”
 
 
 def view(given: Given) -> View:
-    found = demo.run(demo.Settings(given["way"], int(given["times"]), Fraction(given["epsilon"])))
-    times = found.settings.times
-    facts = {"mean": _figure(found.mean), "truth": found.truth, "error": _figure(found.error)}
-    if found.refused:
-        one = tell("one.refused", most=found.most, basic=found.most_basic, times=times)
-        two = tell("two.refused", **facts)
+    result = demo.run(demo.Settings(given["way"], int(given["times"]), Fraction(given["epsilon"])))
+    times = result.settings.times
+    facts = {"mean": _figure(result.mean), "truth": result.truth, "error": _figure(result.error)}
+    if result.refused:
+        one = text("one.refused", most=result.most, basic=result.most_basic, times=times)
+        two = text("two.refused", **facts)
     else:
-        one = tell("one.once" if times == 1 else "one", times=times, **facts)
+        one = text("one.once" if times == 1 else "one", times=times, **facts)
         smaller = _figure(times**0.5)
-        two = tell("two.once" if times == 1 else "two", smaller=smaller, times=times, added=_share(found.added))
+        two = text("two.once" if times == 1 else "two", smaller=smaller, times=times, added=_share(result.added))
     terms = {"epsilon": ALLOWANCE.epsilon, "delta": power_of_ten(ALLOWANCE.delta), "each": given["epsilon"]}
     return View(
-        _picture(found),
+        _picture(result),
         one,
         two,
-        tell("theorem", most=found.most, basic=found.most_basic, **terms),
-        tell("source"),
-        tell("relation"),
+        text("theorem", most=result.most, basic=result.most_basic, **terms),
+        text("source"),
+        text("relation"),
     )
 
 
-def _picture(found: Averaged) -> str:
-    truth, reach = found.truth, 5 * demo.spread(found.settings.epsilon)
-    marks = [Mark(truth, tell("truth", truth=truth))]
-    if found.given > 1:
-        marks.append(Mark(found.mean, tell("mean", mean=_figure(found.mean)), "seen"))
-    band = (found.mean - found.error, found.mean + found.error)
+def _picture(result: Averaged) -> str:
+    truth, reach = result.truth, 5 * demo.spread(result.settings.epsilon)
+    marks = [Mark(truth, text("truth", truth=truth))]
+    if result.given > 1:
+        marks.append(Mark(result.mean, text("mean", mean=_figure(result.mean)), "seen"))
+    band = (result.mean - result.error, result.mean + result.error)
     dots = picture.strip(
-        found.answers,
+        result.answers,
         (truth - reach, truth + reach),
-        tell("alt", given=found.given, truth=truth),
+        text("alt", given=result.given, truth=truth),
         marks,
-        tell("axis"),
-        found.given,
+        text("axis"),
+        result.given,
         band,
     )
     cap = ALLOWANCE.epsilon
     bars = (
-        ("meter.basic", found.added, found.added > cap or (found.refused and found.most == found.most_basic)),
-        ("meter.ledger", min(found.spent, cap) if found.settings.way == "ledger" else found.spent, found.refused),
+        ("meter.basic", result.added, result.added > cap or (result.refused and result.most == result.most_basic)),
+        ("meter.ledger", min(result.spent, cap) if result.settings.way == "ledger" else result.spent, result.refused),
     )
     drawn = "".join(
-        picture.meter(float(spent / cap), tell(code, share=_share(spent)), over or spent > cap)
+        picture.meter(float(spent / cap), text(code, share=_share(spent)), over or spent > cap)
         for code, spent, over in bars
     )
-    return dots + picture.figure(drawn, tell("alt.meters", basic=_share(found.added), ledger=_share(found.spent)))
+    return dots + picture.figure(drawn, text("alt.meters", basic=_share(result.added), ledger=_share(result.spent)))
 
 
 def _share(spent: Fraction) -> str:
-    """As a share of the allowance, or as so many allowances."""
+    """A share of the allowance, or a number of allowances."""
     share = spent / ALLOWANCE.epsilon
-    return tell("share", share=percent(share)) if share < FEW else tell("shares", times=_figure(float(share)))
+    return text("share", share=percent(share)) if share < FEW else text("shares", times=_figure(float(share)))
 
 
 def _figure(value: float) -> str:

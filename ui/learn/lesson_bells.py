@@ -22,52 +22,52 @@ from ui.shell.language import written
 
 NUMBER = 8
 FEW = 21  # different losses
-tell = words(NUMBER)
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
     settings = Settings(int(given["questions"]), Fraction(given["epsilon"]))
-    found = demo.figures(settings)
-    few = found.simple - found.exact < 0.01 * found.simple
+    result = demo.figures(settings)
+    few = result.simple - result.exact < 0.01 * result.simple
     facts = {
         "questions": settings.questions,
         "epsilon": settings.epsilon,
-        "simple": _three(found.simple),
-        "exact": _three(found.exact),
-        "lecture": _three(found.lecture),
-        "middle": _three(found.middle),
-        "width": _three(found.width),
-        "right": percent(1 - found.misled),
-        "guessed": percent(found.guessed),
+        "simple": _three(result.simple),
+        "exact": _three(result.exact),
+        "lecture": _three(result.lecture),
+        "middle": _three(result.middle),
+        "width": _three(result.width),
+        "right": percent(1 - result.misled),
+        "guessed": percent(result.guessed),
     }
     return View(
-        f'<div class="beside narrow">{_answer(settings)}{_bells(found, few)}</div>',
-        tell("one.single" if settings.questions == 1 else "one.few" if few else "one", **facts),
-        tell("two.sure" if found.guessed > 0.995 else "two", **facts),
-        tell("theorem", **facts),
-        tell("source"),
-        tell("relation"),
+        f'<div class="beside narrow">{_answer(settings)}{_bells(result, few)}</div>',
+        text("one.single" if settings.questions == 1 else "one.few" if few else "one", **facts),
+        text("two.sure" if result.guessed > 0.995 else "two", **facts),
+        text("theorem", **facts),
+        text("source"),
+        text("relation"),
         demo.lemmas(settings),
     )
 
 
 def beside(view: View) -> None:
     """The two lemmas behind strong composition, and what they bound, exactly."""
-    found: demo.Lemmas = view.data
-    figures = (("coin", found.coin), ("laplace", found.laplace), ("bound", found.bound))
+    result: demo.Lemmas = view.data
+    figures = (("coin", result.coin), ("laplace", result.laplace), ("bound", result.bound))
     rows = "".join(
-        f'<tr><th scope="row" dir="auto">{escape(tell(f"lemma.{name}"))}</th>'
+        f'<tr><th scope="row" dir="auto">{escape(text(f"lemma.{name}"))}</th>'
         f'<td class="number">{to_figures(float(value), 3)}</td></tr>'
         for name, value in figures
     )
-    small = tell("lemma.tail", above=_small_chance(found.above), delta=_small_chance(found.delta))
-    words = [tell("lemma.three"), small, tell("lemma.four")]
-    told = "".join(f"<p{written()}>{escape(line)}</p>" for line in words)
-    head = f'<tr><td></td><th scope="col" class="number" dir="auto">{escape(tell("lemma.head"))}</th></tr>'
-    title = escape(tell("lemma.title"))
+    small = text("lemma.tail", above=_small_chance(result.above), delta=_small_chance(result.delta))
+    words = [text("lemma.three"), small, text("lemma.four")]
+    paragraphs = "".join(f"<p{written()}>{escape(line)}</p>" for line in words)
+    head = f'<tr><td></td><th scope="col" class="number" dir="auto">{escape(text("lemma.head"))}</th></tr>'
+    title = escape(text("lemma.title"))
     region = f'class="scroll" role="region" tabindex="0" aria-label="{title}"'
     table = f'<div {region}><table class="plain">{head}{rows}</table></div>'
-    st.html(f"<p{written()}><b>{title}</b></p>{told}{table}")
+    st.html(f"<p{written()}><b>{title}</b></p>{paragraphs}{table}")
 
 
 def _small_chance(value: float) -> str:
@@ -75,30 +75,29 @@ def _small_chance(value: float) -> str:
 
 
 def _three(value: float) -> str:
-    """To three figures."""
     return local(f"{value:,.0f}") if value >= 100 else to_figures(value, 3)
 
 
 def _answer(settings: Settings) -> str:
-    """One answer under each table: the bells begin nearly on top of one another."""
+    """One answer under each table: the bells nearly coincide."""
     values, first, second = demo.answers(float(settings.epsilon), 4)
     places = [Column(str(value), pair) for value, pair in zip(values, zip(first, second, strict=True), strict=True)]
-    head = f'<p class="head">{escape(tell("answer.title"))}</p>'
-    names = tell("first", value=demo.FIRST), tell("second", value=demo.SECOND)
-    return f"<div>{head}{picture.columns(places, tell('alt.answer'), names)}</div>"
+    head = f'<p class="head">{escape(text("answer.title"))}</p>'
+    names = text("first", value=demo.FIRST), text("second", value=demo.SECOND)
+    return f"<div>{head}{picture.columns(places, text('alt.answer'), names)}</div>"
 
 
-def _bells(found: Figures, few: bool) -> str:
-    """The law of what all answers say together, under either table, on an axis as wide as the worst case."""
-    step = found.losses[1] - found.losses[0]
-    axis = Axis(-found.simple - step / 2, found.simple + step / 2, 0, 100, False)
-    tall = float(max(found.first.max(), found.second.max()))
-    areas = _areas(found, axis, tall)
-    marks = [(found.simple, "worst", tell("mark.worst", simple=_three(found.simple)))]
+def _bells(result: Figures, few: bool) -> str:
+    """The distribution of all answers together under either table, on an axis as wide as the worst case."""
+    step = result.losses[1] - result.losses[0]
+    axis = Axis(-result.simple - step / 2, result.simple + step / 2, 0, 100, False)
+    tall = float(max(result.first.max(), result.second.max()))
+    areas = _areas(result, axis, tall)
+    marks = [(result.simple, "worst", text("mark.worst", simple=_three(result.simple)))]
     if not few:
-        marks.append((found.exact, "exact", tell("mark.exact", exact=_three(found.exact))))
+        marks.append((result.exact, "exact", text("mark.exact", exact=_three(result.exact))))
     lines = "".join(
-        f'<b class="{kind}{" end" if at > 0.1 * found.simple else ""}" style="left:{axis.place(at):.2f}%">'
+        f'<b class="{kind}{" end" if at > 0.1 * result.simple else ""}" style="left:{axis.place(at):.2f}%">'
         f"<span>{escape(words)}</span></b>"
         for at, kind, words in marks
     )
@@ -106,24 +105,24 @@ def _bells(found: Figures, few: bool) -> str:
         f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")).replace("-", "−"))}</span>'
         for tick in axis.ticks()
     )
-    sides = "".join(f"<span>{escape(tell(side))}</span>" for side in ("side.second", "side.first"))
-    head = f'<p class="head">{escape(tell("bells.title"))}</p>'
-    alt = tell("alt.bells", guessed=percent(found.guessed), simple=_three(found.simple), exact=_three(found.exact))
+    sides = "".join(f"<span>{escape(text(side))}</span>" for side in ("side.second", "side.first"))
+    head = f'<p class="head">{escape(text("bells.title"))}</p>'
+    alt = text("alt.bells", guessed=percent(result.guessed), simple=_three(result.simple), exact=_three(result.exact))
     under = f'<div class="ticks">{ticks}</div><div class="sides">{sides}</div>'
     return picture.figure(f'{head}<div class="law">{areas}{lines}</div>{under}', alt, "bells")
 
 
-def _areas(found: Figures, axis: Axis, tall: float) -> str:
-    """The two bells, one through the other; a few bars stand side by side."""
-    sides = ((-0.4, 0.0), (0.0, 0.4)) if len(found.losses) <= FEW else ((-0.5, 0.5),) * 2
+def _areas(result: Figures, axis: Axis, tall: float) -> str:
+    """Two overlapping bells; a few bars stand side by side."""
+    sides = ((-0.4, 0.0), (0.0, 0.4)) if len(result.losses) <= FEW else ((-0.5, 0.5),) * 2
     drawn = ""
-    for world, (law, side) in enumerate(zip((found.first, found.second), sides, strict=True)):
-        drawn += f'<i class="p{world}" style="clip-path:polygon({_outline(found.losses, law, axis, tall, side)})"></i>'
+    for world, (law, side) in enumerate(zip((result.first, result.second), sides, strict=True)):
+        drawn += f'<i class="p{world}" style="clip-path:polygon({_outline(result.losses, law, axis, tall, side)})"></i>'
     return drawn
 
 
 def _outline(losses: Floats, law: Floats, axis: Axis, tall: float, side: tuple[float, float]) -> str:
-    """Of one bar for each loss; what is too low to be seen is left out."""
+    """The outline with one bar for each loss, without invisible ones."""
     step = float(losses[1] - losses[0])
     points: list[tuple[float, float]] = []
     for loss, chance in zip(losses.tolist(), law.tolist(), strict=True):
@@ -134,16 +133,16 @@ def _outline(losses: Floats, law: Floats, axis: Axis, tall: float, side: tuple[f
 
 
 def _small() -> str:
-    found = demo.figures(Settings(100, Fraction(1, 10)))
-    areas = _areas(found, Axis(-found.simple / 2, found.simple / 2, 0, 100, False), float(found.first.max()))
+    result = demo.figures(Settings(100, Fraction(1, 10)))
+    areas = _areas(result, Axis(-result.simple / 2, result.simple / 2, 0, 100, False), float(result.first.max()))
     return f'<div class="picture bells"><div class="law">{areas}</div></div>'
 
 
 LESSON = Lesson(
     NUMBER,
     (
-        Setting("questions", tuple(str(one) for one in demo.QUESTIONS), "100"),
-        Setting("epsilon", tuple(text_of(one) for one in demo.EPSILONS), "0.05", "choice", more=True),
+        Setting("questions", tuple(map(str, demo.QUESTIONS)), "100"),
+        Setting("epsilon", tuple(map(text_of, demo.EPSILONS)), "0.05", "choice", more=True),
     ),
     view,
     _small(),

@@ -13,48 +13,47 @@ from ui.pictures import picture
 from ui.pictures.picture import Column
 
 NUMBER = 3
-tell = words(NUMBER)
-TOLD = 4  # chances stand above the bars while there is room for them
+text = words(NUMBER)
+LABELLED = 4  # the most answers with chances printed above the bars
 
 
 def view(given: Given) -> View:
     times, flip = int(given["times"]), Fraction(given["flip"])
-    found = demo.coin(times, flip, Fraction(given["epsilon"]), Fraction(given["delta"]))
-    facts = checked_facts(found)
-    one = tell("one" if found.worst else "one.same", times=times, flip=local(given["flip"]), **facts)
-    two = tell("two.same" if not found.worst else "two.holds" if found.holds else "two.breaks", **facts)
-    once = checked_facts(demo.coin(1, flip, found.epsilon, found.delta))
+    result = demo.coin(times, flip, Fraction(given["epsilon"]), Fraction(given["delta"]))
+    facts = checked_facts(result)
+    one = text("one" if result.worst else "one.same", times=times, flip=local(given["flip"]), **facts)
+    two = text("two.same" if not result.worst else "two.holds" if result.holds else "two.breaks", **facts)
+    once = checked_facts(demo.coin(1, flip, result.epsilon, result.delta))
     return View(
-        _picture(found),
+        _picture(result),
         one,
         two,
-        tell("theorem", flip=local(given["flip"]), once_likelier=once["likelier"], once_limit=once["limit"], **facts),
-        tell("source"),
-        tell("relation"),
+        text("theorem", flip=local(given["flip"]), once_likelier=once["likelier"], once_limit=once["limit"], **facts),
+        text("source"),
+        text("relation"),
     )
 
 
-def checked_facts(found: Checked) -> dict[str, str]:
-    """The figures of a promise as they are told: to four places, or to as many as it takes that what is printed does
-    not contradict what was decided."""
+def checked_facts(result: Checked) -> dict[str, str]:
+    """The numbers of a promise as printed: four places, or more if rounding would contradict the verdict."""
     values = {
-        "likelier": found.likelier,
-        "rarer": found.rarer,
-        "limit": found.limit,
-        "least": found.least,
-        "epsilon": found.epsilon,
-        "delta": found.delta,
-        "factor": Fraction(exp_decimal(found.epsilon)),
+        "likelier": result.likelier,
+        "rarer": result.rarer,
+        "limit": result.limit,
+        "least": result.least,
+        "epsilon": result.epsilon,
+        "delta": result.delta,
+        "factor": Fraction(exp_decimal(result.epsilon)),
     }
     for places in range(4, 20):
         facts = {name: _places(value, places) for name, value in values.items()}
-        broken = [Fraction(facts["likelier"]) > Fraction(facts["limit"]), Fraction(facts["least"]) > found.delta]
-        if broken == [not found.holds] * 2:
+        broken = [Fraction(facts["likelier"]) > Fraction(facts["limit"]), Fraction(facts["least"]) > result.delta]
+        if broken == [not result.holds] * 2:
             break
     return {name: local(figure) for name, figure in facts.items()}
 
 
-def told(value: Fraction) -> str:
+def decimals(value: Fraction) -> str:
     return local(_places(value, 4))
 
 
@@ -62,27 +61,27 @@ def _places(value: Fraction, places: int) -> str:
     return f"{float(value):.{places}f}".rstrip("0").rstrip(".")
 
 
-def _picture(found: Checked) -> str:
-    times = len(found.first) - 1
+def _picture(result: Checked) -> str:
+    times = len(result.first) - 1
     places = [
         Column(
-            tell("said", said=said, times=times) if times <= TOLD else str(said),
+            text("said", said=answer, times=times) if times <= LABELLED else str(answer),
             (float(yes), float(no)),
-            said in found.worst,
-            (told(yes), told(no)) if times <= TOLD else (),
+            answer in result.worst,
+            (decimals(yes), decimals(no)) if times <= LABELLED else (),
         )
-        for said, (yes, no) in enumerate(zip(found.first, found.second, strict=True))
+        for answer, (yes, no) in enumerate(zip(result.first, result.second, strict=True))
     ]
-    drawn = picture.columns(places, tell("alt", times=times), (tell("world.yes"), tell("world.no")), tell("worst"), 1)
-    words = tell("verdict.holds" if found.holds else "verdict.breaks", **checked_facts(found))
-    return drawn + picture.verdict(found.holds, words)
+    drawn = picture.columns(places, text("alt", times=times), (text("world.yes"), text("world.no")), text("worst"), 1)
+    words = text("verdict.holds" if result.holds else "verdict.breaks", **checked_facts(result))
+    return drawn + picture.verdict(result.holds, words)
 
 
 def _small() -> str:
-    """Two answers where the truth is yes and where it is no, as the thesis turns them over."""
-    found = demo.coin(2, Fraction("0.286"), Fraction("0.1"), Fraction("0.4"))
-    pairs = zip(found.first, found.second, strict=True)
-    places = [Column("", (float(yes), float(no)), said in found.worst) for said, (yes, no) in enumerate(pairs)]
+    """Two answers for a true yes and a true no, as in the thesis."""
+    result = demo.coin(2, Fraction("0.286"), Fraction("0.1"), Fraction("0.4"))
+    pairs = zip(result.first, result.second, strict=True)
+    places = [Column("", (float(yes), float(no)), answer in result.worst) for answer, (yes, no) in enumerate(pairs)]
     return picture.columns(places, "", small=True)
 
 

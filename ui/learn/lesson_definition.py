@@ -9,12 +9,12 @@ from demos.lessons.definition import Checked
 from dpengine.core.exact import exp_decimal
 from dpengine.messages import plain
 from ui.learn.lesson import Given, Lesson, Setting, View, words
-from ui.learn.lesson_coin import checked_facts, told
+from ui.learn.lesson_coin import checked_facts, decimals
 from ui.pictures import picture
 from ui.pictures.picture import Column
 
 NUMBER = 4
-tell = words(NUMBER)
+text = words(NUMBER)
 ROWS, PEOPLE = 8, 3
 SHARES = tuple(f"{place / 20:g}" for place in range(21))
 
@@ -22,46 +22,43 @@ SHARES = tuple(f"{place / 20:g}" for place in range(21))
 def view(given: Given) -> View:
     epsilon, delta = Fraction(given["epsilon"]), Fraction(given["delta"])
     if given["kind"] == "bars":
-        found = demo.bars(Fraction(given["a"]), Fraction(given["b"]), epsilon, delta)
+        result = demo.bars(Fraction(given["a"]), Fraction(given["b"]), epsilon, delta)
     else:
-        found = demo.count(Fraction(given["noise"]), epsilon, delta)
-    facts = checked_facts(found)
-    one = tell("one" if found.worst else "one.same", **facts)
-    two = tell("two.same" if not found.worst else "two.holds" if found.holds else "two.breaks", **facts)
-    theorem = tell("theorem", **facts)
+        result = demo.count(Fraction(given["noise"]), epsilon, delta)
+    facts = checked_facts(result)
+    one = text("one" if result.worst else "one.same", **facts)
+    two = text("two.same" if not result.worst else "two.holds" if result.holds else "two.breaks", **facts)
+    theorem = text("theorem", **facts)
     if given["kind"] == "bars":
-        more, less = max(found.first[0], found.second[0]), min(found.first[0], found.second[0])
+        more, less = max(result.first[0], result.second[0]), min(result.first[0], result.second[0])
         limit = Fraction(exp_decimal(epsilon)) * less + delta
-        theorem += " " + tell("theorem.yes", more=told(more), less=told(less), limit=told(limit), **_promised(facts))
-    theorem += " " + tell("theorem.one_row", **needed_words())
-    return View(_picture(given["kind"], found), one, two, theorem, tell("source"), tell("relation"))
+        shown = {"more": decimals(more), "less": decimals(less), "limit": decimals(limit)}
+        theorem += " " + text("theorem.yes", **shown, epsilon=facts["epsilon"], delta=facts["delta"])
+    theorem += " " + text("theorem.one_row", **needed_words())
+    return View(_picture(given["kind"], result), one, two, theorem, text("source"), text("relation"))
 
 
 def needed_words() -> dict[str, str]:
-    """How many comparisons decide, with the rows of the auditor's small world and three people."""
+    """The number of comparisons that decide, with the rows of the auditor's small world and three people."""
     counted = demo.needed(ROWS, PEOPLE)
-    told = {"rows": ROWS, "people": PEOPLE, "pairs": counted.pairs, "tables": counted.tables, "events": counted.events}
-    return {name: plain(value) for name, value in told.items()}
+    facts = {"rows": ROWS, "people": PEOPLE, "pairs": counted.pairs, "tables": counted.tables, "events": counted.events}
+    return {name: plain(value) for name, value in facts.items()}
 
 
-def _promised(facts: dict[str, str]) -> dict[str, str]:
-    return {name: facts[name] for name in ("epsilon", "delta")}
-
-
-def _picture(kind: str, found: Checked) -> str:
+def _picture(kind: str, result: Checked) -> str:
     few = kind == "bars"
-    labels = [tell("yes"), tell("no")] if few else [str(place) for place in range(demo.LOW, demo.HIGH + 1)]
+    labels = [text("yes"), text("no")] if few else [str(place) for place in range(demo.LOW, demo.HIGH + 1)]
     if not few:
         labels = [label if place % 5 == 0 else "" for place, label in enumerate(labels)]
-    pairs = zip(labels, found.first, found.second, strict=True)
+    pairs = zip(labels, result.first, result.second, strict=True)
     places = [
-        Column(label, (float(p), float(q)), place in found.worst, (told(p), told(q)) if few else ())
+        Column(label, (float(p), float(q)), place in result.worst, (decimals(p), decimals(q)) if few else ())
         for place, (label, p, q) in enumerate(pairs)
     ]
-    names = (tell("world.first"), tell("world.second"))
-    drawn = picture.columns(places, tell(f"alt.{kind}"), names, tell("worst"), 1 if few else 0)
-    words = tell("verdict.holds" if found.holds else "verdict.breaks", **checked_facts(found))
-    return drawn + picture.verdict(found.holds, words)
+    names = (text("world.first"), text("world.second"))
+    drawn = picture.columns(places, text(f"alt.{kind}"), names, text("worst"), 1 if few else 0)
+    words = text("verdict.holds" if result.holds else "verdict.breaks", **checked_facts(result))
+    return drawn + picture.verdict(result.holds, words)
 
 
 def _shown(given: Given) -> tuple[str, ...]:
@@ -69,9 +66,9 @@ def _shown(given: Given) -> tuple[str, ...]:
 
 
 def _small() -> str:
-    found = demo.count(Fraction("0.5"), Fraction("0.1"), Fraction(0))
-    pairs = zip(found.first, found.second, strict=True)
-    places = [Column("", (float(p), float(q)), place in found.worst) for place, (p, q) in enumerate(pairs)]
+    result = demo.count(Fraction("0.5"), Fraction("0.1"), Fraction(0))
+    pairs = zip(result.first, result.second, strict=True)
+    places = [Column("", (float(p), float(q)), place in result.worst) for place, (p, q) in enumerate(pairs)]
     return picture.columns(places[4:18], "", small=True)
 
 

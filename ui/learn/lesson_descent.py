@@ -18,67 +18,68 @@ from ui.pictures import picture
 from ui.shell.language import written
 
 NUMBER = 12
-EDGE = 1.15  # the map shows weights so far to each side
-DOTS = 50  # steps that are marked one by one
+EDGE = 1.15  # the map's half-width in weights
+DOTS = 50  # the most steps marked with dots
 LEVELS = (1.6, 1.0, 0.6, 0.3, 0.12, 0.03)  # shares of the start's height
 PATHS = ("exact", "little", "much")
-tell = words(NUMBER)
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
     settings = Settings(Fraction(given["epsilon"]), int(given["steps"]), int(given["length"]), given["within"])
-    found = demo.figures(settings)
-    names = {"exact": tell("path.exact")} | {name: tell("path", epsilon=_epsilon(settings, name)) for name in PATHS[1:]}
+    result = demo.figures(settings)
+    less = settings.epsilon / demo.STRICTER
+    names = {
+        "exact": text("path.exact"),
+        "little": text("path", epsilon=settings.epsilon),
+        "much": text("path", epsilon=less),
+    }
     facts = {
         "steps": settings.steps,
         "epsilon": settings.epsilon,
-        "less": settings.epsilon / demo.STRICTER,
-        "out": found.much.put_back,
+        "less": less,
+        "out": result.much.put_back,
         "flats": demo.FLATS,
         "times": _three(sqrt(settings.steps)),
-        **{name: percent(getattr(found, name).down[0]) for name in PATHS},
-        **{f"last_{name}": percent(getattr(found, name).down[1]) for name in PATHS},
+        **{name: percent(getattr(result, name).down[0]) for name in PATHS},
+        **{f"last_{name}": percent(getattr(result, name).down[1]) for name in PATHS},
     }
-    out = "two.out" if found.much.put_back else "two"
+    out = "two.out" if result.much.put_back else "two"
     return View(
-        f'<div class="beside walks"><div>{_map(settings, found, facts)}</div>{_ways(found, names)}</div>',
-        tell("one", **facts),
-        tell(out, **facts),
-        _theorem(settings, found, facts),
-        tell("source"),
-        tell("relation", **facts),
+        f'<div class="beside walks"><div>{_map(settings, result, facts)}</div>{_ways(result, names)}</div>',
+        text("one", **facts),
+        text(out, **facts),
+        _theorem(settings, result, facts),
+        text("source"),
+        text("relation", **facts),
     )
-
-
-def _epsilon(settings: Settings, name: str) -> Fraction:
-    return settings.epsilon if name == "little" else settings.epsilon / demo.STRICTER
 
 
 def _three(value: float) -> str:
     return to_figures(value, 3)
 
 
-def _theorem(settings: Settings, found: Figures, facts: dict[str, object]) -> str:
+def _theorem(settings: Settings, result: Figures, facts: dict[str, object]) -> str:
     way, slope = demo.reach(settings.within)
-    told = {
+    more = {
         "way": _three(way),
         "slope": _three(slope),
         "eta": _three(demo.step_size(settings)),
         "rho": _three(float(demo.budget(settings.epsilon)) / settings.steps),
         "delta": power_of_ten(demo.DELTA),
-        "blur": _three(found.little.blur),
-        "bound": _three(found.bound),
-        "without": _three(found.bound_exact),
+        "blur": _three(result.little.blur),
+        "bound": _three(result.bound),
+        "without": _three(result.bound_exact),
         "start": _three(demo.above(demo.START)),
     }
-    return tell("theorem", **facts, **told)
+    return text("theorem", **facts, **more)
 
 
 # --- the map ----------------------------------------------------------------------------------------------------------
 
 
 def _at(place: Place) -> tuple[float, float]:
-    """In percent of the map, from its upper left corner."""
+    """Percent of the map from its upper left corner."""
     return 50 * (1 + place[0] / EDGE), 50 * (1 - place[1] / EDGE)
 
 
@@ -87,17 +88,17 @@ def _mark(kind: str, place: Place) -> str:
     return f'<i class="{kind}" style="left:{x:.2f}%;top:{y:.2f}%"></i>'
 
 
-def _map(settings: Settings, found: Figures, facts: dict[str, object]) -> str:
+def _map(settings: Settings, result: Figures, facts: dict[str, object]) -> str:
     x, y = _at(demo.START)
     names = (
-        f'<b style="left:{x:.2f}%;bottom:{101 - y:.2f}%" class="start">{escape(tell("start"))}</b>'
-        f'<b class="first">{escape(tell("axis.first"))} →</b><b class="second">↑ {escape(tell("axis.second"))}</b>'
+        f'<b style="left:{x:.2f}%;bottom:{101 - y:.2f}%" class="start">{escape(text("start"))}</b>'
+        f'<b class="first">{escape(text("axis.first"))} →</b><b class="second">↑ {escape(text("axis.second"))}</b>'
     )
-    ways = "".join(_path(name, getattr(found, name)) for name in reversed(PATHS))
+    ways = "".join(_path(name, getattr(result, name)) for name in reversed(PATHS))
     lowest = _mark("lowest", demo.contours(())[0])
     shown = f'<div class="ground">{_valley(settings.within)}{ways}{lowest}{names}</div>'
-    signs = "".join(f'<span><i class="{name}"></i>{escape(tell(f"sign.{name}"))}</span>' for name in _SIGNS)
-    return picture.figure(f'{shown}<div class="signs"{written()}>{signs}</div>', tell("alt.map", **facts), "map")
+    legend = "".join(f'<span><i class="{name}"></i>{escape(text(f"sign.{name}"))}</span>' for name in _SIGNS)
+    return picture.figure(f'{shown}<div class="signs"{written()}>{legend}</div>', text("alt.map", **facts), "map")
 
 
 _SIGNS = ("lowest", "average", "last")
@@ -123,7 +124,7 @@ def _path(name: str, path: Path) -> str:
 
 
 def _line(name: str, places: Sequence[Place]) -> str:
-    """A thin box from each place to the next, turned about its beginning."""
+    """A thin box from each place to the next, rotated about its start."""
     drawn = ""
     for (x, y), (a, b) in pairwise(map(_at, places)):
         turn = degrees(atan2(b - y, a - x))
@@ -137,32 +138,32 @@ def _line(name: str, places: Sequence[Place]) -> str:
 # --- how far down -----------------------------------------------------------------------------------------------------
 
 
-def _ways(found: Figures, names: dict[str, str]) -> str:
-    """For each path how much of the way down its average and its last place are."""
-    head = f'<p class="head" dir="auto"><b>{escape(tell("ways"))}</b></p>'
-    rows = "".join(_row(name, names[name], getattr(found, name)) for name in PATHS)
-    told = "; ".join(
-        tell("alt.way", name=names[name], average=percent(path.down[0]), last=percent(path.down[1]))
+def _ways(result: Figures, names: dict[str, str]) -> str:
+    """For each path, how far down its average and its last place are."""
+    head = f'<p class="head" dir="auto"><b>{escape(text("ways"))}</b></p>'
+    rows = "".join(_row(name, names[name], getattr(result, name)) for name in PATHS)
+    alt = "; ".join(
+        text("alt.way", name=names[name], average=percent(path.down[0]), last=percent(path.down[1]))
         for name in PATHS
-        for path in (getattr(found, name),)
+        for path in (getattr(result, name),)
     )
-    return f"<div>{head}{picture.figure(rows, told, 'ways')}</div>"
+    return f"<div>{head}{picture.figure(rows, alt, 'ways')}</div>"
 
 
 def _row(name: str, title: str, path: Path) -> str:
     bars = "".join(
-        f'<div class="one"><span>{escape(tell(f"bar.{which}"))}</span>'
+        f'<div class="one"><span>{escape(text(f"bar.{which}"))}</span>'
         f'<div><i class="bar-{name}" style="width:{100 * share:.1f}%"></i></div>'
         f'<em dir="ltr">{escape(percent(share))}</em></div>'
         for which, share in zip(("average", "last"), path.down, strict=True)
     )
-    blur = escape(tell("blur", blur=to_figures(path.blur, 2)) if path.blur else tell("blur.none"))
+    blur = escape(text("blur", blur=to_figures(path.blur, 2)) if path.blur else text("blur.none"))
     key = f'<i class="bar-{name}"></i>'
     return f'<div class="ended"{written()}><p>{key}<b>{escape(title)}</b> <small>{blur}</small></p>{bars}</div>'
 
 
 def _small() -> str:
-    """Contours and one walk, the same every time."""
+    """Contours and a fixed walk."""
     places = (demo.START, (-0.5, 0.2), (-0.1, 0.35), (0.0, -0.1), (0.4, -0.05), (0.3, -0.5), (0.6, -0.35))
     return f'<div class="picture map"><div class="ground">{_valley("ball")}{_line("much", places)}</div></div>'
 
@@ -170,9 +171,9 @@ def _small() -> str:
 LESSON = Lesson(
     NUMBER,
     (
-        Setting("epsilon", tuple(text_of(one) for one in demo.EPSILONS), "1"),
-        Setting("steps", tuple(str(one) for one in demo.STEPS), "20"),
-        Setting("length", tuple(str(one) for one in demo.LENGTHS), "3", "choice"),
+        Setting("epsilon", tuple(map(text_of, demo.EPSILONS)), "1"),
+        Setting("steps", tuple(map(str, demo.STEPS)), "20"),
+        Setting("length", tuple(map(str, demo.LENGTHS)), "3", "choice"),
         Setting("within", demo.SETS, "ball", "choice", more=True),
         AGAIN,
     ),

@@ -16,27 +16,27 @@ from ui.pictures import picture
 from ui.pictures.picture import Column
 
 NUMBER = 6
-NAMED = 0.045  # a narrower face has no room for its figure
-tell = words(NUMBER)
+NAMED = 0.045  # a narrower face has no room for its number
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
     settings = demo.Settings(Fraction(given["epsilon"]), int(given["rolls"]))
-    found = demo.figures(settings)
-    people, most = sum(PEOPLE), to_figures(found.most, 3)
+    result = demo.figures(settings)
+    people, most = sum(PEOPLE), to_figures(result.most, 3)
     facts = {
-        "middle": FACES[found.best],
-        "chance": _chance(found.chances[found.best]),
-        "count": found.counts[found.best],
+        "middle": FACES[result.best],
+        "chance": _chance(result.chances[result.best]),
+        "count": result.counts[result.best],
         "rolls": settings.rolls,
     }
-    told = {"promised": found.promised, "people": people, "most": most}
-    worst_gap = max(found.gaps)
-    theorem = tell(
+    shared = {"promised": result.promised, "people": people, "most": most}
+    worst_gap = max(result.gaps)
+    theorem = text(
         "theorem",
-        **told,
-        within=percent(found.within),
-        worst=to_figures(found.worst, 3),
+        **shared,
+        within=percent(result.within),
+        worst=to_figures(result.worst, 3),
         epsilon=settings.epsilon,
         capped=demo.moves(PEOPLE, demo.capped),
         plain=demo.moves(PEOPLE, demo.plain),
@@ -45,12 +45,12 @@ def view(given: Given) -> View:
         down=-demo.plain(demo.REPEATED, 0),
     )
     return View(
-        _picture(found, settings.rolls),
-        tell("one.rolled" if settings.rolls else "one.none", **facts),
-        tell("two" if found.promised < worst_gap else "two.nothing", **told),
+        _picture(result, settings.rolls),
+        text("one.rolled" if settings.rolls else "one.none", **facts),
+        text("two" if result.promised < worst_gap else "two.nothing", **shared),
         theorem,
         say("card.median.theorem"),
-        tell("relation"),
+        text("relation"),
     )
 
 
@@ -58,41 +58,41 @@ def _chance(share: float) -> str:
     return percent(share) if share < 0.99 else f"{100 * share:.1f} %"
 
 
-def _picture(found: Figures, rolls: int) -> str:
-    die = picture.figure(_die(found), tell("alt.die", faces=len(FACES), middle=FACES[found.best]), "die")
+def _picture(result: Figures, rolls: int) -> str:
+    die = picture.figure(_die(result), text("alt.die", faces=len(FACES), middle=FACES[result.best]), "die")
     if not rolls:
-        return die + _columns(found, ())
-    return die + _columns(found, tuple(count / rolls for count in found.counts))
+        return die + _columns(result, ())
+    return die + _columns(result, tuple(count / rolls for count in result.counts))
 
 
-def _die(found: Figures) -> str:
-    """The faces side by side, as wide as they are likely; an arrow where the last roll landed."""
+def _die(result: Figures) -> str:
+    """The faces side by side, as wide as their chances; an arrow marks the last roll."""
     faces = ""
-    for place, (face, chance) in enumerate(zip(FACES, found.chances, strict=True)):
-        best = ' class="best"' if place == found.best else ""
+    for place, (face, chance) in enumerate(zip(FACES, result.chances, strict=True)):
+        best = ' class="best"' if place == result.best else ""
         faces += f'<i{best} style="flex-grow:{chance:.6f}">{face if chance > NAMED else ""}</i>'
     last = ""
-    if found.last is not None:
-        side = " end" if found.last > 0.6 else ""
-        last = f'<b class="last{side}" style="left:{100 * found.last:.2f}%"><span>{escape(tell("last"))}</span></b>'
+    if result.last is not None:
+        side = " end" if result.last > 0.6 else ""
+        last = f'<b class="last{side}" style="left:{100 * result.last:.2f}%"><span>{escape(text("last"))}</span></b>'
     return f'<div class="faces">{faces}{last}</div>'
 
 
-def _columns(found: Figures, shares: tuple[float, ...]) -> str:
+def _columns(result: Figures, shares: tuple[float, ...]) -> str:
     places = [
         Column(str(face), (chance, *shares[place : place + 1]))
-        for place, (face, chance) in enumerate(zip(FACES, found.chances, strict=True))
+        for place, (face, chance) in enumerate(zip(FACES, result.chances, strict=True))
     ]
-    names = (tell("law"), tell("rolled")) if shares else (tell("law"),)
-    full = max(*found.chances, *shares, 0.2)
-    title = f'<div class="title">{escape(tell("axis"))}</div>'
-    return picture.columns(places, tell("alt.columns"), names, full=full) + title
+    names = (text("law"), text("rolled")) if shares else (text("law"),)
+    full = max(*result.chances, *shares, 0.2)
+    title = f'<div class="title">{escape(text("axis"))}</div>'
+    return picture.columns(places, text("alt.columns"), names, full=full) + title
 
 
 LESSON = Lesson(
     NUMBER,
     (
-        Setting("epsilon", tuple(text_of(one) for one in demo.EPSILONS), "1"),
+        Setting("epsilon", tuple(map(text_of, demo.EPSILONS)), "1"),
         Setting("rolls", numbers(0, demo.MOST_ROLLS, demo.EACH_TIME), "0", "again"),
     ),
     view,

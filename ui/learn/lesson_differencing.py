@@ -17,74 +17,74 @@ from ui.pictures import picture
 from ui.pictures.picture import Column
 
 NUMBER = 1
-tell = words(NUMBER)
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
     settings = demo.Settings(given["way"], int(given["person"]), Fraction(given["epsilon"]), int(given["pairs"]))
-    found = demo.run(settings)
-    one, two = _said(found)
+    result = demo.run(settings)
+    one, two = _sentences(result)
     most = _above(demo.most(ALLOWANCE.epsilon, ALLOWANCE.delta))
     return View(
-        _picture(found),
+        _picture(result),
         one,
         two,
-        tell("theorem", epsilon=ALLOWANCE.epsilon, most=most),
+        text("theorem", epsilon=ALLOWANCE.epsilon, most=most),
         say("card.count.theorem"),
-        tell("relation"),
+        text("relation"),
     )
 
 
-def _said(found: Attack) -> tuple[str, str]:
-    person, way = found.settings.person, found.settings.way
+def _sentences(result: Attack) -> tuple[str, str]:
+    person, way = result.settings.person, result.settings.way
     if way == "exact":
-        first, second = found.exact
-        one = tell("one.exact", below=person - 1, person=person, first=first, second=second)
-        return one, tell("two.exact.yes" if found.difference else "two.exact.no", difference=found.difference)
-    chances = {"right": local(f"{100 * found.right:.1f}"), "most": _above(found.most)}
+        first, second = result.exact
+        one = text("one.exact", below=person - 1, person=person, first=first, second=second)
+        return one, text("two.exact.yes" if result.difference else "two.exact.no", difference=result.difference)
+    chances = {"right": local(f"{100 * result.right:.1f}"), "most": _above(result.most)}
     if way == "noise":
-        return tell("one.noise", difference=_signed(found.mean)), tell("two.noise", **chances)
-    asked = 2 * len(found.pairs)
-    share = percent(found.used)
-    one = tell("one.refused" if found.refused else "one.ledger", asked=asked, share=share, mean=_signed(found.mean))
-    return one, tell("two.ledger", **chances)
+        return text("one.noise", difference=_signed(result.mean)), text("two.noise", **chances)
+    asked = 2 * len(result.pairs)
+    share = percent(result.used)
+    one = text("one.refused" if result.refused else "one.ledger", asked=asked, share=share, mean=_signed(result.mean))
+    return one, text("two.ledger", **chances)
 
 
-def _picture(found: Attack) -> str:
-    person, way = found.settings.person, found.settings.way
-    first, second = found.exact if way == "exact" else found.pairs[-1]
+def _picture(result: Attack) -> str:
+    person, way = result.settings.person, result.settings.way
+    first, second = result.exact if way == "exact" else result.pairs[-1]
     boxes = (
-        ("", tell("box.question", edge=person - 1), plain(first)),
-        ("", tell("box.question", edge=person), plain(second)),
-        ("out", tell("box.difference"), _signed(second - first)),
+        ("", text("box.question", edge=person - 1), plain(first)),
+        ("", text("box.question", edge=person), plain(second)),
+        ("out", text("box.difference"), _signed(second - first)),
     )
-    told = "".join(f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes)
-    sums = picture.figure(f'<div class="sum">{told}</div>', tell("alt.sum", first=first, second=second))
+    html = "".join(f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes)
+    sums = picture.figure(f'<div class="sum">{html}</div>', text("alt.sum", first=first, second=second))
     if way == "exact":
         return sums
-    law = _worlds(found)
-    return sums + law if way == "noise" else _asked(found) + law
+    law = _worlds(result)
+    return sums + law if way == "noise" else _asked(result) + law
 
 
-def _worlds(found: Attack) -> str:
-    """Where the difference can fall if he has it and if not: the nearest step to what was seen is shaded."""
-    seen = min(range(len(found.worlds)), key=lambda place: abs(found.worlds[place][0] - found.mean))
-    every = max(1, len(found.worlds) // 8)
-    middle = len(found.worlds) // 2
+def _worlds(result: Attack) -> str:
+    """The difference's distribution with and without the illness; the step nearest to the seen one is shaded."""
+    seen = min(range(len(result.worlds)), key=lambda place: abs(result.worlds[place][0] - result.mean))
+    every = max(1, len(result.worlds) // 8)
+    middle = len(result.worlds) // 2
     places = [
         Column(_signed(round(at)) if (place - middle) % every == 0 else "", (without, with_it), place == seen)
-        for place, (at, without, with_it) in enumerate(found.worlds)
+        for place, (at, without, with_it) in enumerate(result.worlds)
     ]
-    return picture.columns(places, tell("alt.worlds"), (tell("world.without"), tell("world.with")), tell("seen"))
+    return picture.columns(places, text("alt.worlds"), (text("world.without"), text("world.with")), text("seen"))
 
 
-def _asked(found: Attack) -> str:
-    """The differences one after the other, those refused in red, and the practice ledger's meter."""
-    chips = "".join(f"<span>{_signed(second - first)}</span>" for first, second in found.pairs)
-    chips += f'<span class="no">{escape(tell("no"))}</span>' * (found.settings.pairs - len(found.pairs))
-    bar = picture.meter(float(found.used), tell("meter", share=percent(found.used)), found.refused)
-    drawn = f'<p>{escape(tell("chips"))}</p><div class="chips">{chips}</div>{bar}'
-    return picture.figure(drawn, tell("alt.asked", asked=2 * len(found.pairs)))
+def _asked(result: Attack) -> str:
+    """The differences in order, refused ones in red, and the practice ledger's meter."""
+    chips = "".join(f"<span>{_signed(second - first)}</span>" for first, second in result.pairs)
+    chips += f'<span class="no">{escape(text("no"))}</span>' * (result.settings.pairs - len(result.pairs))
+    bar = picture.meter(float(result.used), text("meter", share=percent(result.used)), result.refused)
+    drawn = f'<p>{escape(text("chips"))}</p><div class="chips">{chips}</div>{bar}'
+    return picture.figure(drawn, text("alt.asked", asked=2 * len(result.pairs)))
 
 
 def _small() -> str:
@@ -93,7 +93,7 @@ def _small() -> str:
 
 
 def _above(chance: float) -> str:
-    """So many in 100, rounded up: it is said that nobody passes it."""
+    """People in 100, rounded up, because it is an upper bound."""
     return local(f"{math.ceil(1000 * chance) / 10:.1f}")
 
 

@@ -14,59 +14,59 @@ from ui.pictures.picture import Column
 
 NUMBER = 7
 SHOWN = 6  # films with their bars
-tell = words(NUMBER)
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
     size = int(given["size"])
-    every = {one: demo.figures(demo.Settings(one)) for one in range(LEAST_SIZE, MOST_SIZE + 1)}
-    found = every[size]
+    every = {count: demo.figures(demo.Settings(count)) for count in range(LEAST_SIZE, MOST_SIZE + 1)}
+    result = every[size]
     facts = {
-        "chosen": percent(found.chosen),
-        "bars": percent(found.bars),
-        "moved": found.moved,
-        "reach": found.reach,
+        "chosen": percent(result.chosen),
+        "bars": percent(result.bars),
+        "moved": result.moved,
+        "reach": result.reach,
         "size": size,
         "most": MOST_SIZE,
         "films": len(FILMS),
-        "behind": found.behind,
+        "behind": result.behind,
         "epsilon": demo.EPSILON,
     }
     return View(
-        f'<div class="beside">{_bars(found)}{_along(size, every)}</div>',
-        tell("one", **facts),
-        tell("two", **facts),
-        tell("theorem", **facts),
+        f'<div class="beside">{_bars(result)}{_along(size, every)}</div>',
+        text("one", **facts),
+        text("two", **facts),
+        text("theorem", **facts),
         say("card.top_item.theorem"),
-        tell("relation"),
+        text("relation"),
     )
 
 
-def _bars(found: Figures) -> str:
-    """The favourite and those behind it, each with what the noise of a published bar would do to it."""
-    low, high = min(found.counts[SHOWN - 1] - found.reach, 0), found.counts[0] + found.reach
+def _bars(result: Figures) -> str:
+    """The favourite and the next films, each with the noise of a published bar."""
+    low, high = min(result.counts[SHOWN - 1] - result.reach, 0), result.counts[0] + result.reach
 
     def at(value: float) -> float:
         return 100 * (value - low) / (high - low)
 
     rows = ""
-    for name, count in zip(FILMS[:SHOWN], found.counts, strict=False):
-        best = " best" if count == found.counts[0] else ""
+    for name, count in zip(FILMS[:SHOWN], result.counts, strict=False):
+        best = " best" if count == result.counts[0] else ""
         bar = f'<i style="left:{at(0):.2f}%;width:{at(count) - at(0):.2f}%"></i>'
-        ends = at(count - found.reach), at(count + found.reach)
+        ends = at(count - result.reach), at(count + result.reach)
         whisker = f'<u style="left:{ends[0]:.2f}%;width:{ends[1] - ends[0]:.2f}%"></u>'
         rows += f'<div class="film{best}"><span>{escape(name)}</span><div>{bar}{whisker}</div></div>'
-    rest = escape(tell("rest", rest=len(FILMS) - SHOWN))
-    head = f'<p class="head">{escape(tell("bars.title"))}</p>'
-    alt = tell("alt.bars", best=FILMS[0], count=found.counts[0], reach=found.reach)
+    rest = escape(text("rest", rest=len(FILMS) - SHOWN))
+    head = f'<p class="head">{escape(text("bars.title"))}</p>'
+    alt = text("alt.bars", best=FILMS[0], count=result.counts[0], reach=result.reach)
     return picture.figure(f'{head}{rows}<p class="rest">{rest}</p>', alt, "films")
 
 
 def _along(size: int, every: dict[int, Figures]) -> str:
-    head = f'<p class="head">{escape(tell("along.title"))}</p>'
-    places = [Column(str(one), (found.chosen, found.bars), one == size) for one, found in every.items()]
-    title = f'<div class="title">{escape(tell("axis"))}</div>'
-    drawn = picture.columns(places, tell("alt.along"), (tell("choice"), tell("highest")), full=1)
+    head = f'<p class="head">{escape(text("along.title"))}</p>'
+    places = [Column(str(count), (result.chosen, result.bars), count == size) for count, result in every.items()]
+    title = f'<div class="title">{escape(text("axis"))}</div>'
+    drawn = picture.columns(places, text("alt.along"), (text("choice"), text("highest")), full=1)
     return f"<div>{head}{drawn}{title}</div>"
 
 

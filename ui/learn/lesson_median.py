@@ -14,26 +14,26 @@ from ui.pictures.picture import Mark
 from ui.shell.language import written
 
 NUMBER = 5
-tell = words(NUMBER)
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
-    found = demo.run(demo.Settings(Fraction(given["epsilon"]), int(given["people"]), given["shape"]))
+    compared = demo.run(demo.Settings(Fraction(given["epsilon"]), int(given["people"]), given["shape"]))
     before, after = demo.medians()
-    near = {"noisy": found.near(found.noisy), "chosen": found.near(found.chosen), "all": demo.ANSWERS}
+    near = {"noisy": compared.near(compared.noisy), "chosen": compared.near(compared.chosen), "all": demo.ANSWERS}
     return View(
-        _seven() + _strips(found),
-        tell("one", before=before, after=after),
-        tell("two", **near),
-        tell("theorem", people=found.settings.people, low=demo.LOW, high=demo.HIGH),
+        _seven() + _strips(compared),
+        text("one", before=before, after=after),
+        text("two", **near),
+        text("theorem", people=compared.settings.people, low=demo.LOW, high=demo.HIGH),
         say("card.median.theorem"),
-        tell("relation"),
+        text("relation"),
     )
 
 
 def _seven(words: bool = True) -> str:
-    """The seven twice, one of them changed; the one in the middle has a ring. On its card it is without words, which
-    are in no language yet when this is made."""
+    """Seven people twice, one of them changed; a ring marks the median. The card's picture has no words, because no
+    language is set when it is built."""
     changed, middle = demo.changed(), len(demo.BEFORE) // 2
     rows = ""
     for code, people, result in zip(("before", "after"), (demo.BEFORE, demo.AFTER), demo.medians(), strict=True):
@@ -42,24 +42,24 @@ def _seven(words: bool = True) -> str:
             kinds = [f"v{value}"] + ["middle"] * (place == middle) + ["changed"] * (place == changed)
             row += f'<i class="{" ".join(kinds)}">{value}</i>'
         if words:
-            name, told = escape(tell(f"seven.{code}")), escape(tell("seven.median", median=result))
-            row = f"<span>{name}</span>{row}<b>{told}</b>"
+            name, shown = escape(text(f"seven.{code}")), escape(text("seven.median", median=result))
+            row = f"<span>{name}</span>{row}<b>{shown}</b>"
         rows += f"<div>{row}</div>"
     if not words:
         return picture.figure(f'<div class="seven">{rows}</div>', "")
     before, after = demo.medians()
-    return picture.figure(f'<div class="seven">{rows}</div>', tell("alt.seven", before=before, after=after))
+    return picture.figure(f'<div class="seven">{rows}</div>', text("alt.seven", before=before, after=after))
 
 
-def _strips(found: Compared) -> str:
+def _strips(compared: Compared) -> str:
     pad = (demo.HIGH - demo.LOW) * 0.02
     span = (demo.LOW - pad, demo.HIGH + pad)
-    marks = [Mark(found.truth, tell("truth", truth=found.truth))]
+    marks = [Mark(compared.truth, text("truth", truth=compared.truth))]
     drawn = ""
-    for code, answers, kind in (("noisy", found.noisy, "plain-dots"), ("chosen", found.chosen, "")):
-        near = {"near": found.near(answers), "all": demo.ANSWERS}
-        title = f'<p class="caption"{written()}>{escape(tell(f"strip.{code}"))}</p>'
-        drawn += title + picture.strip(answers, span, tell(f"alt.{code}", **near), marks, height=95, kind=kind)
+    for code, answers, kind in (("noisy", compared.noisy, "plain-dots"), ("chosen", compared.chosen, "")):
+        near = {"near": compared.near(answers), "all": demo.ANSWERS}
+        title = f'<p class="caption"{written()}>{escape(text(f"strip.{code}"))}</p>'
+        drawn += title + picture.strip(answers, span, text(f"alt.{code}", **near), marks, height=95, kind=kind)
     return drawn
 
 

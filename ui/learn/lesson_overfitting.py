@@ -21,31 +21,31 @@ from ui.pictures.picture import Column
 
 NUMBER = 9
 _LINES = {"exact": ("take", "solid"), "fresh": ("spent", "dash"), "private": ("left", "solid")}
-tell = words(NUMBER)
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
-    found = demo.run(demo.read(dict(given)))
-    settings = found.settings
+    result = demo.run(demo.read(dict(given)))
+    settings = result.settings
     compared = people_needed.comparison(settings.people, settings.questions, yes_no=True)
     simulated = say("overfitting.simulated", seed=settings.seed)
-    one, two = _said(found)
-    theorem = "\n".join((_terms(found), _proof(found), compared, simulated))
-    return View("", one, two, theorem, tell("source"), tell("relation"), found)
+    one, two = _sentences(result)
+    theorem = "\n".join((_terms(result), _proof(result), compared, simulated))
+    return View("", one, two, theorem, text("source"), text("relation"), result)
 
 
-def _said(found: Outcome) -> tuple[str, str]:
+def _sentences(result: Outcome) -> tuple[str, str]:
     exact, fresh, private, after = (
-        percent(round(shares[-1], 2)) for shares in (found.exact, found.fresh, found.private, found.private_fresh)
+        percent(round(shares[-1], 2)) for shares in (result.exact, result.fresh, result.private, result.private_fresh)
     )
-    fooled = abs(found.private[-1] - 0.5) > float(found.noise.alpha)
+    fooled = abs(result.private[-1] - 0.5) > float(result.noise.alpha)
     code = "overfitting.fooled" if fooled else "overfitting.private"
-    second = say(code, private=private, alpha=ceiling(100 * found.noise.alpha), fresh=after)
+    second = say(code, private=private, alpha=ceiling(100 * result.noise.alpha), fresh=after)
     return say("overfitting.exact", exact=exact, fresh=fresh), second
 
 
-def _terms(found: Outcome) -> str:
-    settings, noise = found.settings, found.noise
+def _terms(result: Outcome) -> str:
+    settings, noise = result.settings, result.noise
     return say(
         "overfitting.terms",
         questions=settings.questions,
@@ -56,35 +56,37 @@ def _terms(found: Outcome) -> str:
     )
 
 
-def _proof(found: Outcome) -> str:
-    width = found.width
+def _proof(result: Outcome) -> str:
+    width = result.width
     code = "overfitting.proof" if width.width < 0.5 else "overfitting.proof_empty"
     return say(code, width=people_needed.points_above(width.width), theorem=width.theorem)
 
 
 def draw(view: View) -> None:
-    found: Outcome = view.data
-    st.html(f'<p class="muted">{escape(say("overfitting.how", questions=found.settings.questions))}</p>')
-    alpha = float(found.noise.alpha)
+    result: Outcome = view.data
+    st.html(f'<p class="muted">{escape(say("overfitting.how", questions=result.settings.questions))}</p>')
+    alpha = float(result.noise.alpha)
     lines = []
     for name, (colour, dash) in _LINES.items():
-        shares = zip(map(float, found.votes), getattr(found, name), strict=True)
+        shares = zip(map(float, result.votes), getattr(result, name), strict=True)
         margin = alpha if name == "private" else 0
         lines.append(charts.Line(say(f"overfitting.line.{name}"), list(shares), None, colour, dash, margin))
     ends = (
-        max(0.0, min(0.4, min(found.private) - alpha - 0.02)),
-        min(1.0, max(0.75, max(found.private) + alpha + 0.02, max(found.exact) + 0.02)),
+        max(0.0, min(0.4, min(result.private) - alpha - 0.02)),
+        min(1.0, max(0.75, max(result.private) + alpha + 0.02, max(result.exact) + 0.02)),
     )
-    alt = say("overfitting.alt", exact=percent(round(found.exact[-1], 2)), private=percent(round(found.private[-1], 2)))
+    alt = say(
+        "overfitting.alt", exact=percent(round(result.exact[-1], 2)), private=percent(round(result.private[-1], 2))
+    )
     charts.curves(
         lines, say("overfitting.axis.votes"), say("overfitting.axis.right"), alt, "overfitting-chart", 400, shares=ends
     )
 
 
 def beside(view: View) -> None:
-    found: Outcome = view.data
+    result: Outcome = view.data
     header = [say("overfitting.print.votes"), *(say(f"overfitting.line.{name}") for name in _LINES)]
-    rows = zip(found.votes, *(getattr(found, name) for name in _LINES), strict=True)
+    rows = zip(result.votes, *(getattr(result, name) for name in _LINES), strict=True)
     st.download_button(
         say("overfitting.csv"),
         exports.as_csv(header, rows),

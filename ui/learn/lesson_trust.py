@@ -16,50 +16,50 @@ from ui.pictures import picture
 from ui.pictures.trust_pictures import bars, pile
 
 NUMBER = 11
-tell = words(NUMBER)
+text = words(NUMBER)
 
 
 def view(given: Given) -> View:
     people = int(given["people"])
-    found = demo.errors(demo.Settings(people))
-    told = {model: plain(round(found[model])) for model in demo.SHOWN}
+    result = demo.errors(demo.Settings(people))
+    counts = {model: plain(round(result[model])) for model in demo.SHOWN}
     p = binomial.least_chance(people, demo.EPSILON, demo.DELTA)
     assert p is not None
     stages = demo.play()
     return View(
-        _errors(found, told) + _pile(stages.pile),
-        tell("one", people=people, **told),
-        tell("two", local=told["local"], times=plain(round(found["local"] / found["central"]))),
+        _errors(result, counts) + _pile(stages.pile),
+        text("one", people=people, **counts),
+        text("two", local=counts["local"], times=plain(round(result["local"] / result["central"]))),
         _theorem(people, p),
-        tell("source"),
-        tell("relation"),
+        text("source"),
+        text("relation"),
     )
 
 
 def _theorem(people: int, p: Fraction) -> str:
     lecture = binomial.lecture_chance(people, demo.EPSILON, demo.DELTA)
     facts = {"p": _short(p), "lecture": _short(lecture), "small": demo.CHANCE, "delta": power_of_ten(demo.DELTA)}
-    return tell("theorem", epsilon=demo.EPSILON, deviation=to_figures(sqrt(people * p * (1 - p)), 3), **facts)
+    return text("theorem", epsilon=demo.EPSILON, deviation=to_figures(sqrt(people * p * (1 - p)), 3), **facts)
 
 
 def _short(p: Fraction) -> str:
     return power_of_ten(p) if p < Fraction(1, 1000) else three_figures(Fraction(f"{float(p):.3g}"))
 
 
-def _errors(found: dict[str, float], told: dict[str, str]) -> str:
-    rows = [(tell(model), found[model], tell("error", error=told[model])) for model in demo.SHOWN]
-    head = f'<p class="head" dir="auto"><b>{escape(tell("bars"))}</b></p>'
-    return head + picture.figure(bars(rows), tell("alt.bars", **told), "trusted")
+def _errors(result: dict[str, float], counts: dict[str, str]) -> str:
+    rows = [(text(model), result[model], text("error", error=counts[model])) for model in demo.SHOWN]
+    head = f'<p class="head" dir="auto"><b>{escape(text("bars"))}</b></p>'
+    return head + picture.figure(bars(rows), text("alt.bars", **counts), "trusted")
 
 
 def _pile(messages: tuple[int, ...]) -> str:
-    head = f'<p class="head" dir="auto"><b>{escape(tell("pile"))}</b></p>'
-    return head + picture.figure(pile(messages), tell("alt.pile", ones=sum(messages)), "piled")
+    head = f'<p class="head" dir="auto"><b>{escape(text("pile"))}</b></p>'
+    return head + picture.figure(pile(messages), text("alt.pile", ones=sum(messages)), "piled")
 
 
 LESSON = Lesson(
     NUMBER,
-    (Setting("people", tuple(str(one) for one in demo.PEOPLE), "10000"),),
+    (Setting("people", tuple(map(str, demo.PEOPLE)), "10000"),),
     view,
     "<div>" + bars([("", 3.0, ""), ("", 12.0, ""), ("", 100.0, "")]) + "</div>",
     random=True,

@@ -1,6 +1,6 @@
-"""The Lessons page: an overview, and each lesson on one screen with one thing to do. Every setting is in the address.
+"""The Lessons page: an overview, and each lesson on one screen with one task. The address holds every setting.
 
-Moving a slider runs the lesson's fragment alone, and what it shows is kept for all visitors by its settings.
+A slider reruns only the lesson's fragment. Views are cached by their settings for all visitors.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ui.shell import frame
 from ui.shell.language import IN_ADDRESS, address, in_address, written
 from ui.words import gloss
 
-# In the order of teaching, by the number under which the words stand (`lesson.<number>.…`): the module
-# `ui.learn.lesson_<name>`, and the name in an address. A reader sees a lesson's place in this list.
+# In teaching order, by the number in the catalogue (`lesson.<number>.…`): the name in the address and in the module
+# `ui.learn.lesson_<name>`. Readers see a lesson's position in this list.
 NAMES: dict[int, str] = {
     13: "linkage",
     1: "differencing",
@@ -40,23 +40,24 @@ NAMES: dict[int, str] = {
     12: "descent",
 }
 STATE = "lessons"
-HANDS = 8  # so many different draws of one picture go round a room
+HANDS = 8  # different draws of one picture among the people in a room
 
 
 @cache
 def lesson(number: int) -> Lesson:
-    found: Lesson = import_module(f"ui.learn.lesson_{NAMES[number]}").LESSON
-    return found
+    module_lesson: Lesson = import_module(f"ui.learn.lesson_{NAMES[number]}").LESSON
+    return module_lesson
 
 
 def show() -> None:
     frame.instead(say("lessons.meter"))
     st.html(f"<style>{rules()}</style>")
-    number = _number(st.query_params.get("lesson", ""))
+    named = st.query_params.get("lesson")
+    number = next((number for number, name in NAMES.items() if name == named), None)
     if number is None:
         overview()
     else:
-        one(number)
+        show_lesson(number)
 
 
 @cache
@@ -71,7 +72,7 @@ def overview() -> None:
     lead = say("lessons.lead")
     st.html(f'<h1{written()}>{escape(say("lessons.title"))}</h1><p class="lead"{written()}>{escape(lead)}</p>')
     first, *others = NAMES
-    with st.container(key=f"card-lesson-{first}"):  # wide, and before all others: why any of this is needed
+    with st.container(key=f"card-lesson-{first}"):  # a wide first card: why this is needed
         picture, words = st.columns([3, 2], gap="large", vertical_alignment="center")
         with picture:
             _small(first)
@@ -101,19 +102,19 @@ def _named(number: int) -> str:
 
 
 def place(number: int) -> int:
-    """The number that a reader sees, from 1."""
+    """The number that readers see, from 1."""
     return 1 + list(NAMES).index(number)
 
 
 def to(number: int, **settings: str) -> dict[str, str]:
-    """What an address says to open a lesson."""
+    """The query of a lesson's address."""
     return {"lesson": NAMES[number]} | settings
 
 
 # --- one lesson -------------------------------------------------------------------------------------------------------
 
 
-def one(number: int) -> None:
+def show_lesson(number: int) -> None:
     _arrive(number)
     where = say("lessons.place", number=place(number), all=len(NAMES))
     st.html(f'<p class="crumb"{written()}>{escape(where)}</p><h1{written()}>{escape(lesson(number).title)}</h1>')
@@ -130,7 +131,7 @@ def one(number: int) -> None:
 
 
 def _to(number: int, label: str, key: str, primary: bool = False) -> None:
-    """A button and not a link: Streamlit does not change the address on a link to the page one is on."""
+    """A button, because Streamlit does not change the address for a link to the current page."""
     wide: Any = "stretch" if key.startswith("lesson-open") else "content"
     kind: Any = "primary" if primary else "secondary"
     st.button(label, key=key, type=kind, width=wide, on_click=_go, args=(number,))
@@ -139,13 +140,13 @@ def _to(number: int, label: str, key: str, primary: bool = False) -> None:
 @st.fragment
 def _screen(number: int) -> None:
     chosen = lesson(number)
-    given = _given(number)
+    given = dict(_kept()["given"][number])
     do = say(f"lesson.{number}.do", **{name: setting(text) for name, text in given.items()})
     st.html(f'<p class="lesson-do"{written()}>{gloss.text(do)}</p>')
     given = _controls(chosen, given, more=False)
     below = st.container()
     with st.container(horizontal=True):
-        if any(one.more for one in chosen.matters(given)):
+        if any(control.more for control in chosen.matters(given)):
             with st.popover(say("lessons.more")):
                 given = _controls(chosen, given, more=True)
         copied = st.popover(say("lessons.copy"))
@@ -156,69 +157,68 @@ def _screen(number: int) -> None:
     view = _view(number, language.get(), tuple(given.items()), _hand() if chosen.random else 0)
     with below:
         chosen.draw(view)
-        said = "".join(f'<p class="lesson-say"{written()}>{_kept_together(line)}</p>' for line in (view.one, view.two))
-        st.html(f'<div role="status">{gloss.html(said)}</div>')
+        html = "".join(f'<p class="lesson-say"{written()}>{_kept_together(line)}</p>' for line in (view.one, view.two))
+        st.html(f'<div role="status">{gloss.html(html)}</div>')
         with st.expander(say("lessons.theorem")):
             theorem = [escape(line) for line in view.theorem.split("\n")]
-            told = (("lessons.source", view.source), ("lessons.relation", view.relation))
-            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
+            notes = (("lessons.source", view.source), ("lessons.relation", view.relation))
+            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in notes)]
             st.html(gloss.html("".join(f"<p{written()}>{line}</p>" for line in lines)))
             if chosen.beside is not None:
                 chosen.beside(view)
 
 
 def _kept_together(line: str) -> str:
-    """A line does not break inside 50 % or ε = 1."""
+    """No line break inside 50 % or ε = 1."""
     return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:
-    """One after the other, because what is chosen first may decide which of the others matter; several sliders stand
-    two in a row."""
+    """Controls in order, because an earlier choice may decide which others matter. Several sliders stand two in a
+    row."""
     places: list[Any] = []
-    for one in chosen.settings:
+    for control in chosen.settings:
         beside = [other for other in chosen.matters(given) if other.more == more]
-        if one not in beside:
+        if control not in beside:
             continue
         place = st.container()
-        if one.kind == "slider" and not more and sum(other.kind == "slider" for other in beside) > 1:
+        if control.kind == "slider" and not more and sum(other.kind == "slider" for other in beside) > 1:
             places = places or list(st.columns(2))
             place = places.pop(0)
         with place:
-            given = given | {one.name: _control(chosen, one, given[one.name])}
+            given = given | {control.name: _control(chosen, control, given[control.name])}
     return given
 
 
-def _control(chosen: Lesson, one: Setting, value: str) -> str:
-    label = say(f"lesson.{chosen.number}.set.{one.name}")
-    key = f"lesson-{chosen.number}-{one.name}-{_kept()['turn']}"
+def _control(chosen: Lesson, control: Setting, value: str) -> str:
+    label = say(f"lesson.{chosen.number}.set.{control.name}")
+    key = f"lesson-{chosen.number}-{control.name}-{_kept()['turn']}"
 
-    def told(choice: str) -> str:
-        code = f"lesson.{chosen.number}.set.{one.name}.{choice}"
+    def named(choice: str) -> str:
+        code = f"lesson.{chosen.number}.set.{control.name}.{choice}"
         if known(code):
             return say(code)
         return setting(choice)
 
-    if one.kind == "again":
-        st.button(label, key=key, on_click=_toss, args=(chosen.number, one))
+    if control.kind == "again":
+        st.button(label, key=key, on_click=_toss, args=(chosen.number, control))
         return value
-    if one.kind == "choice":
-        picked = st.segmented_control(label, one.choices, default=value, required=True, key=key, format_func=told)
+    if control.kind == "choice":
+        picked = st.segmented_control(label, control.choices, default=value, required=True, key=key, format_func=named)
         return str(picked or value)
-    if one.kind == "switch":
-        return one.choices[int(st.toggle(label, value == one.choices[1], key=key))]
-    return str(st.select_slider(label, one.choices, value, key=key, format_func=told))
+    if control.kind == "switch":
+        return control.choices[int(st.toggle(label, value == control.choices[1], key=key))]
+    return str(st.select_slider(label, control.choices, value, key=key, format_func=named))
 
 
 @st.cache_data(max_entries=3000, show_spinner=False)
 def _view(number: int, lang: str, given: tuple[tuple[str, str], ...], hand: int) -> View:
-    """Cached by settings and language, so that a picture does not change on every run and thirty people cost little
-    more than one."""
+    """Cached by settings and language, so that a picture stays the same and thirty people cost little more than one."""
     return lesson(number).view(dict(given))
 
 
 def _hand() -> int:
-    """Which of a few draws this visitor sees: neighbours in a room see different noise, and keep what they saw."""
+    """The draw this visitor sees. Neighbours in a room see different noise, and each keeps theirs."""
     if "lesson-hand" not in st.session_state:
         st.session_state["lesson-hand"] = 1 + secrets.randbelow(HANDS)
     return int(st.session_state["lesson-hand"])
@@ -227,40 +227,29 @@ def _hand() -> int:
 # --- the address ------------------------------------------------------------------------------------------------------
 
 
-def _number(text: str) -> int | None:
-    """Which lesson an address means; anything else is the overview."""
-    return next((number for number, name in NAMES.items() if name == text), None)
-
-
 def _kept() -> dict[str, Any]:
     kept: dict[str, Any] = st.session_state.setdefault(STATE, {"turn": 0, "given": {}, "url": {}, "tossed": False})
     return kept
 
 
 def _arrive(number: int) -> None:
-    """As the address says.
-
-    Only a run of the whole page reads the address. A fragment does not: its browser may still show an older one.
-    """
+    """Read the settings from the address. Only a full run does this: during a fragment the browser may show an old
+    address."""
     kept = _kept()
     arriving = {name: text for name, text in dict(st.query_params).items() if name != IN_ADDRESS}
     if arriving != kept["url"] or number not in kept["given"]:
         kept["given"][number] = lesson(number).clean(arriving)
-        kept["turn"] += 1  # new widgets, because a browser keeps showing the old ones
+        kept["turn"] += 1  # new widgets, because a browser keeps old widget values
         kept["url"] = arriving
 
 
-def _given(number: int) -> dict[str, str]:
-    return dict(_kept()["given"][number])
-
-
 def _go(number: int) -> None:
-    """To another lesson, or with 0 to all of them."""
+    """Open another lesson; 0: the overview."""
     address(to(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
 
 
 def _remember(number: int, given: Given) -> None:
-    """The address follows what was changed here, and is left alone until something is."""
+    """Write changed settings into the address."""
     kept = _kept()
     if kept["given"][number] == given and not kept["tossed"]:
         return
@@ -269,14 +258,14 @@ def _remember(number: int, given: Given) -> None:
     address(kept["url"], again=True)
 
 
-def _toss(number: int, one: Setting) -> None:
+def _toss(number: int, control: Setting) -> None:
     kept = _kept()
     given = kept["given"][number]
-    place = (one.choices.index(given[one.name]) + 1) % len(one.choices)
-    kept["given"][number], kept["tossed"] = given | {one.name: one.choices[place]}, True
+    place = (control.choices.index(given[control.name]) + 1) % len(control.choices)
+    kept["given"][number], kept["tossed"] = given | {control.name: control.choices[place]}, True
 
 
 def _address(number: int, given: Given) -> str:
-    """The whole address of this lesson with these settings, as a slide needs it."""
+    """The full address of this lesson with these settings, for a slide."""
     here: Any = st.context.url
     return f"{here or '/lessons'}?{urlencode(to(number) | dict(given) | in_address())}"

@@ -1,4 +1,4 @@
-"""Two harmless questions in three numbers, for Start: two counts, and what their difference gives away."""
+"""Differencing in three numbers, for Start: two harmless counts, and what their difference reveals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpengine.messages.numbers import local
 from ui.learn import lesson_differencing, lessons
 from ui.shell import nav
 
-_SEEN = "why-private"  # the private answers this visitor drew, until they ask again
+_SEEN = "why-private"  # this visitor's private answers, until they ask again
 
 
 def show() -> None:
@@ -26,12 +26,14 @@ def show() -> None:
             ("", say("why.box", edge=person), plain(second)),
             ("out" if drawn is None else "hidden", say("why.so" if drawn is None else "why.and", person=person), has),
         )
-        told = "".join(
+        html = "".join(
             f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes
         )
         lead = escape(say("why.exact" if drawn is None else "why.private"))
-        below = "" if drawn is None else f'<p class="muted">{escape(_chances(drawn))}</p>'
-        st.html(f'<p class="muted">{lead}</p><div class="why">{told}</div>{below}')
+        below = ""
+        if drawn is not None:
+            below = f'<p class="muted">{escape(say("why.chances", right=local(f"{100 * drawn.right:.1f}")))}</p>'
+        st.html(f'<p class="muted">{lead}</p><div class="why">{html}</div>{below}')
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(say("why.ask" if drawn is None else "why.again"), key="why-ask", on_click=_draw)
             if drawn is not None:
@@ -41,13 +43,8 @@ def show() -> None:
                 st.page_link(nav.page("lessons"), label=label, query_params=lessons.to(number, way="noise"))
 
 
-def _chances(drawn: demo.Attack) -> str:
-    right = local(f"{100 * drawn.right:.1f}")
-    return say("why.chances", right=right)
-
-
 def _draw() -> None:
-    """By the real mechanism with the real coins; the patients are made up."""
+    """Drawn by the real mechanism; the patients are made up."""
     st.session_state[_SEEN] = demo.run(demo.Settings("noise"))
 
 

@@ -1,6 +1,6 @@
-"""The ledger as a person reads it: what is left after each charge, every question word for word, the chain, downloads.
+"""The Ledger page: what is left after each charge, every question in words, the chain, downloads.
 
-Everything here comes from the ledger: public facts, running sums and released answers.
+Everything comes from the ledger: public facts, running sums and released answers.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ui.shell.incoming import here
 from ui.shell.state import may, workspace
 from ui.words import gloss
 
-# “Check a receipt”: a file somebody brings, compared with this workspace's ledger. Nothing of it is kept.
+# --- “Check a receipt”: an uploaded file, compared with this workspace's ledger. Nothing of it is kept.
 
-MOST_TOLD = 20
+MOST_LISTED = 20
 _FOUND = "receipt-findings"
 
 
 def show_receipt_check() -> None:
-    if workshop_state.on():  # nobody uploads anything in a workshop
+    if workshop_state.on():  # a workshop takes no uploads
         return
     with st.container(key="card-receipt"):
         st.html(f'<h2>{escape(say("receipt.check"))}</h2><p class="muted">{gloss.text(say("receipt.check_lead"))}</p>')
@@ -46,61 +46,61 @@ def show_receipt_check() -> None:
         if file is None:
             return
         try:
-            found = _findings(file)
-        except dp.AllowanceError as complaint:
-            broken(say("receipt.unread"), str(complaint))
+            findings = _findings(file)
+        except dp.AllowanceError as error:
+            broken(say("receipt.unread"), str(error))
             return
-        show_finding(found)
+        show_finding(findings)
 
 
 def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Finding]:
-    """A walk over the whole ledger: once for each file and each state of the ledger, not on every click elsewhere."""
+    """Walks the whole ledger, once for each file and state of the ledger, not on every click."""
     mark = (file.file_id, workspace().ledger.head(), current())
     known = st.session_state.get(_FOUND)
     if known is None or known[0] != mark:
         with st.spinner(say("receipt.checking")):
             known = (mark, workspace().check_receipts(here.content(file, MOST_BYTES), file.name))
         st.session_state[_FOUND] = known
-    found: list[Finding] = known[1]
-    return found
+    findings: list[Finding] = known[1]
+    return findings
 
 
-def show_finding(found: list[Finding]) -> None:
-    """One receipt in full; for several, how many are verified and which are not."""
-    bad = [one for one in found if not one.ok]
-    if len(found) > 1 and bad:
-        broken(say("receipt.some_bad", bad=len(bad), count=len(found)), "")
-    elif len(found) > 1:
-        fine(say("receipt.all_good", count=len(found)))
-        told = "".join(f"<li>{escape(_answered(one))}</li>" for one in found[:MOST_TOLD])
-        st.html(f'<ul class="muted">{told}</ul>')
+def show_finding(findings: list[Finding]) -> None:
+    """One receipt in full; for several, how many hold and which do not."""
+    bad = [finding for finding in findings if not finding.ok]
+    if len(findings) > 1 and bad:
+        broken(say("receipt.some_bad", bad=len(bad), count=len(findings)), "")
+    elif len(findings) > 1:
+        fine(say("receipt.all_good", count=len(findings)))
+        html = "".join(f"<li>{escape(_answered(finding))}</li>" for finding in findings[:MOST_LISTED])
+        st.html(f'<ul class="muted">{html}</ul>')
         return
-    for one in (bad or found)[:MOST_TOLD]:
-        if one.ok:
-            fine(say("receipt.genuine", answer=_answered(one)))
-            st.html(f'<p class="muted">{escape(say("receipt.good", name=one.name))} {escape(one.sentence)}</p>')
+    for finding in (bad or findings)[:MOST_LISTED]:
+        if finding.ok:
+            fine(say("receipt.genuine", answer=_answered(finding)))
+            st.html(f'<p class="muted">{escape(say("receipt.good", name=finding.name))} {escape(finding.sentence)}</p>')
             continue
-        broken(say("receipt.bad", name=one.name), one.sentence)
-        if len(one.differences) > 1:
-            told = "".join(f"<li>{escape(line)}</li>" for line in one.differences[:MOST_TOLD])
-            st.html(f'<ul class="muted">{told}</ul>')
-    if len(bad) > MOST_TOLD:
-        st.html(f'<p class="muted">{escape(say("receipt.more", more=len(bad) - MOST_TOLD))}</p>')
+        broken(say("receipt.bad", name=finding.name), finding.sentence)
+        if len(finding.differences) > 1:
+            html = "".join(f"<li>{escape(line)}</li>" for line in finding.differences[:MOST_LISTED])
+            st.html(f'<ul class="muted">{html}</ul>')
+    if len(bad) > MOST_LISTED:
+        st.html(f'<p class="muted">{escape(say("receipt.more", more=len(bad) - MOST_LISTED))}</p>')
 
 
-def _answered(one: Finding) -> str:
-    """The question of a receipt that holds, and its figure, both from the ledger."""
-    entry = workspace().ledger.find(one.request)
-    assert entry is not None  # it holds: the charge was found there
+def _answered(finding: Finding) -> str:
+    """The question of a valid receipt, and its answer, both from the ledger."""
+    entry = workspace().ledger.find(finding.request)
+    assert entry is not None  # it is valid, so the charge is in the ledger
     question = say("answer.of", sentence=sentence_of(entry.charge), table=entry.charge.table)
     return say("receipt.answered", question=question, answer=outcome(entry))
 
 
 PER_PAGE = 50
 LEAST_OF_HASH = 8
-File = tuple[str, str, str, Callable[[], str]]  # what it is, its name, its kind, how it is written
+File = tuple[str, str, str, Callable[[], str]]  # its title, name, type and writer
 _VERDICT = "ledger-verdict"
-_SHOWN = 10**4  # readings are rounded up to a ten-thousandth
+_SHOWN = 10**4  # values are rounded up to a ten-thousandth
 
 
 def show(table: dp.Table) -> None:
@@ -108,10 +108,10 @@ def show(table: dp.Table) -> None:
     asked = False
     try:
         asked = account(table)
-    except dp.AllowanceError as complaint:  # locked for too long, or changed by hand: the check below says where
-        broken(say("ledger.unreadable"), str(complaint))
+    except dp.AllowanceError as error:  # locked for too long, or edited by hand: the check below says where
+        broken(say("ledger.unreadable"), str(error))
         st.session_state.pop(_VERDICT, None)
-        check(at_once=complaint.code == "ledger.damaged")
+        check(at_once=error.code == "ledger.damaged")
         return
     check()
     show_receipt_check()
@@ -123,7 +123,7 @@ def show(table: dp.Table) -> None:
 
 
 def account(table: dp.Table) -> bool:
-    """The burn-down, the rows and what they add up to; False where nothing was asked yet."""
+    """The burn-down, the rows and their sum; False before the first question."""
     sharing = table.sharing()
     if len(sharing) > 1:
         st.html(f'<p class="muted">{escape(say("ledger.shared", tables=sharing))}</p>')
@@ -167,13 +167,13 @@ def burn_down(table: dp.Table, meter: dp.Meter) -> None:
 
 
 def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
-    """One page of them, newest first; the page is in the URL."""
+    """One page of rows, newest first; the page number is in the URL."""
     pages = -(-meter.charges // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
     acts = [] if table.practice else table.acts()
-    if acts and page > 1:  # those after the newest charge of this page stand on the page before
+    if acts and page > 1:  # actions after this page's newest charge are on the page before
         newest = entries[0].charge.seq if entries else 0
         acts = [act for act in acts if act.seq < newest]
     if acts and page < pages:
@@ -183,14 +183,14 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
         st.html(history.rows_html(table, entries, several, acts))
         if pages > 1:
             first = (page - 1) * PER_PAGE + 1
-            told = say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges)
-            st.html(f'<p class="muted">{escape(told)}</p>')
+            sentence = say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges)
+            st.html(f'<p class="muted">{escape(sentence)}</p>')
 
 
 def stopping(table: dp.Table, meter: dp.Meter) -> None:
     """The guarantee if nothing more is asked, and the same history under other accountants, for comparison."""
     delta = power_of_ten(meter.delta_now)
-    told = say("ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.used))
+    words = say("ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.used))
     if table.closed:
         fits = owner.closed_words(table.closed)
     else:
@@ -204,7 +204,7 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
             f'<tr><td>{gloss.text(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
             f'<td class="number">{escape(share)}</td></tr>'
         )
-    lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (told, fits))
+    lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (words, fits))
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
         st.html(
@@ -223,8 +223,8 @@ def fit_words(fit: Fit | None) -> str:
         return say("ledger.more.none")
     if fit.more >= MOST_COUNTED:
         return say("ledger.more.lots")
-    told = say("ledger.more.one") if fit.more == 1 else say("ledger.more.many", more=fit.more)
-    return f"{told} {say('ledger.more.cheaper')}" if fit.cheaper else told
+    sentence = say("ledger.more.one") if fit.more == 1 else say("ledger.more.many", more=fit.more)
+    return f"{sentence} {say('ledger.more.cheaper')}" if fit.cheaper else sentence
 
 
 def check(at_once: bool = False) -> None:
@@ -262,7 +262,7 @@ def show_verdict(verdict: Verdict) -> None:
 
 
 def show_kept(kept: str) -> None:
-    """A hash that somebody wrote down: is its row still there?"""
+    """A noted hash: is its row still there?"""
     if len(kept) < LEAST_OF_HASH or not re.fullmatch("[0-9a-f]+", kept):
         st.html(f'<p class="muted">{escape(say("ledger.kept_short", least=LEAST_OF_HASH))}</p>')
         return
@@ -274,7 +274,7 @@ def show_kept(kept: str) -> None:
 
 
 def downloads(table: dp.Table) -> None:
-    """Written when they are clicked, not before: a long ledger must not slow the page down."""
+    """Written when clicked: a long ledger must not slow down the page."""
     st.html(f"<h2>{escape(say('ledger.downloads'))}</h2>")
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
     files: list[File] = [
@@ -284,10 +284,10 @@ def downloads(table: dp.Table) -> None:
         ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
     ]
     files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())))
-    files = [one for one in files if one[0] != "whole" or may("export")]
-    for_programs = [one for one in files if one[2] == "application/jsonl"]
+    files = [file for file in files if file[0] != "whole" or may("export")]
+    for_programs = [file for file in files if file[2] == "application/jsonl"]
     with st.container(horizontal=True):
-        _buttons([one for one in files if one not in for_programs])
+        _buttons([file for file in files if file not in for_programs])
     with st.expander(say("ledger.specialists")), st.container(horizontal=True):
         _buttons(for_programs)
 

@@ -1,7 +1,7 @@
-"""Everything that was answered under a budget as one HTML file to read and to send: pictures, prices, receipts.
+"""All answers of a budget as one HTML file to read and send: pictures, prices, receipts.
 
-It stands alone: its pictures are inline SVG, it holds no script and fetches nothing, and says so to the browser. It is
-made from the ledger and the declaration alone, so it may be shown to whoever may see the answers.
+It stands alone: its pictures are inline SVG, it holds no script, fetches nothing, and tells the browser so. It comes
+from the ledger and the declaration alone, so anybody who may see the answers may see it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from ui.words.figures import cut, limits, pictured
 from ui.words.phrases import density_headline, density_unit
 from ui.words.wording import axis, from_zero, headline, range_words, released_words
 
-# A smooth curve in its band, or a map, as a picture that stands alone: for the report.
+# --- a smooth curve in its band, or a map, as a picture that stands alone
 
 _TALL, _TOP, _LEFT = 220, 24, 70
 _CELLS = 25  # of a map, along each side
@@ -76,16 +76,16 @@ def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
 
     band = f'<path class="band" d="M{"L".join(path(ends[:, 1]))}L{"L".join(reversed(path(ends[:, 0])))}Z"/>'
     line = f'<path class="smooth" d="M{"L".join(path(heights))}"/>'
-    told = [f'<text x="0" y="14">{escape(_short(density_unit(query), 90))}</text>']
+    parts = [f'<text x="0" y="14">{escape(_short(density_unit(query), 90))}</text>']
     for tick in down.ticks():
         y, figure = down.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))
-        told.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
-    drawn = band + line + "".join(told) + across.drawn(_TALL + _TOP + 4, query.columns[0])
+        parts.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
+    drawn = band + line + "".join(parts) + across.drawn(_TALL + _TOP + 4, query.columns[0])
     return _picture(drawn, _TALL + _TOP + 50, alt)
 
 
 def _map(query: Density, heights: Floats, alt: str) -> str:
-    """A few of its points, darker where it is higher."""
+    """A grid of its points, darker where it is higher."""
     first, second = query.grids()
     places = np.unique(np.linspace(0, query.points - 1, min(_CELLS, query.points)).astype(int))
     across = Axis(float(first[0]), float(first[-1]), _SIDE + _LEFT, WIDTH - _SIDE, False)
@@ -98,11 +98,11 @@ def _map(query: Density, heights: Floats, alt: str) -> str:
         for column, x in enumerate(places)
         for row, y in enumerate(places)
     ]
-    told = [f'<text x="0" y="14">{escape(_short(query.columns[1], 40))}</text>']
+    parts = [f'<text x="0" y="14">{escape(_short(query.columns[1], 40))}</text>']
     for tick in down.ticks():
         y, figure = down.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))
-        told.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
-    drawn = "".join(cells + told) + across.drawn(_TALL + _TOP + 4, query.columns[0])
+        parts.append(f'<text x="{_SIDE + _LEFT - 8}" y="{y:.1f}" text-anchor="end">{figure}</text>')
+    drawn = "".join(cells + parts) + across.drawn(_TALL + _TOP + 4, query.columns[0])
     return _picture(drawn, _TALL + _TOP + 50, alt)
 
 
@@ -113,14 +113,14 @@ _SHOWN = 10**4
 def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
     """`head` is the chain's last row at the time `at`."""
     meter = table.meter()
-    answers = table.answers(MOST_ANSWERS)
+    answers, find = table.answers(MOST_ANSWERS), workspace().ledger.find
     title = say("report.title", table=table.name)
     body = [
         f"<header><h1>{escape(title)}</h1>",
         _p(say("report.lead", at=when(at), answers=len(answers)), "muted"),
         f"</header>{_terms(table, meter, len(answers))}",
         *(
-            _section(number, answer, _share(table, answer), odds_words(answer, table.budget.rule))
+            _section(number, answer, prices.took(table, find(answer.request_id)), odds_words(answer, table.budget.rule))
             for number, answer in enumerate(answers, 1)
         ),
         _acts(table),
@@ -140,8 +140,8 @@ def _p(text: str, kind: str = "") -> str:
 
 
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
-    """The allowance: whom it protects, how much is gone, and the same in figures."""
-    told = say(
+    """The allowance: whom it protects, how much is gone, and the same in numbers."""
+    sentence = say(
         "ledger.stop_reading",
         epsilon=up(meter.spent_epsilon, _SHOWN),
         delta=power_of_ten(meter.delta_now),
@@ -161,7 +161,7 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
         f'<span style="width:{float(meter.used) * 100:.3f}%"></span></div>',
         _p(left + ".", "left"),
         _p(say(f"report.relation.{table.facts.relation}") + " " + who),
-        _p(told),
+        _p(sentence),
         _p(say("report.terms", terms=terms), "muted"),
     ]
     sharing = table.sharing()
@@ -199,11 +199,6 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
     )
 
 
-def _share(table: dp.Table, answer: dp.Answer) -> str:
-    entry = workspace().ledger.find(answer.request_id)
-    return prices.took(table, entry)
-
-
 def _rest(of: int) -> str:
     return say("report.rest", shown=many.PAGE, of=of) if of > many.PAGE else ""
 
@@ -213,17 +208,17 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     steps, session = workspace().ledger.steps(answer.request_id), answer.query
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
-    told = "".join(
-        _step(step_query(session, one.claim), **one.told.body)
-        for one in steps
-        if one.told is not None and one.told.kind == "part"
+    html = "".join(
+        _step(step_query(session, step.claim), **step.told.body)
+        for step in steps
+        if step.told is not None and step.told.kind == "part"
     )
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
-    together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if told else ""
+    together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if html else ""
     return (
         f"<section><p class='question'>{number}. "
         f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{_p(asked)}"
-        f"{answer_notes.cut_note(session)}<ol>{told}</ol>{_p(together)}"
+        f"{answer_notes.cut_note(session)}<ol>{html}</ol>{_p(together)}"
         f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
         "</section>"
@@ -231,46 +226,44 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
 
 
 def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) -> str:
-    """One question of a session and its answer, with unit and range."""
+    """One question of a session and its answer, with unit and interval."""
     ends = None if interval is None else tuple(interval)
-    said, ranges = session_words.value(query, value, ends), session_words.ranges(query, value, ends)
-    return f"<li>{escape(query.sentence())}: <b>{escape(said)}</b>. {escape(ranges)}{answer_notes.cut_note(query)}</li>"
+    number, ranges = session_words.value(query, value, ends), session_words.ranges(query, value, ends)
+    return (
+        f"<li>{escape(query.sentence())}: <b>{escape(number)}</b>. {escape(ranges)}{answer_notes.cut_note(query)}</li>"
+    )
 
 
 def picture(answer: dp.Answer) -> str:
-    """As on the page of the answer: bars, ranges or a point; a name alone has no picture."""
+    """As on the answer's page: bars, intervals or a point; a name alone has no picture."""
     title = axis(answer.query)
     if answer.query.answer_kind in _PICTURES:
         return _PICTURES[answer.query.answer_kind](answer)
     if isinstance(answer.value, dict) and answer.interval is None:
-        return ""  # two ends of a range: the figures say it
+        return ""  # the list shows the two ends
     if speechless(answer):
         return ""
     if answer.query.own_scales:
         return strips_html(answer)
     if isinstance(answer.value, dict):
         apart, none = many.told_from_none(answer)
-        told = _p(many.none_words(answer, none), "muted") if none else ""
+        note = _p(many.none_words(answer, none), "muted") if none else ""
         if not apart:
-            return told
+            return note
         given = {label: answer.value[label] for label in apart}
         values, ranges = pictured(answer.query, given, answer.interval)
         largest = from_zero(answer.query)
         labels = many.drawn(values, largest)
-        values_of, ranges_of = ({label: one[label] for label in labels} for one in (values, ranges))
+        values_of, ranges_of = ({label: numbers[label] for label in labels} for numbers in (values, ranges))
         drawn = svg.rows(values_of, ranges_of, title, bars_alt(answer), largest, faint_names(answer))
-        return drawn + _p(many.words(len(labels), len(values), largest), "muted") + told
+        return drawn + _p(many.words(len(labels), len(values), largest), "muted") + note
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
     return svg.point(value, interval, title, alt, limits(answer.query))
 
 
-def _named(answer: dp.Answer) -> str:
-    return _p(released_words(answer), "muted")
-
-
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
-    "label": _named,
+    "label": lambda answer: _p(released_words(answer), "muted"),
     "declarations": found_html,
     "density": density_svg,
     "board": board_figures.standing,
@@ -283,8 +276,8 @@ def _acts(table: dp.Table) -> str:
     acts = [] if table.practice else list(reversed(table.acts()))
     if not acts:
         return ""
-    told = "".join(f"<li>{escape(when(act.at))} {escape(act_words(act))}</li>" for act in acts)
-    return f"<section><h2>{escape(say('report.acts'))}</h2><ul>{told}</ul></section>"
+    html = "".join(f"<li>{escape(when(act.at))} {escape(act_words(act))}</li>" for act in acts)
+    return f"<section><h2>{escape(say('report.acts'))}</h2><ul>{html}</ul></section>"
 
 
 def _checking(head: tuple[int, str]) -> str:

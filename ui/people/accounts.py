@@ -1,4 +1,4 @@
-"""Accounts, for an auditor: every account and every act, by person, to check and to take along."""
+"""Accounts, for an auditor: every account and every action, by person, to check and to download."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def show() -> None:
 
 def _accounts(called: dict[str, str]) -> None:
     tiles = []
-    for one in face().accounts():
-        whose = called.get(one.budget.id.rpartition(":")[2], "")
-        title = ", ".join(one.tables) + (f" · {whose}" if whose else "")
-        left = say("tables.left", left=percent_left(1 - one.meter.used))
-        facts = say("accounts.facts", charges=one.meter.charges, epsilon=one.meter.epsilon)
+    for account in face().accounts():
+        person_name = called.get(account.budget.id.rpartition(":")[2], "")
+        title = ", ".join(account.tables) + (f" · {person_name}" if person_name else "")
+        left = say("tables.left", left=percent_left(1 - account.meter.used))
+        facts = say("accounts.facts", charges=account.meter.charges, epsilon=account.meter.epsilon)
         head = f'<h3>{escape(title)}</h3><p class="muted">{escape(facts)}</p>'
-        bar = f'{frame.small(min(one.meter.used, Fraction(1)))}<p class="left">{left}</p>'
+        bar = f'{frame.small(min(account.meter.used, Fraction(1)))}<p class="left">{left}</p>'
         tiles.append(f'<article class="tile">{head}{bar}</article>')
-    told = "".join(tiles) or f'<p class="muted">{escape(say("accounts.none"))}</p>'
-    st.html(f'<section class="tables"><h2>{escape(say("accounts.all"))}</h2><div class="tiles">{told}</div></section>')
+    html = "".join(tiles) or f'<p class="muted">{escape(say("accounts.none"))}</p>'
+    st.html(f'<section class="tables"><h2>{escape(say("accounts.all"))}</h2><div class="tiles">{html}</div></section>')
 
 
 def _acts(called: dict[str, str]) -> None:
@@ -58,13 +58,13 @@ def _acts(called: dict[str, str]) -> None:
     who = st.selectbox(
         say("accounts.by"),
         everybody,
-        format_func=lambda one: called[one] if one else say("accounts.everybody"),
+        format_func=lambda value: called[value] if value else say("accounts.everybody"),
         key="accounts-by",
         width=320,
     )
     before = st.session_state.get("accounts-before")
     deeds = face().acts_of(who or None, MOST, before)
-    rows = "".join(_row(one, called) for one in deeds)
+    rows = "".join(_row(deed, called) for deed in deeds)
     heads = "".join(f"<th>{escape(say(f'accounts.head.{name}'))}</th>" for name in ("row", "at", "who", "what"))
     st.html(f'<div class="wide"><table class="acts"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>')
     with st.container(horizontal=True):
@@ -74,13 +74,13 @@ def _acts(called: dict[str, str]) -> None:
             st.button(say("accounts.older"), key="accounts-older", on_click=_from, args=(deeds[-1].seq,))
 
 
-def _row(one: Deed, called: dict[str, str]) -> str:
-    who = called.get(one.actor, one.actor[:12])
-    words = one.words
-    for known, name in called.items():  # the ledger tells people by the beginning of their ids
+def _row(deed: Deed, called: dict[str, str]) -> str:
+    who = called.get(deed.actor, deed.actor[:12])
+    words = deed.words
+    for known, name in called.items():  # the ledger names people by the start of their ids
         words = words.replace(known[:12], name)
-    told = f"{one.table}: {words}" if one.table and one.table not in words else words
-    cells = (str(one.seq), history.when(one.at), who, told)
+    shown = f"{deed.table}: {words}" if deed.table and deed.table not in words else words
+    cells = (str(deed.seq), history.when(deed.at), who, shown)
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 

@@ -1,5 +1,5 @@
-"""People of a table, for its owner: who may use which share of its allowance, what they wish for, and from which price
-on a question waits for a look."""
+"""A table's people, for its owner: each person's share of the allowance, their requests, and the price above which a
+question waits for approval."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def show(table: dp.Table) -> None:
     if not person.served() or table.practice or not may("grant", table.name):
         return
     called = names.called(face().people()) | {name: name[2:] for name in face().groups()}
-    waiting = [one for one in face().pending() if one.table == table.name]
+    waiting = [wish for wish in face().pending() if wish.table == table.name]
     with st.container(key="card-people"):
         badge = f' <span class="badge">{len(waiting)}</span>' if waiting else ""
         lead = f'<p class="muted">{escape(say("grants.lead"))}</p>'
         st.html(f'<h2 id="people">{escape(say("grants.title"))}{badge}</h2>{lead}')
         requests.show_feedback(f"grants-{table.name}")
-        for one in waiting:
-            wished(table, one, called)
+        for wish in waiting:
+            wished(table, wish, called)
         for held in face().grants(table.name):
             if held.grant.share or held.used:
                 _held(table, held, called)
@@ -45,45 +45,48 @@ def show(table: dp.Table) -> None:
 
 
 def waiting() -> int:
-    """How many wishes wait for whoever is signed in: what a badge shows."""
+    """The number of requests that wait for the signed-in person, for a badge."""
     return len(face().pending())
 
 
-def wished(table: dp.Table | None, one: Wanted, called: dict[str, str]) -> None:
-    """Who, why, how much, what the table promises (for whoever may see that), and the ways to decide."""
-    who = called.get(one.actor, one.actor[:10])
-    if one.share is not None:
-        told = say("grants.wish.share", person=who, share=percent(one.share))
+def wished(table: dp.Table | None, wish: Wanted, called: dict[str, str]) -> None:
+    """Who, why, how much, what the table promises (if visible to this person), and the decision buttons."""
+    who = called.get(wish.actor, wish.actor[:10])
+    if wish.share is not None:
+        sentence = say("grants.wish.share", person=who, share=percent(wish.share))
     else:
-        told = say("grants.wish.question", person=who, takes=percent(one.takes or Fraction(0)))
-    asked = str((one.claim or {}).get("sentence", ""))
-    promise = _promise(table) if table is not None else say("grants.wish.table", table=one.table)
-    with st.container(key=f"wish-{one.id}", border=True):
-        lines = [f"<b>{escape(told)}</b>", escape(asked), escape(say("grants.wish.reason", reason=one.reason))]
-        lines += [f'<span class="muted">{escape(line)}</span>' for line in (promise, history.when(one.at))]
+        sentence = say("grants.wish.question", person=who, takes=percent(wish.takes or Fraction(0)))
+    asked = str((wish.claim or {}).get("sentence", ""))
+    promise = _promise(table) if table is not None else say("grants.wish.table", table=wish.table)
+    with st.container(key=f"wish-{wish.id}", border=True):
+        lines = [f"<b>{escape(sentence)}</b>", escape(asked), escape(say("grants.wish.reason", reason=wish.reason))]
+        lines += [f'<span class="muted">{escape(line)}</span>' for line in (promise, history.when(wish.at))]
         st.html("".join(f"<p>{line}</p>" for line in lines if line))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.button(
                 say("grants.approve"),
-                key=f"yes-{one.id}",
+                key=f"yes-{wish.id}",
                 type="primary",
                 on_click=_decide,
-                args=(one.table, one.id, YES),
+                args=(wish.table, wish.id, YES),
             )
-            st.button(say("grants.decline"), key=f"no-{one.id}", on_click=_decide, args=(one.table, one.id, NO))
-            if one.share is not None:
-                st.text_input(say("grants.other"), key=f"other-{one.id}", width=160)
+            st.button(say("grants.decline"), key=f"no-{wish.id}", on_click=_decide, args=(wish.table, wish.id, NO))
+            if wish.share is not None:
+                st.text_input(say("grants.other"), key=f"other-{wish.id}", width=160)
                 st.button(
-                    say("grants.change"), key=f"changed-{one.id}", on_click=_decide, args=(one.table, one.id, CHANGED)
+                    say("grants.change"),
+                    key=f"changed-{wish.id}",
+                    on_click=_decide,
+                    args=(wish.table, wish.id, CHANGED),
                 )
 
 
 def _promise(table: dp.Table) -> str:
-    """What the table promises: now, and however its allowance is used. No share that is granted moves the second."""
+    """The table's promise: now, and however its allowance is used. No granted share changes the second."""
     meter = table.meter()
     now, whole = (fields.odds_after(_PRIOR, epsilon) for epsilon in (meter.spent_epsilon, meter.epsilon))
-    told = say(f"grants.odds.{table.facts.relation}", prior=_PRIOR, now=now, whole=whole)
-    return f"{told} {say('odds.delta', delta=power_of_ten(meter.delta)) if meter.delta else say('odds.no_delta')}"
+    sentence = say(f"grants.odds.{table.facts.relation}", prior=_PRIOR, now=now, whole=whole)
+    return f"{sentence} {say('odds.delta', delta=power_of_ten(meter.delta)) if meter.delta else say('odds.no_delta')}"
 
 
 def _held(table: dp.Table, held: HeldGrant, called: dict[str, str]) -> None:
@@ -103,13 +106,13 @@ def _held(table: dp.Table, held: HeldGrant, called: dict[str, str]) -> None:
 
 
 def _questions(patterns: tuple[str, ...]) -> str:
-    kept = [one[1:] for one in patterns if one.startswith("!")]
+    kept = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
     titles = [dp.catalogue[key].card.title if key in dp.catalogue else key for key in kept]
     return say("grants.except", questions=", ".join(titles)) if kept else ", ".join(patterns)
 
 
 def _give(table: dp.Table, called: dict[str, str]) -> None:
-    others = [one for one in called if one != person.person()]
+    others = [person_id for person_id in called if person_id != person.person()]
     if not others:
         st.html(f'<p class="muted">{escape(say("grants.nobody"))}</p>')
         return
@@ -119,7 +122,7 @@ def _give(table: dp.Table, called: dict[str, str]) -> None:
         st.selectbox(
             say("grants.who"),
             others,
-            index=None,  # nobody is given anything by a slip
+            index=None,  # no default, so that nobody gets a grant by mistake
             placeholder=say("grants.choose"),
             format_func=called.__getitem__,
             key=f"give-who-{at}",

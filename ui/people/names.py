@@ -1,4 +1,4 @@
-"""What people are called. The ledger knows ids alone; names stand in the registry, and some were forgotten there."""
+"""People's names. The ledger knows only ids; the registry holds the names, some of them erased."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ui.words.markup import unmarked
 
 
 def of(who: str) -> KnownPerson:
-    """One person by their id, for whoever may know of others; whoever is not known is shown by it."""
-    found = (one for one in face().people() if one.id == who) if may("people") else ()
-    return next(iter(found), KnownPerson(who, "", "", ""))
+    """A person's name by id, if the signed-in person may know others; else the id."""
+    matching = (known for known in face().people() if known.id == who) if may("people") else ()
+    return next(iter(matching), KnownPerson(who, "", "", ""))
 
 
 def called(people: Iterable[KnownPerson]) -> dict[str, str]:
-    """Names for a list to choose from: where two share one, the address tells them apart, else their id."""
+    """Names for a list to choose from; people with the same name get their address or id."""
     listed = list(people)
-    shown = [one.shown for one in listed]
+    shown = [known.shown for known in listed]
     return {
-        one.id: one.shown if shown.count(one.shown) == 1 else f"{one.shown} ({one.email or one.id[2:8]})"
-        for one in listed
+        known.id: known.shown if shown.count(known.shown) == 1 else f"{known.shown} ({known.email or known.id[2:8]})"
+        for known in listed
     }
 
 
-# What begins every page for people who sign in: its heading, and whether whoever is here may use it.
+# --- the start of every page for people who sign in: its heading, and whether the person may use it
 
 
 def opened(page: str, verb: str, not_you: str) -> bool:
-    """The head of a page, in words that begin with `page`. False where nobody signs in, or this person may not do what
-    the page is for: then it says so, and nothing else is drawn."""
+    """The head of a page, in words that begin with `page`. False if nobody signs in or the person lacks the page's
+    right; then it says so and draws nothing else."""
     frame.nothing()
     st.html(f"<h1>{escape(say(f'{page}.title'))}</h1>")
     shut = "people.page.none" if not person.served() else "" if may(verb) else not_you
@@ -43,9 +43,9 @@ def opened(page: str, verb: str, not_you: str) -> bool:
     return not shut
 
 
-# Who is signed in, at the right end of the head: their name, what they may do here, and the way out.
+# --- the signed-in person at the right of the head: their name, their roles here, and sign-out
 
-# What tells that somebody is one: a verb that is theirs alone.
+# The verb that marks each role.
 SIGNS = {"administrator": "name_role", "auditor": "accounts", "owner": "add_table", "analyst": "wish"}
 
 
@@ -59,11 +59,11 @@ def show() -> None:
     with st.container(key="who", width="content"), st.popover(label, icon=":material/person:", key="who-open"):
         roles = [say(f"who.role.{role}") for role, verb in SIGNS.items() if may(verb)] or [say("who.role.none")]
         address = f'<p class="muted">{escape(known.email)}</p>' if known.email and known.name else ""
-        told = "".join(f"<li>{escape(role)}</li>" for role in roles)
-        st.html(f"<p><b>{escape(known.shown)}</b></p>{address}<ul>{told}</ul>")
-        for table in dict.fromkeys(one.table for one in waiting):
-            told = say("who.waiting", table=unmarked(table), wishes=sum(one.table == table for one in waiting))
-            st.page_link(nav.page("data"), label=told, query_params={"table": table})
+        html = "".join(f"<li>{escape(role)}</li>" for role in roles)
+        st.html(f"<p><b>{escape(known.shown)}</b></p>{address}<ul>{html}</ul>")
+        for table in dict.fromkeys(wish.table for wish in waiting):
+            html = say("who.waiting", table=unmarked(table), wishes=sum(wish.table == table for wish in waiting))
+            st.page_link(nav.page("data"), label=html, query_params={"table": table})
         for name, verb in (("people", "name_role"), ("accounts", "accounts"), ("programs", "new_token")):
             if may(verb):
                 st.page_link(nav.page(name), label=say(f"page.{name}"))

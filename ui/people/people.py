@@ -1,6 +1,6 @@
-"""People, for an administrator: who has signed in, their roles and groups, whose a table is, and which tables match.
+"""People, for an administrator: who has signed in, roles and groups, owners of tables, and matching tables.
 
-Everything here is asked of the face of whoever is signed in; the engine refuses whoever may not, whatever is shown.
+Every action runs with the signed-in person's rights; the engine refuses the others, whatever the page shows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ui.people import grants, names
 from ui.people.names import opened
 from ui.shell.state import face
 
-# People who keep apart, for an administrator. An owner has no such form: a refusal would tell them that somebody else
-# has the same content, which is why it can be refused.
+# --- people who keep apart, for an administrator. An owner has no such form: a refusal would reveal that somebody else
+# has the same content.
 
 
 def show_apart(called: dict[str, str]) -> None:
@@ -30,7 +30,7 @@ def show_apart(called: dict[str, str]) -> None:
     st.html(f'<h2>{escape(say("apart.title"))}</h2><p class="muted">{escape(say("apart.lead"))}</p>')
     requests.show_feedback("apart")
     for table, people in face().agreements().items():
-        members = ", ".join(called.get(one, one[:10]) for one in people)
+        members = ", ".join(called.get(member, member[:10]) for member in people)
         line = f'<b>{escape(table)}</b><br><span class="muted">{escape(members)}</span>'
         st.html(f'<div class="person">{line}</div>')
     with st.container(key="apart-new", horizontal=True, vertical_alignment="bottom"):
@@ -54,27 +54,27 @@ def _agreed() -> None:
         st.session_state["apart-people"] = []
 
 
-# Groups and matches, for an administrator: who is in a group that owners may grant to, and which tables hold what
-# another owner's table holds. Nobody else is told of a match: it would say what is in a table of somebody else.
+# --- groups and matches, for an administrator: members of the groups that owners may grant to, and tables with the same
+# content as another owner's. Nobody else learns of a match: it would reveal another table's content.
 
-MOST = 50  # matches that are listed
+MOST = 50  # matches listed
 
 
 def show_groups(called: dict[str, str]) -> None:
-    found = face().groups()
+    groups = face().groups()
     st.html(f'<h2>{escape(say("groups.title"))}</h2><p class="muted">{escape(say("groups.lead"))}</p>')
     requests.show_feedback("groups")
-    for name, people in sorted(found.items()):
+    for name, people in sorted(groups.items()):
         _group(name, people, called)
     with st.container(key="group-new", horizontal=True, vertical_alignment="bottom"):
         st.text_input(say("groups.name"), key="group-name", width=240, max_chars=40)
         _members("group-people", (), called)
-        st.button(say("groups.make"), key="group-make", on_click=_made)
+        st.button(say("groups.make"), key="group-make", on_click=_add_group)
 
 
 def _group(name: str, people: tuple[str, ...], called: dict[str, str]) -> None:
     with st.container(key=f"card-group-{name}", horizontal=True, vertical_alignment="center"):
-        members = ", ".join(called.get(one, one[:10]) for one in people) or say("groups.empty")
+        members = ", ".join(called.get(member, member[:10]) for member in people) or say("groups.empty")
         line = f'<b>{escape(name[2:])}</b><br><span class="muted">{escape(members)}</span>'
         st.html(f'<div class="person">{line}</div>')
         with st.popover(say("people.page.change"), key=f"group-{name}", width="content"):
@@ -88,7 +88,7 @@ def _members(field: str, people: tuple[str, ...], called: dict[str, str]) -> Non
         say("groups.members"),
         list(dict.fromkeys([*called, *people])),
         default=list(people),
-        format_func=lambda one: called.get(one, one[:10]),
+        format_func=lambda member: called.get(member, member[:10]),
         key=field,
         width=420,
         placeholder=say("grants.choose"),
@@ -96,15 +96,15 @@ def _members(field: str, people: tuple[str, ...], called: dict[str, str]) -> Non
 
 
 def matches(called: dict[str, str]) -> None:
-    found = face().matches()
-    if not found:
+    all_matches = face().matches()
+    if not all_matches:
         return
     st.html(f'<h2>{escape(say("matches.title"))}</h2><p class="muted">{escape(say("matches.lead"))}</p>')
     rows = []
-    for one in reversed(found[-MOST:]):
-        who = called.get(one.person, one.person[:10])
-        what = say(f"matches.{'refused' if one.refused else 'joined'}")
-        cells = (history.when(one.at), one.name, who, ", ".join(one.others), what)
+    for match in reversed(all_matches[-MOST:]):
+        who = called.get(match.person, match.person[:10])
+        what = say(f"matches.{'refused' if match.refused else 'joined'}")
+        cells = (history.when(match.at), match.name, who, ", ".join(match.others), what)
         rows.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
     heads = "".join(
         f"<th>{escape(say(f'matches.head.{name}'))}</th>" for name in ("at", "table", "who", "others", "what")
@@ -113,9 +113,9 @@ def matches(called: dict[str, str]) -> None:
     st.html(f'<div class="wide"><table class="acts">{body}</table></div>')
 
 
-def _made() -> None:
+def _add_group() -> None:
     name = " ".join(str(st.session_state.get("group-name") or "").split())
-    if f"g-{name}" in face().groups():  # what somebody else made is changed where it stands, never by its name
+    if f"g-{name}" in face().groups():  # change an existing group in its own place, never by its name
         requests.act("groups", "groups.done", _there, group=name)
     elif _group_name(f"g-{name}", "group-people"):
         st.session_state["group-name"], st.session_state["group-people"] = "", []
@@ -147,10 +147,10 @@ def show() -> None:
     for role in face().roles():
         roles.setdefault(role.person, []).append(role)
     waiting = face().pending()
-    for table in dict.fromkeys(one.table for one in waiting):
+    for table in dict.fromkeys(wish.table for wish in waiting):
         requests.show_feedback(f"grants-{table}")
-    for one in waiting:  # nobody decides about a wish of their own: those of owners come here
-        grants.wished(None, one, names.called(everybody))
+    for wish in waiting:  # nobody decides on their own request, so owners' requests come here
+        grants.wished(None, wish, names.called(everybody))
     _list(everybody, roles)
     show_groups(names.called(everybody))
     _hand_over(everybody)
@@ -159,44 +159,44 @@ def show() -> None:
 
 
 def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
-    found = everybody
+    listed = everybody
     if len(everybody) > PER_PAGE:
         wanted = st.text_input(say("people.page.find"), key="people-find", width=360).strip().lower()
-        found = [one for one in everybody if wanted in f"{one.name} {one.email} {one.id}".lower()]
-    pages = -(-len(found) // PER_PAGE)
+        listed = [known for known in everybody if wanted in f"{known.name} {known.email} {known.id}".lower()]
+    pages = -(-len(listed) // PER_PAGE)
     page = st.pagination(pages, key="people-pages") if pages > 1 else 1
-    for one in found[(page - 1) * PER_PAGE : page * PER_PAGE]:
-        _person(one, roles.get(one.id, []))
-    if not found:
+    for known in listed[(page - 1) * PER_PAGE : page * PER_PAGE]:
+        _person(known, roles.get(known.id, []))
+    if not listed:
         st.html(f'<p class="muted">{escape(say("people.page.nobody"))}</p>')
 
 
-def _person(one: KnownPerson, roles: list[Role]) -> None:
-    with st.container(key=f"card-person-{one.id}", horizontal=True, vertical_alignment="center"):
-        beside = [one.email if one.name else "", say("people.page.since", at=history.when(one.at)) if one.at else ""]
+def _person(who: KnownPerson, roles: list[Role]) -> None:
+    with st.container(key=f"card-person-{who.id}", horizontal=True, vertical_alignment="center"):
+        beside = [who.email if who.name else "", say("people.page.since", at=history.when(who.at)) if who.at else ""]
         tags = "".join(f'<span class="tag">{escape(_role(role))}</span>' for role in roles)
         facts = " · ".join(part for part in beside if part)
         st.html(
-            f'<div class="person"><b>{escape(one.shown)}</b> {tags}<br><span class="muted">{escape(facts)}</span></div>'
+            f'<div class="person"><b>{escape(who.shown)}</b> {tags}<br><span class="muted">{escape(facts)}</span></div>'
         )
-        with st.popover(say("people.page.change"), key=f"person-{one.id}", width="content"):
-            st.html(f"<p><b>{escape(one.shown)}</b></p>")
+        with st.popover(say("people.page.change"), key=f"person-{who.id}", width="content"):
+            st.html(f"<p><b>{escape(who.shown)}</b></p>")
             here = {role.role for role in roles if not role.table}
             for role in GIVEN:
                 st.toggle(
                     say(f"people.role.{role}"),
                     value=role in here,
-                    key=f"role-{role}-{one.id}-{role in here}",
+                    key=f"role-{role}-{who.id}-{role in here}",
                     help=say(f"people.role.{role}.means"),
                     on_change=_name,
-                    args=(one.id, role, role not in here),
+                    args=(who.id, role, role not in here),
                 )
             barred = BARRED in here
             what = "people.page.readmit" if barred else "people.page.bar"
-            st.button(say(what), key=f"bar-{one.id}-{barred}", on_click=_name, args=(one.id, BARRED, not barred))
-            st.button(say("people.page.forget"), key=f"forget-{one.id}", on_click=_forget, args=(one.id,))
+            st.button(say(what), key=f"bar-{who.id}-{barred}", on_click=_name, args=(who.id, BARRED, not barred))
+            st.button(say("people.page.forget"), key=f"forget-{who.id}", on_click=_forget, args=(who.id,))
             st.html(
-                f'<p class="muted">{escape(say("people.page.forget_means"))}</p><p class="muted">{escape(one.id)}</p>'
+                f'<p class="muted">{escape(say("people.page.forget_means"))}</p><p class="muted">{escape(who.id)}</p>'
             )
 
 

@@ -1,6 +1,6 @@
-"""Programs, for whoever is signed in: tokens by which a notebook or another program asks in their name.
+"""Programs: tokens by which a notebook or another program asks in the signed-in person's name.
 
-A token is shown on the run after it was made and on no other: no session keeps it.
+A token is shown once, on the run after it was created. No session keeps it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def show() -> None:
             st.html(f'<p class="warn">{escape(say("programs.once"))}</p>')
             st.code(shown, language=None, wrap_lines=True)
     _make()
-    _list([one for one in face().tokens() if not one.revoked])
+    _list([token for token in face().tokens() if not token.revoked])
 
 
 def _make() -> None:
@@ -44,7 +44,7 @@ def _make() -> None:
         )
         st.multiselect(
             say("programs.tables"),
-            [one.name for one in face().tables()],
+            [table.name for table in face().tables()],
             key="programs-tables",
             width=420,
             placeholder=say("programs.every_table"),
@@ -59,7 +59,7 @@ def _make() -> None:
             format=day_format(),
             width=180,
         )
-        st.button(say("programs.make"), key="programs-make", type="primary", on_click=_made)
+        st.button(say("programs.make"), key="programs-make", type="primary", on_click=_create)
     if may("name_role"):
         st.toggle(say("programs.metrics"), key="programs-metrics", help=say("programs.metrics_means"))
 
@@ -68,20 +68,22 @@ def _list(tokens: list[Token]) -> None:
     st.html(f"<h2>{escape(say('programs.all'))}</h2>")
     if not tokens:
         st.html(f'<p class="muted">{escape(say("programs.none"))}</p>')
-    for one in tokens:
-        tables = say("programs.for_metrics") if one.metrics else ", ".join(one.tables) or say("programs.every_table")
-        used = say("programs.used", day=day(one.used)) if one.used else say("programs.unused")
-        ends = say(f"programs.{'ended' if one.ended else 'ends'}", day=day(one.until)) if one.until else ""
-        facts = " · ".join(
-            (tables, say("programs.made_at", at=history.when(one.at)), used, ends or say("programs.endless"))
+    for token in tokens:
+        tables = (
+            say("programs.for_metrics") if token.metrics else ", ".join(token.tables) or say("programs.every_table")
         )
-        with st.container(key=f"card-token-{one.id}", horizontal=True, vertical_alignment="center"):
-            line = f'<b>{escape(one.name)}</b><br><span class="muted">{escape(facts)}</span>'
+        used = say("programs.used", day=day(token.used)) if token.used else say("programs.unused")
+        ends = say(f"programs.{'ended' if token.ended else 'ends'}", day=day(token.until)) if token.until else ""
+        facts = " · ".join(
+            (tables, say("programs.made_at", at=history.when(token.at)), used, ends or say("programs.endless"))
+        )
+        with st.container(key=f"card-token-{token.id}", horizontal=True, vertical_alignment="center"):
+            line = f'<b>{escape(token.name)}</b><br><span class="muted">{escape(facts)}</span>'
             st.html(f'<div class="person">{line}</div>')
-            st.button(say("programs.back"), key=f"token-back-{one.id}", on_click=_back, args=(one.id,))
+            st.button(say("programs.back"), key=f"token-back-{token.id}", on_click=_back, args=(token.id,))
 
 
-def _made() -> None:
+def _create() -> None:
     name = str(st.session_state.get("programs-name") or "")
     tables = list(st.session_state.get("programs-tables") or ())
     metrics = bool(st.session_state.get("programs-metrics"))

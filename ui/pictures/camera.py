@@ -1,4 +1,4 @@
-"""Pictures that can be taken as a PNG: by Plotly's own button, in the browser. What they are of stands in them."""
+"""Pictures with Plotly's own button for a PNG, made in the browser. The picture names its source."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
-_WIDTH, _LINES, _LINE = 56, 3, 16  # of what a picture is of: signs, lines, pixels
-_AXIS, _BUTTON = 72, 24  # the room of an axis with its title, and of the button
+_WIDTH, _LINES, _LINE = 56, 3, 16  # of the source text: characters per line, lines, pixels per line
+_AXIS, _BUTTON = 72, 24  # pixels for an axis with its title, and for the button
 _taken: ContextVar[tuple[str, str] | None] = ContextVar("taken", default=None)
 
 
 @contextmanager
 def takes(file: str, source: str) -> Iterator[None]:
-    """Pictures drawn inside have the button; `source` is written below them."""
+    """Pictures drawn inside get the button and a caption with their `source`."""
     before = _taken.set((file, source))
     try:
         yield
@@ -28,7 +28,7 @@ def takes(file: str, source: str) -> Iterator[None]:
 
 
 def settings(figure: Sketch) -> dict[str, Any]:
-    """Makes room in a figure for what it is of, and says how the button looks; nothing where there is none."""
+    """Make room for the caption and configure the button; nothing outside `takes`."""
     taken = _taken.get()
     if taken is None:
         return {}

@@ -1,6 +1,6 @@
-"""Charts in one palette: what answers could look like, an answer with its range, bars with whiskers, the burn-down.
+"""Charts in one palette: possible answers, an answer with its interval, bars with whiskers, curves, the burn-down.
 
-They are given released or simulated numbers and public labels only. Each carries a text alternative.
+They get released or simulated numbers and public labels only. Each has a text alternative.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
 
 
 def _text(words: str) -> str:
-    """For Plotly, which reads a little HTML, and shows the names of quotes as they are."""
+    """Escape for Plotly, which reads some HTML but not named quotes."""
     return escape(words, quote=False)
 
 
 def _figures(span: Sequence[float]) -> str:
-    """An axis that could be years has no commas: 1950, but 12,000."""
+    """An axis that could hold years has no commas: 1950, but 12,000."""
     return "" if span[0] >= 1_000 and span[1] < 3_000 else ","
 
 
 def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
-    """Each simulated answer as a dot, stacked where they fall together."""
+    """Each simulated answer as a dot, stacked."""
     import plotly.graph_objects as go
 
     low, high = min(values), max(values)
@@ -81,8 +81,8 @@ def point(
     limits: tuple[float, float] | None = None,
     ends: tuple[str, str] | None = None,
 ) -> None:
-    """One answer on its axis, its range as a soft band with its `ends` written on it. The axis is as long as the range
-    asks for, so that nobody takes a range for certainty, and does not run far beyond what is possible."""
+    """One answer on its axis, its interval as a soft band with its `ends` as labels. The axis shows the whole interval,
+    so that nobody takes it for certainty, and little beyond what is possible."""
     colours = palette()
     low, high = interval or (value, value)
     wide = high - low
@@ -97,8 +97,8 @@ def point(
     figure.add_shape(type="line", x0=value, x1=value, y0=0.05, y1=0.72, line={"color": colours.left, "width": 3})
     if wide and ends:
         look = {"y": 0.74, "yanchor": "bottom", "showarrow": False, "font": {"color": colours.ink}}
-        told = zip((low, high), ends, strict=True)
-        figure.update_layout(annotations=[look | {"x": at, "text": _text(words)} for at, words in told])
+        labels = zip((low, high), ends, strict=True)
+        figure.update_layout(annotations=[look | {"x": at, "text": _text(words)} for at, words in labels])
     words = {"text": _text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     show(figure, alt, key)
@@ -112,8 +112,8 @@ def bars(
     key: str,
     faint: Collection[str] = (),
 ) -> None:
-    """Horizontal bars with whiskers, in the declared order; of very many the largest. A bar
-    without a figure says so. Those in `faint` cannot be told from none, and are grey."""
+    """Horizontal bars with whiskers, in the declared order; if there are very many, the largest. A bar without a value
+    says so. Bars in `faint` may be zero and are grey."""
     import plotly.graph_objects as go
 
     colours, of = palette(), len(values)
@@ -121,7 +121,7 @@ def bars(
     labels = _labels(values)
     numbers = list(values.values())
     grey = [name in faint for name in values]
-    told = _hover(values, intervals)
+    hover = _hover(values, intervals)
     whiskers = {}
     if intervals:
         ends = [(0, 0) if value is None else intervals[name] for name, value in values.items()]
@@ -145,16 +145,16 @@ def bars(
             x=numbers,
             orientation="h",
             marker={
-                "color": [colours.muted if one else colours.left for one in grey],
-                "opacity": [0.4 if one else 0.85 for one in grey],
+                "color": [colours.muted if is_faint else colours.left for is_faint in grey],
+                "opacity": [0.4 if is_faint else 0.85 for is_faint in grey],
             },
-            customdata=told,
+            customdata=hover,
             hovertemplate="%{customdata}<extra></extra>",
             **whiskers,
         )
     )
     figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
-    figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # codes are no numbers
+    figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")  # labels may look like numbers
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
     words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")
@@ -162,22 +162,18 @@ def bars(
 
 
 def ranges(
-    values: dict[str, float | None],
-    intervals: dict[str, tuple[float, float]] | None,
-    title: str,
-    alt: str,
-    key: str,
+    values: dict[str, float | None], intervals: dict[str, tuple[float, float]] | None, title: str, alt: str, key: str
 ) -> None:
-    """One answer per line: a tick on its own range, as a soft band. For figures that do not start at zero.
-    A range without a figure says so. Of very many the first are drawn."""
+    """One answer per line: a tick on its interval, as a soft band. For values that do not start at zero. An interval
+    without a value says so. Of very many, the first are drawn."""
     import plotly.graph_objects as go
 
     colours, of = palette(), len(values)
     values, intervals = _few(values, intervals, False)
     labels, names = _labels(values), list(values)
-    form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
+    form = None if any(isinstance(value, str) for value in values.values()) else ","  # days are formatted already
     figure = Sketch(max(120, 60 + 32 * len(labels)))
-    span = told_span(values, intervals)
+    span = informative_span(values, intervals)
     tick, band = colours.left, colours.left_soft
     look = {"type": "rect", "fillcolor": band, "line": {"width": 0}, "layer": "below"}
     shapes, notes = [], []
@@ -186,7 +182,7 @@ def ranges(
         shapes.append(look | ends | {"opacity": 0.4 if values[names[place]] is None else 1})
         if values[names[place]] is None:
             notes.append(_silent(0.5, place, "center"))
-    figure.update_layout(shapes=shapes, annotations=notes)  # at once: adding one copies all before it
+    figure.update_layout(shapes=shapes, annotations=notes)  # all at once, because each addition copies the ones before
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     figure.add_trace(
         go.Scatter(
@@ -208,8 +204,8 @@ def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool
     return {label: values[label] for label in labels}, intervals and {label: intervals[label] for label in labels}
 
 
-def told_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
-    """The axis of the figures that tell: a group that says nothing does not stretch it. None: of all there is."""
+def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
+    """The axis of the informative values; an uninformative group does not stretch it. None: of all values."""
     ends = [
         end for name, value in values.items() if value is not None for end in (value, *(intervals or {}).get(name, ()))
     ]
@@ -220,7 +216,7 @@ def told_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) ->
 
 
 def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
-    """Each figure as it is written everywhere else."""
+    """Each value formatted as everywhere else."""
     return [
         say("answer.nothing")
         if value is None
@@ -232,13 +228,13 @@ def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> li
 
 
 def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
-    """A line of its own for a figure that says nothing, within the axis that the others make."""
+    """A line for an uninformative value, within the axis of the others."""
     words = {"text": _text(say("answer.nothing")), "font": {"color": palette().muted}, "showarrow": False}
     return words | {"x": at, "xref": "x domain", "xanchor": anchor, "y": place}
 
 
 def _labels(values: Iterable[str]) -> list[str]:
-    """Plotly reads a little HTML in its texts; zero-width spaces keep names apart that are alike once cut short."""
+    """Cut long labels for Plotly, which reads some HTML; zero-width spaces keep equal results apart."""
     short = [_text(label if len(label) <= 28 else label[:27] + "…") for label in values]
     alike: Counter[str] = Counter()
     for place, label in enumerate(short):
@@ -274,15 +270,15 @@ def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve of `curves`, with the place of the setting it belongs to."""
+    """One curve of `curves`, with the position of its setting."""
 
     name: str
     points: list[tuple[float, float]]
     mark: tuple[float, float] | None = None
-    colour: str = "left"  # of the palette
+    colour: str = "left"  # a name in the palette
     dash: str = "solid"
-    margin: float = 0  # drawn as a soft band to both sides
-    band: tuple[tuple[float, float], ...] = ()  # the same, with two ends of its own for every point
+    margin: float = 0  # a soft band to both sides
+    band: tuple[tuple[float, float], ...] = ()  # a band with its own two ends at every point
 
 
 def curves(
@@ -295,8 +291,8 @@ def curves(
     shares: tuple[float, float] | None = None,
     even: bool = False,
 ) -> None:
-    """Curves on log axes, named where there are several; the setting is a dot. `shares` are the ends of an axis in
-    percent, in place of the upright log axis; `even` makes both axes plain."""
+    """Curves on log axes, named if there are several; the setting is a dot. `shares` are the ends of a vertical axis in
+    percent instead of a log axis; `even` makes both axes linear."""
     import plotly.graph_objects as go
 
     figure = Sketch(height)
@@ -341,16 +337,16 @@ def curves(
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
-        update(title={"text": _text(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
+        ticks = _decades(values)
+        update(title={"text": _text(title)}, tickvals=ticks, ticktext=[_tick(tick) for tick in ticks], **grid)
     if even:
         xs = [x for line in lines for x, _ in line.points]
-        few = max(xs) <= 10 and all(x == int(x) for x in xs)  # steps: there is nothing between two of them
+        few = max(xs) <= 10 and all(x == int(x) for x in xs)  # whole steps, with nothing between them
         figure.update_xaxes(type="linear", tickvals=None, ticktext=None, dtick=1 if few else None)
         figure.update_yaxes(type="linear", tickvals=None, ticktext=None)
     if shares:
         ticks = [tick / 10 for tick in range(ceil(shares[0] * 10), floor(shares[1] * 10) + 1)]
-        told = [percent(tick) for tick in ticks]
-        figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=told)
+        figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=[*map(percent, ticks)])
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": palette().ink}}
     figure.update_layout(showlegend=len(lines) > 1, legend=legend)
     show(figure, alt, key)
@@ -360,16 +356,12 @@ _HOVER = "%{x:,.4~g} · %{y:,.3~g}<extra></extra>"
 
 
 def _decades(values: list[float]) -> list[float]:
-    """Powers of ten along an axis, with 2 and 5 between them where there are few."""
+    """Powers of ten along an axis, with 2 and 5 between them if there are few."""
     if not values:
         return []
     low, high = floor(log10(min(values))), ceil(log10(max(values)))
     between = (1, 2, 5) if high - low <= 2 else (1,)
     return [float(f"{digit}e{power}") for power in range(low, high + 1) for digit in between]
-
-
-def _told(ticks: list[float]) -> list[str]:
-    return [_tick(tick) for tick in ticks]
 
 
 def _tick(tick: float) -> str:
@@ -379,12 +371,11 @@ def _tick(tick: float) -> str:
     return local(f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0"))
 
 
-# A curve with its bands, over a column's own values: numbers or days. Released or simulated numbers only.
-#
-# The outer band is the wider one; an inner band lies on it. Both are drawn below the curve.
+# --- a curve with its bands, over a column's own values: numbers or days. The inner band lies on the outer one; both
+# lie below the curve.
 
-Edges = tuple[Sequence[float], Sequence[float]]  # lowest, highest, one each for every x
-DAYS_TOLD = 3  # so many fit a phone
+Edges = tuple[Sequence[float], Sequence[float]]  # lowest and highest, one of each for every x
+DAY_LABELS = 3  # labels that fit a phone
 
 
 def band(
@@ -401,10 +392,10 @@ def band(
     limits: tuple[float, float] | None = None,
     height: int = 340,
 ) -> None:
-    """`middle` over `xs` (rising; days as ISO text) between its bands; `titles` are those of the two axes.
+    """`middle` over `xs` (rising; days as ISO text) between its bands; `titles` name the two axes.
 
-    `other` is a second curve on the same places, thin. `stairs`: each height holds until the next x. `limits` are the
-    ends of the upright axis.
+    `other` is a second, thin curve. `stairs`: each height holds until the next x. `limits` are the ends of the vertical
+    axis.
     """
     import plotly.graph_objects as go
 
@@ -418,13 +409,13 @@ def band(
             figure.add_trace(go.Scatter(y=edges[0], **edge))
             figure.add_trace(go.Scatter(y=edges[1], fill="tonexty", fillcolor=_see_through(soft, strength), **edge))
     days = bool(len(xs)) and isinstance(xs[0], str)
-    told = [day(str(x)) for x in xs] if days else None
+    day_labels = [day(str(x)) for x in xs] if days else None
     hover = ("%{text}" if days else "%{x:,}") + " · %{y:,.4~g}<extra></extra>"
     line = {"color": stroke, "width": 2.5, "shape": shape}
-    figure.add_trace(go.Scatter(x=xs, y=middle, mode="lines", line=line, text=told, hovertemplate=hover))
+    figure.add_trace(go.Scatter(x=xs, y=middle, mode="lines", line=line, text=day_labels, hovertemplate=hover))
     if other is not None:
         thin = {"color": colours.take, "width": 2, "shape": shape, "dash": "dot"}
-        figure.add_trace(go.Scatter(x=xs, y=other, mode="lines", line=thin, text=told, hovertemplate=hover))
+        figure.add_trace(go.Scatter(x=xs, y=other, mode="lines", line=thin, text=day_labels, hovertemplate=hover))
     if days:
         ticks = _some_days(str(xs[0]), str(xs[-1]))
         figure.update_xaxes(type="date", tickvals=ticks, ticktext=[day(tick) for tick in ticks], tickangle=0)
@@ -452,5 +443,5 @@ def _see_through(colour: str, strength: float) -> str:
 
 def _some_days(first: str, last: str) -> list[str]:
     low, high = date.fromisoformat(first).toordinal(), date.fromisoformat(last).toordinal()
-    places = {low + (high - low) * (2 * place + 1) // (2 * DAYS_TOLD) for place in range(DAYS_TOLD)}
+    places = {low + (high - low) * (2 * place + 1) // (2 * DAY_LABELS) for place in range(DAY_LABELS)}
     return [date.fromordinal(place).isoformat() for place in sorted(places)]

@@ -1,6 +1,6 @@
-"""Answers with more parts than a picture or a page can hold: which are shown, and the words that say so.
+"""Answers with more parts than a picture or a page can hold: which parts are shown, and the note that says so.
 
-Which ones is decided by the declared order or by the released figures, never by anything else about the data.
+Only the declared order or the released values decide, nothing else about the data.
 """
 
 from __future__ import annotations
@@ -17,24 +17,26 @@ import dpengine as dp
 from dpengine.messages import plain, say
 
 MOST_DRAWN = 200  # bars or ranges in one picture
-MOST_REHEARSED = 2_000  # parts of a made-up answer that are drawn while somebody waits for the page
+MOST_REHEARSED = 2_000  # parts of a made-up answer drawn while the page loads
 PAGE = 200  # rows of a table
-LONG, FEWEST_TOGETHER = 12, 3  # in a list longer than this, so many figures that could be none are told together
+LONG, FEWEST_TOGETHER = (12, 3)  # in lists longer than LONG, this many values near zero share a sentence
 
 
 def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
-    """The labels of a picture, in the declared order: the largest figures, or the first."""
+    """The labels of a picture, in the declared order: the largest values, or the first."""
     if len(values) <= MOST_DRAWN:
         return list(values)
     if not largest:
         return list(islice(values, MOST_DRAWN))
-    places = nlargest(MOST_DRAWN, enumerate(values.items()), key=lambda one: -inf if one[1][1] is None else one[1][1])
-    return [label for _, (label, _) in sorted(places, key=lambda one: one[0])]
+    places = nlargest(
+        MOST_DRAWN, enumerate(values.items()), key=lambda item: -inf if item[1][1] is None else item[1][1]
+    )
+    return [label for _, (label, _) in sorted(places, key=lambda item: item[0])]
 
 
 def told_from_none(answer: dp.Answer) -> tuple[list[str], list[str]]:
-    """The parts that are drawn, and those that are told together in a sentence: in a long list, figures that cannot be
-    told from none; and all of them where none is hoped for, since their ranges would be read as what was found."""
+    """The parts to draw, and those to sum up in a sentence: in a long list, values that may be zero; and all of them if
+    zero is the good news, because their intervals would look like findings."""
     ranges = answer.interval or {}
     none = [label for label in answer.value if answer.query.maybe_none(ranges.get(label), label)]
     if not answer.query.none_hoped and (len(answer.value) <= LONG or len(none) < FEWEST_TOGETHER):
@@ -44,10 +46,10 @@ def told_from_none(answer: dp.Answer) -> tuple[list[str], list[str]]:
 
 
 def none_words(answer: dp.Answer, none: list[str]) -> str:
-    """What those have in common; empty where there are none."""
+    """The sentence about those parts, or ""."""
     if not none:
         return ""
-    most = plain(max(0, *(answer.interval[label][1] for label in none)))  # noise may go below
+    most = plain(max(0, *(answer.interval[label][1] for label in none)))  # noise may go below zero
     if answer.query.none_hoped:
         return say("many.none_hoped", none=len(none), most=most)
     unit = say(f"compare.unit.{answer.query.counted}", value=most)
@@ -55,12 +57,12 @@ def none_words(answer: dp.Answer, none: list[str]) -> str:
 
 
 def words(shown: int, of: int, largest: bool) -> str:
-    """Under a picture that does not hold all; empty where it does."""
+    """The note under a picture that does not hold all parts, or ""."""
     return "" if shown >= of else say("many.largest" if largest else "many.first", shown=shown, of=of)
 
 
 def page(labels: Iterable[str], key: str) -> list[str]:
-    """The rows of one page of a table; which one is asked where there are several."""
+    """The rows of one page of a table, with a picker if there are several pages."""
     names = list(labels)
     pages = -(-len(names) // PAGE)
     if pages < 2:

@@ -1,5 +1,5 @@
-"""A bar for each name, lying, with its figure at the end of the line and its range as a whisker; bars may go to both
-sides of nothing. Clicking one picks it, where somebody listens."""
+"""Horizontal bars with names, each with its value at the end of the line and its interval as a whisker. Bars may go to
+both sides of zero. A click on a bar picks it, if `pick` is given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
 _LINE, _THIN, _TOP = 24, 16, 9
-_MANY = 14  # bars, above which they are thin
+_MANY = 14  # more bars than this are thin
 _LONGEST = 18
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 
@@ -25,10 +25,10 @@ class NamedBar:
     value: float
     low: float | None
     high: float | None
-    told: str
-    band: str  # its range, in words
-    colour: str  # of the palette
-    faint: bool = False  # it cannot be told from nothing
+    label: str
+    band: str  # its interval, in words
+    colour: str  # a name in the palette
+    faint: bool = False  # it may be zero
 
 
 def show(
@@ -39,7 +39,7 @@ def show(
     pick: Callable[[int], None] | None = None,
     estimated: bool = False,
 ) -> None:
-    """`ends` of the scale; `pick` is told the place of a bar that was clicked; what is only `estimated` is hatched."""
+    """`ends` of the scale; `pick` gets the place of a clicked bar; `estimated` bars are hatched."""
     figure = sketch(bars, ends, estimated)
 
     def clicked() -> None:
@@ -72,7 +72,7 @@ def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool 
             },
             "unselected": {"marker": {"opacity": 0.9}},
             "hovertext": [
-                f"{escape(bar.name, quote=False)}: {bar.told}{f' ({bar.band})' if bar.band else ''}" for bar in bars
+                f"{escape(bar.name, quote=False)}: {bar.label}{f' ({bar.band})' if bar.band else ''}" for bar in bars
             ],
             "hoverinfo": "text",
         }
@@ -89,7 +89,7 @@ def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool 
                 "xanchor": "left",
                 "xshift": 4,
                 "y": place,
-                "text": bar.told,
+                "text": bar.label,
                 "showarrow": False,
                 "font": {"size": size, "color": colours.muted if bar.faint else colours.ink},
             }

@@ -1,5 +1,5 @@
-"""Pictures made of HTML alone: they take their colours from the page, so one picture serves light and dark, and cost a
-few kilobytes. Everything a person wrote is escaped here. Each carries a text alternative."""
+"""Pictures in plain HTML. They take their colours from the page, so one picture serves light and dark, and cost a few
+kilobytes. All text is escaped here. Each has a text alternative."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ui.shell.language import written
 
 
 def figure(inner: str, alt: str, kind: str = "") -> str:
-    """Any HTML as a picture; `alt` says in words what it shows."""
+    """Any HTML as a picture; `alt` describes it in words."""
     return f'<div class="picture {kind}" role="img" aria-label="{escape(alt)}">{inner}</div>'
 
 
 @dataclass(frozen=True)
 class Column:
-    """One place of `columns`: what stands under it, and a bar for each world, as chances or counts."""
+    """One place of `columns`: its label, and a bar for each world, as chances or counts."""
 
     label: str
     heights: tuple[float, ...]
-    marked: bool = False  # part of the event that is shaded
-    told: tuple[str, ...] = ()  # above each bar
+    marked: bool = False  # part of the shaded event
+    labels: tuple[str, ...] = ()  # above each bar
 
 
 def columns(
@@ -36,15 +36,15 @@ def columns(
     full: float = 0,
     small: bool = False,
 ) -> str:
-    """Upright bars, one colour for each world (named by `names`); `shaded` says what the marked places are, `full` is
-    the value that fills the height."""
+    """Vertical bars, one colour for each world (named by `names`); `shaded` describes the marked places, `full` is the
+    value of the full height."""
     full = full or max((height for place in places for height in place.heights), default=0) or 1
     drawn = ""
     for place in places:
         bars = ""
         for world, height in enumerate(place.heights):
-            told = f"<em>{escape(place.told[world])}</em>" if world < len(place.told) else ""
-            bars += f'<i class="w{world}" style="height:{100 * min(height / full, 1):.2f}%">{told}</i>'
+            label = f"<em>{escape(place.labels[world])}</em>" if world < len(place.labels) else ""
+            bars += f'<i class="w{world}" style="height:{100 * min(height / full, 1):.2f}%">{label}</i>'
         mark = " marked" if place.marked else ""
         drawn += f'<div class="place{mark}"><div class="bars">{bars}</div><span>{escape(place.label)}</span></div>'
     kind = "columns small" if small else "columns"
@@ -61,11 +61,11 @@ def legend(names: Sequence[str], shaded: str = "") -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """An upright line across a strip, with its words on top."""
+    """A vertical line across a strip, with its label on top."""
 
     at: float
     words: str
-    kind: str = "truth"  # or "seen": what somebody took away
+    kind: str = "truth"  # or "seen": what an observer learned
 
 
 def strip(
@@ -79,8 +79,8 @@ def strip(
     height: int = 170,
     kind: str = "",
 ) -> str:
-    """Each value as a dot on its axis, stacked where they fall together; a value beyond the axis stands at its end.
-    From the place `faded_from` on dots are pale: they were asked for and not given. `height` is in pixels."""
+    """Each value as a dot on its axis, stacked; a value beyond the axis stands at its end. From `faded_from` on, dots
+    are pale: asked but refused. `height` is in pixels."""
     axis = Axis(*span, 0, 100, days=False)
     cell = (axis.high - axis.low) / 80
     stacked: Counter[int] = Counter()
@@ -96,7 +96,7 @@ def strip(
         dots = f'<u style="left:{left:.2f}%;width:{max(right - left, 0.4):.2f}%"></u>' + dots
     for mark in marks:
         where = axis.place(min(max(mark.at, axis.low), axis.high))
-        side = " end" if where > (60 if mark.kind == "truth" else 12) else ""  # the two do not hide each other
+        side = " end" if where > (60 if mark.kind == "truth" else 12) else ""  # the two labels do not overlap
         dots += f'<b class="{mark.kind}{side}" style="left:{where:.2f}%"><span>{escape(mark.words)}</span></b>'
     ticks = "".join(
         f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")))}</span>'
@@ -107,14 +107,14 @@ def strip(
 
 
 def meter(share: float, words: str, refused: bool = False) -> str:
-    """How much of an allowance is gone, drawn as the meter on top of a page is; beyond all of it in red."""
+    """The used part of an allowance, drawn like the page's meter; red above the whole."""
     gone = f'<span class="gone" style="width:{100 * min(share, 1):.2f}%"></span>'
     over = '<span class="over" style="width:4%"></span>' if refused else ""
-    told = f'<div class="words"><span>{escape(words)}</span></div>'
-    return f'<div class="meter">{told}<div class="bar">{gone}{over}</div></div>'
+    label = f'<div class="words"><span>{escape(words)}</span></div>'
+    return f'<div class="meter">{label}<div class="bar">{gone}{over}</div></div>'
 
 
 def verdict(holds: bool, words: str) -> str:
     """One line that says whether a promise is kept."""
-    sign, kind = ("✓", "holds") if holds else ("✗", "breaks")
-    return f'<p class="verdict {kind}" role="status"{written()}><b>{sign}</b> {escape(words)}</p>'
+    mark, kind = ("✓", "holds") if holds else ("✗", "breaks")
+    return f'<p class="verdict {kind}" role="status"{written()}><b>{mark}</b> {escape(words)}</p>'

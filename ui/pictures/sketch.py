@@ -1,5 +1,5 @@
-"""A picture for Plotly, put together as plain data and handed over once: Plotly checks a figure again at every change,
-which takes ten times as long."""
+"""A Plotly figure as plain data, handed over once. Plotly checks its own figures at every change, which takes ten times
+as long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.shell.style import palette
 
 
 class Sketch:
-    """What Plotly's own figure is changed by, under the same names."""
+    """The methods of Plotly's figure, under the same names."""
 
     def __init__(self, height: int, **axes: Any) -> None:
         colours = palette()
@@ -57,15 +57,15 @@ class Sketch:
         self.update_layout(yaxis=more)
 
     def figure(self) -> Any:
-        """Plotly does not check it and adds no template, so that a picture says everything itself. The tests let Plotly
+        """Plotly neither checks it nor adds a template, so a picture states everything itself. The tests let Plotly
         check it."""
         data = [trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in self.data]
-        return _unchecked()(data=data, layout=_said(self.layout))
+        return _unchecked()(data=data, layout=_without_none(self.layout))
 
 
 @cache
 def _unchecked() -> Any:
-    """A figure to Streamlit, which asks for its dictionary alone."""
+    """A figure for Streamlit, which asks only for its dictionary."""
     from plotly.basedatatypes import BaseFigure
 
     class Unchecked(BaseFigure):  # type: ignore[misc]
@@ -79,15 +79,15 @@ def _unchecked() -> Any:
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """What is new counts; dictionaries inside are merged too."""
+    """Later values win; nested dictionaries are merged."""
     both = {name: _merged(old[name], part) for name, part in new.items() if _dicts(old.get(name), part)}
     return old | new | both
 
 
-def _said(layout: dict[str, Any]) -> dict[str, Any]:
-    """Without what was taken back: None leaves it to Plotly."""
+def _without_none(layout: dict[str, Any]) -> dict[str, Any]:
+    """Without None values, which leave a setting to Plotly."""
     kept = {name: part for name, part in layout.items() if part is not None}
-    return {name: _said(part) if isinstance(part, dict) else part for name, part in kept.items()}
+    return {name: _without_none(part) if isinstance(part, dict) else part for name, part in kept.items()}
 
 
 def _dicts(*parts: Any) -> bool:

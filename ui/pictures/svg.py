@@ -1,6 +1,6 @@
 """Small pictures as inline SVG, for pages that must stand alone: no scripts, nothing fetched, colours by CSS class.
 
-They are given released numbers and public labels only. Every text is escaped, every picture carries an alternative.
+They get released numbers and public labels only. Every text is escaped, and every picture has a text alternative.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import day
 
 WIDTH = 640
-_SIDE = 12  # free on both sides of the axis, for the ends of its labels
-_NAMES = 190  # for the names of bars
+_SIDE = 12  # margin on both sides of the axis, for the ends of its labels
+_NAMES = 190  # width for the names of bars
 _LINE = 26
 _LONGEST_NAME = 26
 
@@ -24,7 +24,7 @@ Interval = tuple[Any, Any] | None
 
 
 def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[float, float] | None = None) -> str:
-    """One answer on its axis, its range as a soft band; the axis does not run beyond what is possible."""
+    """One answer on its axis, its interval as a soft band; the axis does not go beyond what is possible."""
     low, high = interval or (value, value)
     days = isinstance(value, str)
     wide = (_number(high) - _number(low)) * 0.75
@@ -32,7 +32,7 @@ def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[fl
     least, most = limits or (-math.inf, math.inf)
     start, end = max(_number(low) - pad, min(least, _number(low))), min(_number(high) + pad, max(most, _number(high)))
     axis = Axis(start, end, _SIDE, WIDTH - _SIDE, days)
-    left, right, middle = (axis.place(_number(one)) for one in (low, high, value))
+    left, right, middle = (axis.place(_number(point)) for point in (low, high, value))
     band = ""
     if interval:
         band = f'<rect class="band" x="{left:.1f}" y="12" width="{max(right - left, 0):.1f}" height="40"/>'
@@ -48,11 +48,11 @@ def rows(
     bars: bool,
     faint: Collection[str] = (),
 ) -> str:
-    """A line for each label: a bar from zero with whiskers, or a tick on its range where figures start elsewhere. Bars
-    in `faint` cannot be told from none."""
+    """A line for each label: a bar from zero with whiskers, or a tick on its interval if values start elsewhere. Bars
+    in `faint` may be zero."""
     telling = [label for label, value in values.items() if value is not None] or list(values)
     reach = [_number(values[label]) for label in telling if values[label] is not None]
-    for label in telling:  # a group that says nothing does not stretch the axis of the others
+    for label in telling:  # an uninformative group does not stretch the axis of the others
         reach += [_number(end) for end in (intervals or {}).get(label) or ()]
     low, high = min([*reach, *([0.0] if bars else [])]), max([*reach, *([0.0] if bars else [])])
     pad = max((high - low) * 0.04, 1e-9)
@@ -65,8 +65,8 @@ def rows(
             f'<text class="name" x="{_NAMES - 10}" y="{top + 15}" text-anchor="end">{escape(_short(label))}</text>'
         )
         interval = (intervals or {}).get(label)
-        one = (_bar if bars else _tick)(axis.place, top, value, interval)
-        drawn.append(f'<g class="faint">{one}</g>' if label in faint else one)
+        mark = (_bar if bars else _tick)(axis.place, top, value, interval)
+        drawn.append(f'<g class="faint">{mark}</g>' if label in faint else mark)
     height = 6 + len(values) * _LINE
     return _picture("".join(drawn) + axis.drawn(height + 4, title), height + 50, alt)
 
@@ -79,7 +79,7 @@ def curve(
     titles: tuple[str, str],
     alt: str,
 ) -> str:
-    """A staircase in its band; each height holds until the next x."""
+    """Steps in a band; each height holds until the next x."""
     places = [_number(x) for x in xs]
     least, most = min([0.0, *lows]), max(highs)
     across = Axis(places[0], places[-1], _SIDE + 60, WIDTH - _SIDE, isinstance(xs[0], str))
@@ -95,12 +95,12 @@ def curve(
 
     band = f'<path class="band" d="M{"L".join(stairs(highs))}L{"L".join(reversed(stairs(lows)))}Z"/>'
     line = f'<path class="curve" d="M{"L".join(stairs(heights))}"/>'
-    told = [f'<text x="0" y="14">{escape(_short(titles[1], 60))}</text>']
+    parts = [f'<text x="0" y="14">{escape(_short(titles[1], 60))}</text>']
     for tick in down.ticks():
         y = down.place(tick)
         figure = escape(plain(float(f"{tick:.10g}")))
-        told.append(f'<text x="{_SIDE + 52}" y="{y + 4:.1f}" text-anchor="end">{figure}</text>')
-    return _picture(band + line + "".join(told) + across.drawn(tall + top + 4, titles[0]), tall + top + 50, alt)
+        parts.append(f'<text x="{_SIDE + 52}" y="{y + 4:.1f}" text-anchor="end">{figure}</text>')
+    return _picture(band + line + "".join(parts) + across.drawn(tall + top + 4, titles[0]), tall + top + 50, alt)
 
 
 def _bar(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:
@@ -129,7 +129,7 @@ def _tick(place: Callable[[float], float], top: float, value: Any, interval: Int
 
 
 class Axis:
-    """From figures to places on the line, and the line itself with a few round figures."""
+    """Maps values to positions on the line, and draws the line with a few round labels."""
 
     def __init__(self, low: float, high: float, left: float, right: float, days: bool) -> None:
         self.low, self.high = low, max(high, low + 1e-9)
@@ -139,7 +139,7 @@ class Axis:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
     def ticks(self) -> list[float]:
-        """Multiples of 1, 2 or 5 times a power of ten, about four of them; of whole days where the axis is days."""
+        """About four multiples of 1, 2 or 5 times a power of ten; whole days on an axis of days."""
         rough = (self.high - self.low) / 4
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
@@ -151,10 +151,10 @@ class Axis:
         parts = [f'<line class="axis" x1="{self.left}" x2="{self.right}" y1="{y}" y2="{y}"/>']
         for tick in self.ticks():
             x = self.place(tick)
-            told = day(date.fromordinal(int(tick)).isoformat()) if self.days else plain(float(f"{tick:.10g}"))
+            label = day(date.fromordinal(int(tick)).isoformat()) if self.days else plain(float(f"{tick:.10g}"))
             parts.append(
                 f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 5}"/>'
-                f'<text x="{x:.1f}" y="{y + 19}" text-anchor="middle">{escape(told)}</text>'
+                f'<text x="{x:.1f}" y="{y + 19}" text-anchor="middle">{escape(label)}</text>'
             )
         middle = (self.left + self.right) / 2
         parts.append(f'<text x="{middle:.1f}" y="{y + 39}" text-anchor="middle">{escape(_short(title, 60))}</text>')
@@ -166,7 +166,7 @@ def _picture(drawn: str, height: float, alt: str) -> str:
 
 
 def _number(value: Any) -> float:
-    """A figure as it is, a day as its number."""
+    """A number as it is, a day as its ordinal."""
     return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(value)
 
 

@@ -1,4 +1,4 @@
-"""What the Trust page and lesson 11 draw alike: error bars side by side, and messages in a pile."""
+"""Pictures shared by the Trust page and lesson 11: error bars side by side, and messages in a pile."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from html import escape
 
 
 def bars(rows: Sequence[tuple[str, float, str]]) -> str:
-    """Each a name, an error and its words; all on one scale around the same truth."""
+    """Rows of a name, an error and its label, on one scale around the same truth."""
     most = max((error for _, error, _ in rows), default=0) or 1
     drawn = ""
-    for name, error, told in rows:
+    for name, error, label in rows:
         half = 50 * min(error / most, 1)
         bar = f'<div><u style="left:{50 - half:.2f}%;width:{2 * half:.2f}%"></u></div>'
-        name, told = (f'dir="auto">{escape(text)}' for text in (name, told))
-        drawn += f'<div class="way"><span {name}</span>{bar}<em {told}</em></div>'
+        name, label = (f'dir="auto">{escape(text)}' for text in (name, label))
+        drawn += f'<div class="way"><span {name}</span>{bar}<em {label}</em></div>'
     return drawn
 
 
 def pile(messages: Sequence[int]) -> str:
-    """Bits as tiles; a one is filled."""
-    return '<div class="pile">' + "".join(f'<i class="b{one}">{one}</i>' for one in messages) + "</div>"
+    """Bits as tiles; a 1 is filled."""
+    return '<div class="pile">' + "".join(f'<i class="b{bit}">{bit}</i>' for bit in messages) + "</div>"

@@ -1,4 +1,4 @@
-"""More than an answer: a table to give away, made-up people, a model, a curve; each with a page of its own."""
+"""More than one answer: a table to publish, made-up people, a model, a curve, each with its own page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The Publish page before anything is spent: which columns, how exact, what a row and all rows will tell, the price."""
+"""The Publish page before anything is spent: which columns, how exact, what one row and all rows will reveal, the
+price."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from ui.words import prices
 
 PLACE = "publish"
 NAMES = ("columns", "grid", "delta", "epsilon")
-_SHORT = 15  # values of a list that is offered first
+_SHORT = 15  # values of a list that is preferred at first
 
 
 def show(table: dp.Table) -> None:
@@ -53,7 +54,7 @@ def _wait(request: str) -> None:
 
 
 def _never(table: dp.Table) -> str | None:
-    """Why nothing of this table can be published, whatever is chosen."""
+    """Why nothing of this table can be published."""
     offered = _offered(table)
     if not offered:
         return say("publish_page.no_columns")
@@ -65,13 +66,13 @@ def _never(table: dp.Table) -> str | None:
 
 
 def _offered(table: dp.Table) -> list[str]:
-    """Every column, but for sets of very many items."""
+    """Every column, except sets with very many items."""
     columns = table.schema.columns.items()
     return [name for name, column in columns if not isinstance(column, ItemSet) or column.size <= MOST_ITEMS]
 
 
 def _form(table: dp.Table) -> None:
-    given = job.address_given(table, PLACE, NAMES, lambda told: {"columns": _columns(table, told)})[0]
+    given = job.address_given(table, PLACE, NAMES, lambda given_columns: {"columns": _columns(table, given_columns)})[0]
     given = {"grid": "", "delta": "", **given}
     left, right = st.columns([5, 6], gap="medium")
     chosen = None
@@ -88,14 +89,14 @@ def _form(table: dp.Table) -> None:
         spend.start_from(table, usual, PLACE)
         more = {"columns": columns, **_more(given)}
         given = {
-            "epsilon": spend.choose(table, lambda step: made(table, {"epsilon": step, **more}).query, PLACE),
+            "epsilon": spend.choose(table, lambda step: build_question(table, {"epsilon": step, **more}).query, PLACE),
             **more,
         }
         job.remember_address(table, PLACE, given)
         try:
-            chosen = made(table, given)
-        except dp.AllowanceError as complaint:
-            job.hint(say("publish_page.choose") if not columns else str(complaint))
+            chosen = build_question(table, given)
+        except dp.AllowanceError as error:
+            job.hint(say("publish_page.choose") if not columns else str(error))
         if chosen is not None:
             _buy(table, chosen.query, given)
         refusal = st.session_state.pop("refusal", None)
@@ -107,24 +108,24 @@ def _form(table: dp.Table) -> None:
             publish_preview.show(table, chosen)
 
 
-def made(table: dp.Table, given: dict[str, Any]) -> Chosen:
+def build_question(table: dp.Table, given: dict[str, Any]) -> Chosen:
     """The question for the chosen columns: the better of all that publish them."""
 
     def build(key: str, parameters: dict[str, Any]) -> OfRows:
-        found = table.query(key, **parameters)
-        assert isinstance(found, OfRows)
-        return found
+        query = table.query(key, **parameters)
+        assert isinstance(query, OfRows)
+        return query
 
     return best_way(build, table.schema, {name: value for name, value in given.items() if value != ""})
 
 
 def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:
-    """The price at which averages over all rows say something, as far as it is a small one."""
-    return table.opening(lambda epsilon: made(table, {**given, "epsilon": text_of(epsilon)}).query)
+    """The price at which averages over all rows become useful, within limits."""
+    return table.opening(lambda epsilon: build_question(table, {**given, "epsilon": text_of(epsilon)}).query)
 
 
 def _more(given: dict[str, Any]) -> dict[str, str]:
-    """Settings that few people need: a coarser grid, and δ."""
+    """Rarely needed settings: a coarser grid, and δ."""
     with st.expander(say("publish_page.more")):
         grid = fields.number_field(
             say("param.grid.label"), given["grid"], _widget("grid"), help=say("param.grid.help"), width=220
@@ -150,7 +151,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
 
 
 def _short(table: dp.Table, query: OfRows) -> str:
-    """Which part of the allowance is too small for it."""
+    """The part of the allowance that is too small."""
     meter = table.meter()
     room = meter.delta_reserve - meter.spent_delta
     if query.delta > room:
@@ -160,9 +161,9 @@ def _short(table: dp.Table, query: OfRows) -> str:
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    """Published before: free to open."""
-    found = [one for one in table.publications() if one.request_id != but]
-    history.kept(say("publish_page.earlier"), found, history.published_address)
+    """Earlier publications, free to open."""
+    publications = [publication for publication in table.publications() if publication.request_id != but]
+    history.kept(say("publish_page.earlier"), publications, history.published_address)
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a published table will be worth, from public facts: one row, all rows, the lower bound, and made-up rows."""
+"""A published table's expected value, from public facts: one row, all rows, the lower bound, and made-up rows."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from dpengine.noise.set_noise import MOST_AT_ONCE, AsOne, ItemByItem, OfItems
 from dpengine.planning.alternatives import asked_instead
 
 MOST_ROWS = 8
-LONGEST_CELL = 40  # of the made-up rows: a declared value may be a whole sentence
+LONGEST_CELL = 40  # characters of a made-up cell; a declared value may be a whole sentence
 _TENTHS = 1000  # of a percent
 
 
 def show(table: dp.Table, chosen: Chosen) -> None:
     query = chosen.query
     each = "".join(_column(query, name) for name in query.columns)
-    told = "".join(f"<p class='muted'>{escape(line)}</p>" for line in _together(chosen))
-    st.html(f"<ul class='told'>{each}</ul>{told}{_STYLE}")
+    html = "".join(f"<p class='muted'>{escape(line)}</p>" for line in _together(chosen))
+    st.html(f"<ul class='facts'>{each}</ul>{html}{_STYLE}")
     before, after = _rehearsed(_public(query), table, query)
     st.html(
         f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
@@ -46,7 +46,7 @@ def show(table: dp.Table, chosen: Chosen) -> None:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Cached for all visitors, so that the example does not change on every run; the key holds public facts only."""
+    """Cached for all visitors, so that the example stays the same; the key holds public facts only."""
     return _table.rehearse_rows(_query)
 
 
@@ -55,74 +55,74 @@ def _public(query: OfRows) -> str:
 
 
 def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
-    """The form filled in as for this question, but for what is changed: URL parameters of the Publish page."""
-    told = {"columns": json.dumps(list(query.columns), ensure_ascii=False), "epsilon": text_of(query.epsilon)}
-    told |= {"grid": str(query.grid)} if query.grid else {}
-    told |= {"delta": text_of(query.delta)} if query.delta else {}
-    return {"table": table} | told | {name: str(value) for name, value in changed.items()}
+    """URL parameters of the Publish page for this question, with changes."""
+    query_params = {"columns": json.dumps(list(query.columns), ensure_ascii=False), "epsilon": text_of(query.epsilon)}
+    query_params |= {"grid": str(query.grid)} if query.grid else {}
+    query_params |= {"delta": text_of(query.delta)} if query.delta else {}
+    return {"table": table} | query_params | {name: str(value) for name, value in changed.items()}
 
 
 def _column(query: OfRows, name: str) -> str:
-    """One column in a few sentences: a row of it, all its rows, what nobody can beat, and what asking would tell."""
+    """A column in a few sentences: one row, all rows, the lower bound, and what asking would give."""
     column = query.facts.schema[name]
     if isinstance(column, ItemSet):
-        told, whole, nothing, best = _of_set(query, name, column)
+        row_words, whole, nothing, best = _of_set(query, name, column)
     elif isinstance(column, Category):
-        told, whole, nothing, best = _of_list(query, name, column)
+        row_words, whole, nothing, best = _of_list(query, name, column)
     else:
-        told, whole, nothing, best = _of_line(query, name, column)
+        row_words, whole, nothing, best = _of_line(query, name, column)
     whole = say("publish_page.nothing") if nothing else whole
     muted = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in (best, _asked(query, name)) if line)
-    return f"<li><b>{escape(name)}</b><br>{escape(told)} <b>{escape(whole)}</b>{muted}</li>"
+    return f"<li><b>{escape(name)}</b><br>{escape(row_words)} <b>{escape(whole)}</b>{muted}</li>"
 
 
 def _of_list(query: OfRows, name: str, column: Category) -> tuple[str, str, bool, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
-    told = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, column.size)))
+    sentence = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, column.size)))
     best = say("publish_page.truth_best", error=_share(error))
     if len(query.columns) > 1:
         best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
-    return told, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), 2 * reach >= 1, best
+    return sentence, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), 2 * reach >= 1, best
 
 
 def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
-    told = say("publish_page.wrong_items", error=_three(error), items=column.size)
+    sentence = say("publish_page.wrong_items", error=_three(error), items=column.size)
     if isinstance(row, AsOne | ItemByItem):
         ways = AsOne(column.size, row.epsilon, row.delta), ItemByItem(column.size, row.epsilon, row.delta)
         if isinstance(row, AsOne):
-            told += " " + say("publish_page.set_as_one", sets=row.swap.size, other=_three(ways[1].error))
+            sentence += " " + say("publish_page.set_as_one", sets=row.swap.size, other=_three(ways[1].error))
         elif column.points <= MOST_AT_ONCE:
-            told += " " + say("publish_page.set_apart", sets=column.points, other=_three(ways[0].error))
+            sentence += " " + say("publish_page.set_apart", sets=column.points, other=_three(ways[0].error))
         else:
-            told += " " + say("publish_page.set_large")
+            sentence += " " + say("publish_page.set_large")
     best = say("publish_page.items_best", **_beside(error, query.floor(name)))
     whole = say("publish_page.item_shares", points=points(reach), chance=chance(query.beta))
-    return told, whole, 2 * reach >= 1, best
+    return sentence, whole, 2 * reach >= 1, best
 
 
 def _of_line(query: OfRows, name: str, column: Number | Date) -> tuple[str, str, bool, str]:
     reach, error, width = query.reach(name), query.error(name), column.diameter
     unit = "days" if isinstance(column, Date) else "off"
     code = f"publish_page.{unit}_end" if isinstance(query.row(name), Marginal) else f"publish_page.{unit}"
-    told = say(code, error=two_figures(error), width=plain(width))
+    sentence = say(code, error=two_figures(error), width=plain(width))
     if query.steps(name) < column.points - 1:
         step = query.grain(name)
-        told += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
+        sentence += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
     best = say("publish_page.off_best", **_beside(error, query.floor(name)))
     code = "publish_page.mean_day" if isinstance(column, Date) else "publish_page.mean"
     whole = say(code, reach=two_figures(reach * width), chance=chance(query.beta))
-    return told, whole, 2 * reach >= 1, best
+    return sentence, whole, 2 * reach >= 1, best
 
 
 def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:
-    """The lower bound, and how many times that the error is."""
+    """The lower bound, and the error as a multiple of it."""
     times = to_figures(float(error / floor), 2) if floor else "∞"
     return {"floor": two_figures(floor, ROUND_FLOOR), "times": times}
 
 
 def _asked(query: OfRows, name: str) -> str:
-    """What the same spend would tell if it were asked instead of published (thesis, Remark 7.1)."""
+    """What the same spend would give if asked instead of published (thesis, Remark 7.1)."""
     instead = asked_instead(query, name)
     if instead is None:
         return ""
@@ -134,17 +134,17 @@ def _asked(query: OfRows, name: str) -> str:
 
 
 def _three(size: Fraction) -> str:
-    """To three figures: two ways may differ in the third alone."""
+    """Three digits, because two ways may differ in the third."""
     return to_figures(float(size), 3)
 
 
 def _share(share: Fraction) -> str:
-    """A chance in percent, to the nearest tenth: it is part of the method, not a bound."""
+    """A chance in percent, to the nearest tenth; it is a parameter of the method, not a bound."""
     return local(f"{float(share) * 100:.1f}".removesuffix(".0")) + " %"
 
 
 def _together(chosen: Chosen) -> list[str]:
-    """Of several columns: in which way they are published and why, and how often a whole row is true."""
+    """For several columns: how they are published and why, and how often a whole row is true."""
     query, promise = chosen.query, chosen.query.promise()
     if len(query.columns) == 1:
         return [say("publish_page.one_column")]
@@ -161,12 +161,12 @@ def _together(chosen: Chosen) -> list[str]:
             lines.append(say(f"{code}_nothing", rows=rows, own=percent_up(promise.amount)))
         else:
             lines.append(say(code, rows=rows, own=percent_up(promise.amount), other=percent_up(beaten.amount)))
-    best = 1 - down(promise.untrue_floor, _TENTHS)  # upwards: a bound for everybody
+    best = 1 - down(promise.untrue_floor, _TENTHS)  # rounded up, because it is a bound
     return [*lines, say("publish_page.row_true", truth=_share(1 - promise.untrue), best=_share(best))]
 
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
-    """Side by side: what a made-up row says, and what would be published of it."""
+    """Made-up rows beside their published versions."""
     head = "".join(
         f"<th>{escape(name)}</th><th>{escape(say('publish_page.published_as'))}</th>" for name in query.columns
     )
@@ -183,21 +183,21 @@ def _short(words: str) -> str:
 
 
 def cell_words(value: Any) -> str:
-    """A cell as it is shown; the empty set would be nothing to see."""
+    """A cell as shown; the empty set needs a sign."""
     if value == "":
         return "–"
     return value if isinstance(value, str) else plain(value).replace("-", "−")
 
 
 def _figures_html(query: OfRows) -> str:
-    """For those who want the parameters: the scale of the thesis beside the least one, the probabilities."""
+    """The parameters, for experts: the thesis's scale beside the smallest one, and the probabilities."""
     lines = []
     for name in query.columns:
         row = query.row(name)
         if isinstance(row, Blur):
             grain = query.grain(name)
             thesis = thesis_scale(row.steps, row.epsilon, row.delta)
-            told = {
+            facts = {
                 "column": name,
                 "steps": row.steps,
                 "thesis": two_figures(thesis * grain),
@@ -205,7 +205,7 @@ def _figures_html(query: OfRows) -> str:
                 "thesis_off": two_figures(expected_error(thesis) * grain),
                 "least_off": two_figures(row.error * grain),
             }
-            lines.append(say("publish_page.scales" if row.delta else "publish_page.scale", **told))
+            lines.append(say("publish_page.scales" if row.delta else "publish_page.scale", **facts))
         elif isinstance(row, OfItems):
             lines.append(say("publish_page.chances_set", column=name, items=row.items, flip=_exact(row.flip)))
         else:
@@ -217,13 +217,15 @@ def _figures_html(query: OfRows) -> str:
 
 
 def _floors(query: OfRows, name: str) -> str:
-    """Both theorems on what nobody can beat, from the public facts they rest on: |D|, the diameter and κ."""
+    """Both lower-bound theorems, from the public facts they rest on: |D|, the diameter and κ."""
     column, kappa, size = query.facts.schema[name], query.grain(name), query.steps(name) + 1
     far = farthest(column.diameter / kappa, query.epsilon, query.delta) * kappa
     near = nearest(size, query.epsilon, query.delta) * kappa
-    told = {"column": name, "size": size, "diameter": plain(column.diameter), "kappa": plain(kappa)}
+    facts = {"column": name, "size": size, "diameter": plain(column.diameter), "kappa": plain(kappa)}
     bounds = {"farthest": far, "half": far / 2, "nearest": near, "floor": query.floor(name)}
-    return say("publish_page.floors", **told, **{key: two_figures(one, ROUND_FLOOR) for key, one in bounds.items()})
+    return say(
+        "publish_page.floors", **facts, **{key: two_figures(bound, ROUND_FLOOR) for key, bound in bounds.items()}
+    )
 
 
 def _exact(share: Fraction) -> str:
@@ -231,8 +233,8 @@ def _exact(share: Fraction) -> str:
 
 
 _STYLE = """<style>
-[data-testid="stHtml"] ul.told { list-style: none; padding: 0; margin: 0 0 0.5rem 0; }
-[data-testid="stHtml"] ul.told li { margin: 0 0 0.7rem 0; padding: 0; overflow-wrap: anywhere; }
+[data-testid="stHtml"] ul.facts { list-style: none; padding: 0; margin: 0 0 0.5rem 0; }
+[data-testid="stHtml"] ul.facts li { margin: 0 0 0.7rem 0; padding: 0; overflow-wrap: anywhere; }
 table.plain.example th, table.plain.example td { padding-top: 0.25rem; padding-bottom: 0.25rem; }
 table.plain.example td { white-space: nowrap; }
 </style>"""

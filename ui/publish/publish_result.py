@@ -1,4 +1,4 @@
-"""A published table: take it away, and ask of it whatever one likes, free."""
+"""A published table: download it, and ask it anything, free."""
 
 from __future__ import annotations
 
@@ -30,41 +30,39 @@ from ui.words.wording import headline, range_words
 KINDS = ("mean", "bars", "percentile")
 FIRST_ROWS = 6
 TOGETHER = " "  # all columns at once, in an address: no column has a blank name
-MOST_SHOWN = 60  # bars drawn; more are in the figures
+MOST_SHOWN = 60  # bars drawn; the rest are in the list
 COARSER = (20, 10, 8, 6, 5, 4, 3, 2)
 
 
-def show(table: dp.Table, found: dp.Answer) -> None:
-    query = found.query
+def show(table: dp.Table, answer: dp.Answer) -> None:
+    query = answer.query
     assert isinstance(query, OfRows)
-    published = table.published(found)
-    of = say("answer.of", sentence=found.sentence, table=table.name)
+    published = table.published(answer)
+    of = say("answer.of", sentence=answer.sentence, table=table.name)
     st.html(
-        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>{answer_notes.fit_notes(found)}{answer_notes.cut_note(query)}'
+        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
+        f'<p class="lead">{escape(range_words(answer))}</p>'
+        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}"
     )
     if not published.whole:
         st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')
     else:
         with st.container(key="card-publish-file"):
-            _take(found, published)
+            _take(answer, published)
         with st.container(key="card-publish-free"):
-            _ask(table, found, published)
-    answers.receipt(found, "published")
-    st.button(say("publish_page.another"), key="publish-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in ("published", "of", "what", "bins", "share"):
-        st.query_params.pop(name, None)
+            _ask(table, answer, published)
+    answers.receipt(answer, "published")
+    back = ("published", "of", "what", "bins", "share")
+    st.button(say("publish_page.another"), key="publish-another", on_click=nav.forget, args=back)
 
 
 # --- take it away -----------------------------------------------------------------------------------------------------
 
 
-def _take(found: dp.Answer, published: Published) -> None:
-    query, short = published.query, found.receipt["charge"]["hash"][:8]
-    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>{_first_rows(found.value['sha256'], published)}")
+def _take(answer: dp.Answer, published: Published) -> None:
+    query, short = published.query, answer.receipt["charge"]["hash"][:8]
+    first = begins(say("publish_page.begins"), *_begins(answer.value["sha256"], published))
+    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>{first}")
     cut = False
     if any(isinstance(query.row(name), Blur) for name in query.columns):
         cut = st.toggle(say("publish_page.cut"), key="publish-cut", help=say("publish_page.cut_help"))
@@ -72,7 +70,7 @@ def _take(found: dp.Answer, published: Published) -> None:
             st.html(f'<p class="warn">{escape(say("publish_page.cut_biases"))}</p>')
     name = f"published-{short}{'-cut' if cut else ''}"
     with st.container(horizontal=True):
-        # Made when the button is clicked: a large table is not written anew on every run of the page.
+        # Built when the button is clicked: a large table is not written on every run of the page.
         st.download_button(
             say("publish_page.csv"),
             lambda: exports.table_csv(published.table(cut)),
@@ -92,28 +90,24 @@ def _take(found: dp.Answer, published: Published) -> None:
         )
     st.html(
         f'<p class="muted">{escape(say("publish_page.may"))}</p>'
-        f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(found.value["sha256"])}</code></p>'
+        f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(answer.value["sha256"])}</code></p>'
     )
 
 
 def _parquet(published: Published, cut: bool) -> bytes:
-    """As it was published, byte for byte, unless it is cut off."""
+    """As published, byte for byte, unless it is cut off."""
     return exports.table_parquet(published.table(cut)) if cut else published.path.read_bytes()
 
 
-def _first_rows(sha: str, published: Published) -> str:
-    return begins(say("publish_page.begins"), *_begins(sha, published))
-
-
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
-    """The first rows of a table that may be given away."""
+    """The first rows of a publishable table."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     table = f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
     return f'<p class="muted">{escape(lead)}</p>{table}'
 
 
-# What is kept below is made from a published table, which is known by its SHA-256: anybody may have it.
+# The caches below hold results of a published table, keyed by its SHA-256: anybody may have it.
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
@@ -124,7 +118,7 @@ def _begins(sha: str, _published: Published) -> tuple[list[str], list[list[str]]
 
 
 @st.cache_data(max_entries=200, show_spinner=True)
-def _told(sha: str, name: str, what: str, extra: str, _published: Published) -> Any:
+def _result(sha: str, name: str, what: str, extra: str, _published: Published) -> Any:
     if what == "counts":
         return _published.counts(name)
     if what == "together":
@@ -139,36 +133,36 @@ def _told(sha: str, name: str, what: str, extra: str, _published: Published) -> 
 # --- ask of it --------------------------------------------------------------------------------------------------------
 
 
-def _ask(table: dp.Table, found: dp.Answer, published: Published) -> None:
+def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
     st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
-    columns, sha = list(published.query.columns), found.value["sha256"]
+    columns, sha = list(published.query.columns), answer.value["sha256"]
     offered = [*columns, TOGETHER] if published.crossed else columns
     name = picked("of", offered, _named, say("publish_page.of"))
     if name == TOGETHER:
-        each = _told(sha, name, "together", "", published)
+        each = _result(sha, name, "together", "", published)
         labels = {cells: " · ".join(called(cell_words(cell)) for cell in cells) for cells in each}
-        _counts({labels[cells]: one for cells, one in each.items()}, published, "together")
+        _counts({labels[cells]: estimate for cells, estimate in each.items()}, published, "together")
         return
     if isinstance(published.query.facts.schema[name], Category | ItemSet):
-        _counts(_told(sha, name, "counts", "", published), published, name)
+        _counts(_result(sha, name, "counts", "", published), published, name)
         return
     what = picked("what", list(KINDS), lambda kind: say(f"publish_page.what.{kind}"), say("publish_page.what"))
     try:
         if what == "mean":
-            _mean(_told(sha, name, what, "", published), published, name)
+            _mean(_result(sha, name, what, "", published), published, name)
         elif what == "bars":
             bins = _number("bins", 2, min(40, published.query.steps(name) + 1), 5, say("publish_page.bins"))
-            _bars(table, _told(sha, name, what, str(bins), published), published, name, bins)
+            _bars(table, _result(sha, name, what, str(bins), published), published, name, bins)
         else:
             share = _number("share", 1, 99, 50, say("publish_page.share"))
-            _percentile(table, _told(sha, name, what, f"{share}/100", published), published, name, share)
+            _percentile(table, _result(sha, name, what, f"{share}/100", published), published, name, share)
     except dp.AllowanceError as refusal:
         st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
         _coarser(table, published, name)
 
 
-def _named(one: str) -> str:
-    return say("publish_page.together") if one == TOGETHER else one
+def _named(name: str) -> str:
+    return say("publish_page.together") if name == TOGETHER else name
 
 
 def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:
@@ -190,68 +184,68 @@ def _number(parameter: str, least: int, most: int, usual: int, label: str) -> in
     return int(picked)
 
 
-def _line(told: str, wide: str, note: str = "") -> None:
+def _line(sentence: str, wide: str, note: str = "") -> None:
     st.html(
-        f'<p class="together">{escape(told)}</p><p class="lead">{escape(wide)}</p>'
+        f'<p class="together">{escape(sentence)}</p><p class="lead">{escape(wide)}</p>'
         + (f'<p class="muted">{escape(note)}</p>' if note else "")
     )
 
 
-def _between(one: Estimate, query: OfRows) -> str:
-    low, high = rounded_range(one.low, one.high)
+def _between(estimate: Estimate, query: OfRows) -> str:
+    low, high = rounded_range(estimate.low, estimate.high)
     return say("answer.between", low=low, high=high, chance=chance(query.beta))
 
 
-def _mean(one: Estimate, published: Published, name: str) -> None:
+def _mean(mean: Estimate, published: Published, name: str) -> None:
     column, query = published.query.facts.schema.ordered(name), published.query
     lower, upper = query.start(name), query.start(name) + column.diameter
-    if fills(one.low, one.high, lower, upper):
+    if fills(mean.low, mean.high, lower, upper):
         low, high = (_shown(published, name, float(end)) for end in (lower, upper))
         _line(say("answer.nothing"), say("publish_page.mean_nothing", low=low, high=high))
         return
     note = say("publish_page.empty_middle")
     if isinstance(column, Date):
-        low, high = (_shown(published, name, end) for end in (math.floor(one.low), math.ceil(one.high)))
+        low, high = (_shown(published, name, end) for end in (math.floor(mean.low), math.ceil(mean.high)))
         between = say("answer.between", low=low, high=high, chance=chance(query.beta))
-        _line(say("answer.about", value=_shown(published, name, one.value)), between, note)
+        _line(say("answer.about", value=_shown(published, name, mean.value)), between, note)
         return
-    _line(say("answer.about", value=rounded(one.value, one.low, one.high)), _between(one, query), note)
+    _line(say("answer.about", value=rounded(mean.value, mean.low, mean.high)), _between(mean, query), note)
     limits = float(lower), float(upper)
-    charts.point(one.value, (one.low, one.high), name, _between(one, query), "publish-mean", limits)
+    charts.point(mean.value, (mean.low, mean.high), name, _between(mean, query), "publish-mean", limits)
 
 
-def _percentile(table: dp.Table, one: Estimate, published: Published, name: str, share: int) -> None:
+def _percentile(table: dp.Table, estimate: Estimate, published: Published, name: str, share: int) -> None:
     column, query = published.query.facts.schema.ordered(name), published.query
-    if fills(one.low, one.high, query.start(name), query.start(name) + column.diameter):
+    if fills(estimate.low, estimate.high, query.start(name), query.start(name) + column.diameter):
         _line(say("answer.nothing"), say("publish_page.percentile_nothing"))
         _coarser(table, published, name)
         return
-    told = {"share": share, "chance": chance(query.beta)}
-    value, low, high = (_shown(published, name, end) for end in (one.value, one.low, one.high))
+    facts = {"share": share, "chance": chance(query.beta)}
+    value, low, high = (_shown(published, name, end) for end in (estimate.value, estimate.low, estimate.high))
     _line(
         say("answer.about", value=value),
-        say("publish_page.percentile", low=low, high=high, **told),
+        say("publish_page.percentile", low=low, high=high, **facts),
         say("publish_page.on_grid", steps=query.steps(name), grain=query.grain(name)),
     )
 
 
 def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
     rows, query = published.rows, published.query
-    if all(fills(one.low, one.high, 0, rows) for one in each.values()):
+    if all(fills(estimate.low, estimate.high, 0, rows) for estimate in each.values()):
         _line(say("answer.nothing"), say("publish_page.counts_nothing"))
         return
-    told = say("publish_page.counts", values=len(each), chance=chance(query.beta))
-    st.html(f'<p class="lead">{escape(told)}</p>')
+    alt = say("publish_page.counts", values=len(each), chance=chance(query.beta))
+    st.html(f'<p class="lead">{escape(alt)}</p>')
     _drawn(each, rows, name)
 
 
 def _bars(table: dp.Table, each: list[Estimate], published: Published, name: str, bins: int) -> None:
-    if all(fills(one.low, one.high, 0, published.rows) for one in each):
+    if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each):
         _line(say("answer.nothing"), say("publish_page.bars_nothing"))
         _coarser(table, published, name)
         return
-    told = say("publish_page.counts", values=len(each), chance=chance(published.query.beta))
-    st.html(f'<p class="lead">{escape(told)}</p>')
+    alt = say("publish_page.counts", values=len(each), chance=chance(published.query.beta))
+    st.html(f'<p class="lead">{escape(alt)}</p>')
     labels = _labels(published, name, _starts(published, name, bins))
     _drawn(dict(zip(labels, each, strict=True)), published.rows, name)
 
@@ -272,38 +266,38 @@ def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
 
 
 def _shown(published: Published, name: str, value: float | Fraction) -> str:
-    """A place on a column as a person reads it: a number, or a day."""
+    """A position on a column for readers: a number or a day."""
     ordered = published.query.facts.schema[name]
     return day(published.day(name, float(value))) if isinstance(ordered, Date) else plain(value)
 
 
 def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
-    """Bars with whiskers, and the figures with each value's share."""
-    each = {called(label): _possible(one, rows) for label, one in each.items()}
+    """Bars with whiskers, and a list with each value's share."""
+    each = {called(label): _possible(bar, rows) for label, bar in each.items()}
     first = dict(list(each.items())[:MOST_SHOWN])
-    ranges = {label: (one.low, one.high) for label, one in first.items()}
-    alt = "; ".join(f"{label}: {rounded(one.value, one.low, one.high)}" for label, one in first.items())
-    charts.bars({label: one.value for label, one in first.items()}, ranges, say("chart.people"), alt, f"publish-{name}")
+    ranges = {label: (bar.low, bar.high) for label, bar in first.items()}
+    alt = "; ".join(f"{label}: {rounded(bar.value, bar.low, bar.high)}" for label, bar in first.items())
+    charts.bars({label: bar.value for label, bar in first.items()}, ranges, say("chart.people"), alt, f"publish-{name}")
     with st.expander(say("answer.figures")):
         st.html(_table({label: each[label] for label in many.page(each, f"publish-page-{name}")}, rows))
 
 
-def _possible(one: Estimate, rows: int) -> Estimate:
-    """A number of rows is neither negative nor more than there are."""
-    value, low, high = (min(max(end, 0), rows) for end in (one.value, one.low, one.high))
+def _possible(estimate: Estimate, rows: int) -> Estimate:
+    """A row count is neither negative nor above the total."""
+    value, low, high = (min(max(end, 0), rows) for end in (estimate.value, estimate.low, estimate.high))
     return Estimate(value, low, high)
 
 
 def _table(each: dict[str, Estimate], rows: int) -> str:
     titles = ("answer.column.label", "answer.column.value", "answer.column.range", "publish_page.column.share")
     kinds = ("", "number", "number", "number")
-    head = "".join(f'<th class="{kind}">{escape(say(one))}</th>' for one, kind in zip(titles, kinds, strict=True))
+    head = "".join(f'<th class="{kind}">{escape(say(title))}</th>' for title, kind in zip(titles, kinds, strict=True))
     body = ""
-    for label, one in each.items():
-        share = Estimate(*(100 * end / rows for end in (one.value, one.low, one.high)))
+    for label, estimate in each.items():
+        share = Estimate(*(100 * end / rows for end in (estimate.value, estimate.low, estimate.high)))
         cells = (
-            rounded(one.value, one.low, one.high),
-            " – ".join(rounded_range(one.low, one.high)),
+            rounded(estimate.value, estimate.low, estimate.high),
+            " – ".join(rounded_range(estimate.low, estimate.high)),
             rounded(share.value, share.low, share.high) + " %",
         )
         numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
@@ -312,7 +306,7 @@ def _table(each: dict[str, Estimate], rows: int) -> str:
 
 
 def _coarser(table: dp.Table, published: Published, name: str) -> None:
-    """What to publish instead: the finest grid on which a bar is told to a quarter of all rows."""
+    """What to publish instead: the finest grid on which a bar is exact to a quarter of all rows."""
     row, rows = published.query.row(name), published.rows
     if not isinstance(row, Blur):
         return

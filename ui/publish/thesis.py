@@ -15,7 +15,7 @@ from dpengine.messages.numbers import local, to_figures
 from ui.pictures import charts
 from ui.shell import frame, nav
 
-# Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its level of noise.
+# Figures 1 to 3 of the thesis: a private curve of two hundred made-up people, drawn anew, and its noise level.
 
 _FIGURES_DRAWN = "thesis-figures"
 
@@ -28,38 +28,39 @@ def show_figures() -> None:
         f"<h2>{escape(say('thesis.figures'))}</h2>"
         f"<p>{escape(say('thesis.figures_lead', width=local(WIDTH), delta=power_of_ten(Fraction(str(DELTA)))))}</p>"
     )
-    for one in drawn:
-        with st.container(key=f"card-figure-{one.number}"):
-            _curve_figure(one)
+    for figure in drawn:
+        with st.container(key=f"card-figure-{figure.number}"):
+            _curve_figure(figure)
     st.html(_levels(drawn))
 
 
 def again() -> None:
-    """New draws with the coins that releases use; the people are made up, so nothing is spent."""
+    """New draws from the releases' own random source; the people are made up, so nothing is spent."""
     st.session_state[_FIGURES_DRAWN] = figures()
 
 
-def _curve_figure(one: Figure) -> None:
-    told = {"number": one.number, "epsilon": to_figures(one.epsilon, 6)}
-    st.html(f"<p><b>{escape(say('thesis.figure', **told))}</b></p>")
-    band = [y - one.reach for y in one.drawn], [y + one.reach for y in one.drawn]
-    alt = say("thesis.figure_alt", reach=_short(one.reach), most=_short(max(one.drawn)), **told)
+def _curve_figure(figure: Figure) -> None:
+    key = f"chart-figure-{figure.number}"
+    facts = {"number": figure.number, "epsilon": to_figures(figure.epsilon, 6)}
+    st.html(f"<p><b>{escape(say('thesis.figure', **facts))}</b></p>")
+    band = [y - figure.reach for y in figure.drawn], [y + figure.reach for y in figure.drawn]
+    alt = say("thesis.figure_alt", reach=_short(figure.reach), most=_short(max(figure.drawn)), **facts)
     titles = ("x", say("thesis.figure_height"))
-    charts.band(one.xs, one.drawn, band, titles, alt, f"chart-figure-{one.number}", other=one.truth, height=240)
+    charts.band(figure.xs, figure.drawn, band, titles, alt, key, other=figure.truth, height=240)
 
 
 def _levels(drawn: tuple[Figure, ...]) -> str:
     names = ("epsilon", "thesis", "printed", "least", "kept")
     head = "".join(f"<th>{escape(say(f'thesis.level.{name}'))}</th>" for name in names)
     body = ""
-    for one in drawn:
-        told = one.levels
+    for figure in drawn:
+        levels = figure.levels
         cells = [
-            to_figures(one.epsilon, 6),
-            _short(told.thesis),
-            _short(told.printed),
-            _short(told.least),
-            _short(told.kept),
+            to_figures(figure.epsilon, 6),
+            _short(levels.thesis),
+            _short(levels.printed),
+            _short(levels.least),
+            _short(levels.kept),
         ]
         body += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
     return (
@@ -97,7 +98,7 @@ def show() -> None:
 
 
 def _again() -> None:
-    """New draws with the coins that releases use; the people are made up, so nothing is spent."""
+    """New draws from the releases' own random source; the people are made up, so nothing is spent."""
     st.session_state[_DRAWN] = tables()
     again()
 
@@ -124,14 +125,14 @@ def _setting(name: str) -> str:
 
 
 def _digits(table: Printed) -> list[int]:
-    """The decimals that the thesis printed, column by column; 0.0075 stands alone in its own."""
+    """The decimals printed in the thesis, by column; 0.0075 stands alone in its own."""
     columns = zip(*(cells for _, cells in table.rows), strict=True)
     printed = [[cell.printed for cell in column if isinstance(cell.printed, float)] for column in columns]
-    return [max((len(str(one).partition(".")[2]) for one in column), default=0) for column in printed]
+    return [max((len(str(number).partition(".")[2]) for number in column), default=0) for column in printed]
 
 
 def _cell(cell: Cell, digits: int) -> str:
-    """What is found here; below it what the thesis printed, and where a drawn figure must lie."""
+    """Our values; below them the printed ones, and where a random one must lie."""
     here = _figure(cell.here, digits)
     lines = []
     if cell.printed != "":
@@ -146,7 +147,7 @@ def _cell(cell: Cell, digits: int) -> str:
 
 
 def _figure(value: float | str, digits: int) -> str:
-    """To the digits that the thesis printed; what is large has none."""
+    """To the digits printed in the thesis; large numbers have none."""
     if isinstance(value, str):
         return value
     return local(f"{value:,.{digits if abs(value) < 1 else 0}f}".replace("-", "−"))

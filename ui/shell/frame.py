@@ -1,5 +1,4 @@
-"""The meter and the name of the open table, at the top of every page. A page that knows a price adds it to the
-meter."""
+"""The meter at the top of every page, with the open table's name. A page that knows a price adds it to the meter."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 
 _SLOT = "_meter_slot"
-_DOT = "\u00a0· "  # it never begins a line
+_DOT = "\u00a0· "  # never begins a line
 
 
 def draw(table: dp.Table) -> None:
@@ -29,7 +28,7 @@ def draw(table: dp.Table) -> None:
 
 
 def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
-    """A picker for the table that a page is about; choosing another opens it at once."""
+    """A picker for the page's table. Choosing another table opens it."""
     names, labels = table_names(), table_labels()
     picked = st.selectbox(
         say("ask.table"),
@@ -46,8 +45,7 @@ def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
 
 
 def complain(sentence: str | None, calmly: bool = False) -> None:
-    """Show why the page, or the chosen table, cannot be shown; calmly where nothing is wrong but it is not for this
-    person."""
+    """Say why the page or the table cannot be shown; calmly if the person merely lacks a right."""
     if sentence and calmly:
         st.html(f'<p class="lead">{escape(sentence)}</p>')
     elif sentence:
@@ -55,7 +53,7 @@ def complain(sentence: str | None, calmly: bool = False) -> None:
 
 
 def fine(sentence: str, bring: bool = False) -> None:
-    """Show that something was checked and is in order; `bring` it into sight."""
+    """Say that a check passed; `bring` scrolls to it."""
     mark = ' class="arrived" tabindex="-1"' if bring else ""
     st.html(f'<p role="status"{mark}><b class="whole">✓</b> {escape(sentence)}</p>')
     if bring:
@@ -67,23 +65,23 @@ def broken(title: str, sentence: str) -> None:
 
 
 def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
-    """The same meter with what a question is about to take, or a plan (`of` chooses the words)."""
+    """The meter with the price of a question or a plan (`of` chooses the words)."""
     _fill(st.session_state[_SLOT], table, preview, of)
 
 
 def instead(sentence: str) -> None:
-    """A sentence in place of the meter, on pages where no open table's allowance is spent."""
+    """A sentence in place of the meter, on pages that spend no open table's allowance."""
     words = f"<span>{gloss.text(sentence)}</span>"
     st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
 
 def nothing() -> None:
-    """No meter, on pages about no table or about several."""
+    """No meter, on pages about no table or several tables."""
     st.session_state[_SLOT].html('<div class="meter"></div>')
 
 
 def small(used: Fraction) -> str:
-    """A table's bar where several stand side by side."""
+    """A table's bar in a list of tables."""
     label, gone = escape(say("meter.label", left=percent_left(1 - used))), _part("gone", used)
     return f'<div class="meter"><div class="bar slim" role="img" aria-label="{label}">{gone}</div></div>'
 
@@ -91,8 +89,8 @@ def small(used: Fraction) -> str:
 def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
     try:
         meter = table.meter()
-    except dp.AllowanceError as complaint:  # a ledger that is locked, or was edited by hand
-        words = f"<b>{escape(say('meter.none'))}</b> {escape(str(complaint))}"
+    except dp.AllowanceError as error:  # a ledger that is locked, or was edited by hand
+        words = f"<b>{escape(say('meter.none'))}</b> {escape(str(error))}"
         slot.html(f'<div class="refused" role="alert">{words}</div>')
         return
     bars = _shared(table, meter, preview, of)
@@ -120,11 +118,11 @@ def _bar(used: Fraction, preview: dp.Preview | Priced | None, of: str) -> tuple[
 
 
 def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | None, of: str) -> str | None:
-    """Where people share a table: what is left of one's own share, and of the table's allowance, side by side."""
+    """Two bars for a shared table: what is left of the person's own share and of the table's allowance."""
     if table.practice or not person.served():
         return None
     mine, whole = face().meter(table.name)
-    if not mine.share:  # an auditor, or somebody whose grant has ended
+    if not mine.share:  # an auditor, or a person without a current grant
         return None
     own_take = getattr(preview, "own_share", None) if getattr(preview, "covered", True) else None
     if isinstance(preview, dp.Preview) and preview.own_whole and preview.own_left is not None:  # the grant that pays
@@ -132,22 +130,21 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
     left, room = 1 - mine.used, 1 - whole.used
     own = say("meter.own.left", left=percent_left(left))
     parts, theirs = _part("gone", min(mine.used, Fraction(1))), _part("gone", min(whole.used, Fraction(1)))
-    told = say("meter.own.table", left=percent_left(max(room, Fraction(0))))
+    of_table = say("meter.own.table", left=percent_left(max(room, Fraction(0))))
     if preview is not None and own_take is not None:
         takes = own_take / mine.share
         short = takes > left
-        own = say("meter.own.short", left=percent_left(left)) if short else own
-        own = own if short else say("meter.own.after", left=percent_left(left), after=percent_left(left - takes))
+        if short:
+            own = say("meter.own.short", left=percent_left(left))
+        else:
+            own = say("meter.own.after", left=percent_left(left), after=percent_left(left - takes))
         parts += _part("over" if short else "take", left if short else takes)
         over = preview.share > room
-        told = (
-            told
-            if over
-            else say("meter.own.table_after", left=percent_left(room), after=percent_left(room - preview.share))
-        )
+        if not over:
+            of_table = say("meter.own.table_after", left=percent_left(room), after=percent_left(room - preview.share))
         theirs += _part("over" if over else "take", room if over else preview.share)
     share = say("meter.own.share", share=percent(mine.share))
-    both = ((own, share, parts, percent_left(left)), (told, "", theirs, percent_left(max(room, Fraction(0)))))
+    both = ((own, share, parts, percent_left(left)), (of_table, "", theirs, percent_left(max(room, Fraction(0)))))
     bars = "".join(
         f'<div><div class="words"><span>{gloss.html(words)}</span><span class="aside">{escape(beside)}</span></div>'
         f'<div class="bar" role="img" aria-label="{escape(say("meter.label", left=label))}">{bar}</div></div>'
@@ -157,20 +154,20 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
 
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
-    """Whose allowance it is; what it protects and its terms are unfolded. ε is not mentioned to a newcomer before the
-    first answer."""
+    """The table's name, and under *details* what the allowance protects and its terms. ε appears only after the first
+    answer."""
     parts = [say("meter.table", table=table.name)]
     if table.practice:
         parts.append(say("meter.practice"))
-    folded = [protects(table)]
+    details = [protects(table)]
     if meter.charges:
-        folded.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
-    told, more = gloss.text(_DOT.join(parts)), gloss.text(_DOT.join(folded))
-    return f"{told} <details><summary>{escape(say('meter.details'))}</summary>{more}</details>"
+        details.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
+    shown, more = gloss.text(_DOT.join(parts)), gloss.text(_DOT.join(details))
+    return f"{shown} <details><summary>{escape(say('meter.details'))}</summary>{more}</details>"
 
 
 def protects(table: dp.Table) -> str:
-    """What one allowance is for: a person's row, or all the rows that carry the same id."""
+    """What the allowance protects: one row, or all rows with the same id."""
     relation, column = table.facts.relation, table.facts.unit.id_column
     return say(f"meter.relation.{relation}" if column is None else f"meter.relation.{relation}_each", column=column)
 
@@ -180,7 +177,7 @@ def _part(kind: str, share: Fraction) -> str:
 
 
 def _reserve(meter: dp.Meter) -> str:
-    """The δ reserve is a second, thinner bar with its name before it, shown only when used."""
+    """A second, thinner bar for the δ reserve, shown only when used."""
     if not meter.spent_delta:
         return ""
     used = meter.spent_delta / meter.delta_reserve

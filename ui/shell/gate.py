@@ -1,10 +1,9 @@
-"""Which requests are accepted: those of this app's own pages, under one of its own addresses.
+"""Which requests are accepted: those from this app's own pages, under one of its own origins.
 
-An address is a whole origin: scheme, host and port. The app's own are the one it was told (`ALLOWANCE_ORIGIN`, where a
-proxy stands in front) and the one a connection really came in at: this machine by its usual names, or the number of
-the network address, with the port that is listened on. A request says in `Host` which of them it means. A name that
-another site points here (DNS rebinding) is none of them, and a page elsewhere, be it on another port of this machine,
-says in `Origin` that it is not this app. What a proxy or anybody writes into `X-Forwarded-…` is not read.
+An origin is a scheme, a host and a port. The app's own are the configured one (`ALLOWANCE_ORIGIN`, behind a proxy) and
+the one at which the connection really arrived: this machine's usual names or its network address, with the listening
+port. `Host` names the origin that a request means. A name that another site points here (DNS rebinding) is not ours. A
+foreign page, even on another port of this machine, gives itself away in `Origin`. `X-Forwarded-…` headers are ignored.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ ORIGIN = "ALLOWANCE_ORIGIN"
 _PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")  # a name or a number, and a port
 _HERE = ("localhost", "127.0.0.1", "::1")
-# Of what Streamlit answers beside pages and their files, this is what a page asks for. The rest tells about the server
-# (metrics), drives the app for programs (agent), signs people in or serves components: nothing here uses any of it.
-# Doors for programs are where people sign in alone, and the porter answers for them before anybody asks here.
+# Streamlit's endpoints that our pages use. The others (metrics, agent, sign-in, components) stay shut. Our own API
+# exists only when people sign in; the sign-in middleware answers it before this module is asked.
 _ASKED = ("health", "host-config", "stream", "upload_file")
 _UPLOAD = re.compile(r"_stcore/upload_file/([^/]+)/([^/]+)")
 _SHUT = ("component/", "auth/", "oauth2callback", "app/static/", "api/", "metrics")
@@ -37,76 +35,76 @@ class Origin(NamedTuple):
     port: int
 
 
-def read(told: str) -> Origin | None:
+def read(text: str) -> Origin | None:
     """A whole origin as browsers write it, with or without its usual port; None for anything else."""
     try:
-        parts = urlsplit(told)
+        parts = urlsplit(text)
         port = parts.port
     except ValueError:
         return None
-    if parts.scheme not in _PORTS or told != f"{parts.scheme}://{parts.netloc}" or not _HOST.fullmatch(parts.netloc):
+    if parts.scheme not in _PORTS or text != f"{parts.scheme}://{parts.netloc}" or not _HOST.fullmatch(parts.netloc):
         return None
     return Origin(parts.scheme, parts.hostname or "", _PORTS[parts.scheme] if port is None else port)
 
 
 def configured() -> Origin | None:
-    """The address that whoever runs the app gave it; a sentence where it is none."""
-    told = os.environ.get(ORIGIN, "").strip()
-    found = read(told.removesuffix("/"))
-    if told and found is None:
+    """The configured origin, if any; refuses a malformed one."""
+    setting = os.environ.get(ORIGIN, "").strip()
+    origin = read(setting.removesuffix("/"))
+    if setting and origin is None:
         raise AllowanceError("gate.origin", setting=ORIGIN)
-    return found
+    return origin
 
 
-def meant(scope: Mapping[str, Any], told: Origin | None) -> Origin | None:
-    """Which of the app's own addresses a request came to, by what it says in `Host`; None for any other."""
+def meant(scope: Mapping[str, Any], configured: Origin | None) -> Origin | None:
+    """The own origin that the request's `Host` names; None for any other."""
     host = header(scope, b"host")
-    if told is not None and read(f"{told.scheme}://{host}") == told:
-        return told
-    return next((one for one in _here(scope) if read(f"{one.scheme}://{host}") == one), None)
+    if configured is not None and read(f"{configured.scheme}://{host}") == configured:
+        return configured
+    return next((origin for origin in _here(scope) if read(f"{origin.scheme}://{host}") == origin), None)
 
 
 def foreign(scope: Mapping[str, Any], ours: Origin) -> bool:
-    """Does a page of another origin ask? Programs and plain links send none."""
+    """Does the request come from a page of another origin? Programs and plain links send no origin."""
     return any(name.lower() == b"origin" for name, _ in scope["headers"]) and read(header(scope, b"origin")) != ours
 
 
 def shut(path: str) -> bool:
-    """Is this answered by Streamlit and asked for by no page?"""
+    """Is this a Streamlit endpoint that no page of ours uses?"""
     inner = within(path)
     core = inner.removeprefix("_stcore/")
-    if core == inner:  # whoever writes that name further on looks for a way around those who know it at its place
+    if core == inner:  # `_stcore` further along the path tries to get around this check
         return "_stcore" in inner or inner.startswith(_SHUT)
     name = core.split("/")[0]
     return name not in _ASKED or "_stcore" in core or (name == "upload_file" and upload(path) is None)
 
 
 def upload(path: str) -> tuple[str, str] | None:
-    """The session and the file that an address of an upload names; nothing for any other address. The one reading of
-    it: whoever lets a file pass and whoever takes it must mean the same."""
+    """The session and the file in an upload address, else None. Everybody parses it here, so that the check and the
+    upload mean the same file."""
     at = _UPLOAD.fullmatch(within(path))
     return (at[1], at[2]) if at is not None else None
 
 
 def within(path: str) -> str:
-    """A path without the folder that a proxy may serve the app under."""
+    """A path without the proxy's folder."""
     return path.lstrip("/").removeprefix(folder())
 
 
 def folder() -> str:
-    """The folder that a proxy serves the app under, with a stroke at its end; nothing where there is none."""
+    """The folder under which a proxy serves the app, with a final slash, or ""."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"{base}/" if base else ""
 
 
 def header(scope: Mapping[str, Any], wanted: bytes) -> str:
-    """One header's value; one that is given twice is joined, and so is no host and no origin."""
-    found: list[bytes] = [value for name, value in scope["headers"] if name.lower() == wanted]
-    return b"; ".join(found).decode("latin-1")
+    """A header's value. Repeated headers are joined, so they match no host and no origin."""
+    values: list[bytes] = [value for name, value in scope["headers"] if name.lower() == wanted]
+    return b"; ".join(values).decode("latin-1")
 
 
 def _here(scope: Mapping[str, Any]) -> Iterator[Origin]:
-    """The address at which this connection arrived, as the kernel reports it, not the request."""
+    """The origins at which this connection arrived, by the kernel's report, not the request's."""
     address, port = scope.get("server") or ("", None)
     if port is not None:
         scheme = "https" if st.get_option("server.sslCertFile") else "http"

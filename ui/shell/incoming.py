@@ -1,15 +1,16 @@
-"""Uploads: accepted only where a page asks for one, written straight to disk, limited in number and size, and deleted
+"""Uploads: accepted only when a page asks for one, written straight to disk, limited in number and size, and deleted
 when the visitor leaves.
 
-Streamlit takes a file from any socket that names a live session, and holds it in memory. Here the front door takes it
-first: an address is given out only to a session whose page shows an uploader (`picker`), a file is taken only at such
-an address, and written to disk as it arrives; Streamlit gets a note of four bytes in its place. A visitor's files are
-deleted with the last of their sessions (a reload is a new one), once it cannot be resumed.
+Streamlit accepts a file from any socket that names a live session, and holds it in memory. Here the front door takes
+the file first. It gives out an upload address only to a session with an uploader on its page (`picker`), accepts a file
+only at such an address, and writes it to disk as it arrives. Streamlit gets a four-byte note instead. A visitor's files
+are deleted with their last session (a reload starts a new one), once it cannot be resumed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import secrets
@@ -23,6 +24,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -30,73 +33,85 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.space import nearly_full
 from ui.shell import gate, uploads
 
-# A browser's upload as it comes over the net: one file in one part. The part's own bytes, step by step, and the same
-# request again with something short in the file's place.
-
-_BOUNDARY = re.compile(rb"""multipart/form-data;.*?boundary=("?)([A-Za-z0-9'()+_,./:=? -]{1,70})\1\s*(?:;|$)""", re.I)
-_MOST_HEAD = 8192
+_BOUNDARY = re.compile(rb"[A-Za-z0-9'()+_,./:=? -]{1,70}")
+_MOST_HEADERS, _LONGEST_HEADER = 4, 2048
+_MOST_HEAD = _MOST_HEADERS * _LONGEST_HEADER
 _STEP = 2**20
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # its warnings quote bytes of the file
 
 
 class Unfit(Exception):
-    """It is no upload of one file. `status` is what to answer."""
+    """The request is not an upload of one file. `status` is the HTTP status to answer."""
 
     def __init__(self, status: int = 400) -> None:
         super().__init__(status)
         self.status = status
 
 
-class Filed:
-    """`head`: the headers of the part, once they are read; `size`: how much of the file has come."""
+class FileRequest:
+    """An upload request with one file in one part. `head`: the part's headers; `size`: the file's bytes so far."""
 
     def __init__(self, content_type: bytes) -> None:
-        found = _BOUNDARY.match(content_type)
-        self._mark = None if found is None else b"--" + found[2]
+        kind, options = parse_options_header(content_type)
+        self._boundary = options.get(b"boundary", b"") if kind == b"multipart/form-data" else b""
         self.head = b""
         self.size = 0
 
     async def parts(self, receive: Any) -> AsyncIterator[bytes]:
         """The file's bytes, about a megabyte at a time."""
-        if self._mark is None:
+        if not _BOUNDARY.fullmatch(self._boundary):
             raise Unfit
-        end = b"\r\n" + self._mark + b"--"
-        heard, more = b"", True
+        seen: list[str] = []
+        data, start, more = bytearray(), b"", True
+        parser = MultipartParser(
+            self._boundary,
+            {
+                "on_part_begin": lambda: seen.append("part"),
+                "on_headers_finished": lambda: seen.append("head"),
+                "on_part_data": lambda chunk, first, last: data.extend(chunk[first:last]),
+                "on_end": lambda: seen.append("end"),
+            },
+            max_header_count=_MOST_HEADERS,
+            max_header_size=_LONGEST_HEADER,
+        )
         while more:
             message = await receive()
-            if message["type"] == "http.disconnect":
+            body, more = message.get("body", b""), message.get("more_body", False)
+            if message["type"] == "http.disconnect" or ("end" in seen and body.strip()):
                 raise Unfit
-            heard, more = heard + message.get("body", b""), message.get("more_body", False)
+            try:
+                parser.write(body)
+            except MultipartParseError:
+                raise Unfit from None
             if not self.head:
-                before, found, after = heard.partition(b"\r\n\r\n")
-                if not found and len(heard) <= _MOST_HEAD and more:
-                    continue
-                if not found or len(before) > _MOST_HEAD or not before.startswith(self._mark + b"\r\n"):
-                    raise Unfit
-                self.head, heard = before[len(self._mark) + 2 :], after
-            ready = len(heard) - len(end) - 4  # what may be the end waits
-            if more and ready >= _STEP:
-                self.size += ready
-                yield heard[:ready]
-                heard = heard[ready:]
-        data, found, rest = heard.rpartition(end)
-        if not found or rest.strip():
+                start += body
+                self._read_head(start, "head" in seen)
+            if len(data) >= _STEP or (data and not more):
+                self.size += len(data)
+                yield bytes(data)
+                data.clear()
+        if seen != ["part", "head", "end"]:
             raise Unfit
-        self.size += len(data)
-        if data:
-            yield data
+
+    def _read_head(self, start: bytes, complete: bool) -> None:
+        first, _, rest = start.partition(b"\r\n")
+        if complete and first == b"--" + self._boundary and not rest.startswith(b"\r\n"):
+            self.head = rest.partition(b"\r\n\r\n")[0]
+        elif complete or len(start) > _MOST_HEAD:
+            raise Unfit
 
     def replaced(self, content: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
         """Headers and body of the same request with `content` for the file."""
-        assert self._mark is not None
-        body = self._mark + b"\r\n" + self.head + b"\r\n\r\n" + content + b"\r\n" + self._mark + b"--\r\n"
-        kind = b"multipart/form-data; boundary=" + self._mark[2:]
+        mark = b"--" + self._boundary
+        body = mark + b"\r\n" + self.head + b"\r\n\r\n" + content + b"\r\n" + mark + b"--\r\n"
+        kind = b"multipart/form-data; boundary=" + self._boundary
         return [(b"content-type", kind), (b"content-length", str(len(body)).encode())], body
 
 
 MOST_FILES, MOST_FILES_IN_ALL = 4, 40
 _MOST_ADDRESSES, MOST_NOTES = 16, 256
 
-_LOOK = 5.0  # seconds
+_CHECK_EVERY = 5.0  # seconds
 HERE, FULL = b"here", b"full"
 _OF_BODY = (b"content-type", b"content-length", b"transfer-encoding")
 Made = TypeVar("Made")
@@ -104,7 +119,7 @@ Made = TypeVar("Made")
 
 @dataclass
 class _File:
-    """One that is here or coming in. `taken`: a draft has it, and lets it go itself."""
+    """An upload, complete or on its way. `taken`: a draft has it, and deletes it itself."""
 
     session: str
     owner: str
@@ -114,25 +129,24 @@ class _File:
 
 
 class Incoming:
-    """What one server has of it. Pages run on threads of their own, requests on the event loop."""
+    """All uploads of one server. Pages run on threads, requests on the event loop."""
 
     def __init__(self) -> None:
-        self.folder: Path | None = None  # None: nobody is served, as in a test of a page
+        self.folder: Path | None = None  # None: no server runs, as in a test of a page
         self._lock = threading.Lock()
-        self._shown: dict[str, list[bool]] = {}  # by session: is there an uploader, was there before this run?
+        self._shown: dict[str, list[bool]] = {}  # by session: an uploader in this run, and in the run before
         self._visitors: dict[str, str] = {}  # by session
         self._addresses: dict[str, OrderedDict[str, None]] = {}
         self._files: dict[tuple[str, str], _File] = {}
-        self._notes: dict[str, set[str]] = {}  # by session: what Streamlit was handed, and keeps until it is taken back
+        self._notes: dict[str, set[str]] = {}  # by session: notes that Streamlit keeps until it deletes them
         self._held: set[Path] = set()
         self._seen: dict[str, float] = {}  # by session: when it was last alive
 
-    # --- what pages say
+    # --- called by pages
 
     @contextmanager
     def run(self, visitor: str | None) -> Iterator[None]:
-        """A page runs, from its beginning: what it does not ask for again, it asks for no more. One that is broken off
-        says nothing about what stood on it."""
+        """One run of a page. An uploader it does not show again is gone. A run cut short keeps the earlier one."""
         session = _session()
         with self._lock:
             before = self._shown.get(session, [False, False])
@@ -142,13 +156,13 @@ class Incoming:
             self._shown[session][1] = False
 
     def picker(self, label: str, key: str, **more: Any) -> Any:
-        """`st.file_uploader`, announced."""
+        """`st.file_uploader`, noted for this session."""
         with self._lock:
             self._shown.setdefault(_session(), [False, False])[0] = True
         return st.file_uploader(label, key=key, **more)
 
     def take(self, given: Any, folder: Path, most: int) -> Path:
-        """The file itself, for a draft to keep; refuses an empty one, and one that found no room."""
+        """Move the file to a draft's folder. Refuses an empty file and one that did not fit."""
         if self.folder is None:
             return uploads.keep(given, given.size, folder, most)
         file = self._found(given)
@@ -158,24 +172,24 @@ class Incoming:
         with file.path.open("rb") as opened:
             kind = uploads.kind_of(opened)
         with self._lock:
-            # Where people sign in, among their own files: no others can be brought.
+            # When people sign in, this is their own folder: they can open no other files.
             file.path, file.taken = file.path.rename(folder / file.path.with_suffix(f".{kind}").name), True
         return file.path
 
     def content(self, given: Any, most: int) -> bytes:
-        """Of a small file: all of it, or one byte more than `most`."""
+        """A small file's content, cut at `most` + 1 bytes."""
         if self.folder is None:
             return bytes(given.getvalue()[: most + 1])
         with self._found(given).path.open("rb") as opened:
             return opened.read(most + 1)
 
     def release(self, given: Any) -> None:
-        """Its page has read it."""
+        """The page has read the file: delete it."""
         if self.folder is not None:
             self.forget(self._found(given).path)
 
     def forget(self, path: Path | None) -> None:
-        """Delete it; the room it took is free again."""
+        """Delete the file and free its quota."""
         with self._lock:
             self._files = {key: file for key, file in self._files.items() if file.path != path}
             held = path in self._held
@@ -183,7 +197,7 @@ class Incoming:
             uploads.drop(path)
 
     def holding(self, path: Path | None, work: Callable[..., Made]) -> Callable[..., Made]:
-        """Work that reads a file runs on when its visitor leaves; the file goes afterwards."""
+        """Work that keeps its file until it ends, even if the visitor leaves."""
         if path is None or self.folder is None:
             return work
 
@@ -201,19 +215,19 @@ class Incoming:
 
         return run
 
-    def _found(self, given: Any) -> _File:
-        if given.getvalue() == FULL:
+    def _found(self, uploaded: Any) -> _File:
+        if uploaded.getvalue() == FULL:
             raise AllowanceError("upload.full")
         with self._lock:
-            file = self._files.get((_session(), given.file_id))
+            file = self._files.get((_session(), uploaded.file_id))
         if file is None or not file.path.exists():
             raise AllowanceError("upload.gone")
         return file
 
-    # --- what Streamlit says
+    # --- called by Streamlit
 
     def serving(self, folder: Path) -> Callable[[Any], Any]:
-        """For the app's lifespan: from then on Streamlit's own list of files asks here."""
+        """The app's lifespan: Streamlit's file manager asks here for upload addresses."""
 
         @asynccontextmanager
         async def span(_: Any) -> AsyncIterator[None]:
@@ -223,13 +237,13 @@ class Incoming:
 
             def give_out(session: str, names: Any) -> list[Any]:
                 given = addresses(session, list(names)[:MOST_FILES]) if self.shows(session) else []
-                self.announce(session, [one.file_id for one in given])
+                self.announce(session, [info.file_id for info in given])
                 return list(given)
 
             async def watch() -> None:
                 while True:
                     self.look(server.is_active_session, time.monotonic())
-                    await asyncio.sleep(_LOOK)
+                    await asyncio.sleep(_CHECK_EVERY)
 
             manager.get_upload_urls = give_out
             self.folder = folder
@@ -255,7 +269,7 @@ class Incoming:
                 known.popitem(last=False)
 
     def look(self, alive: Callable[[str], bool], now: float) -> None:
-        """Who has been gone for so long that Streamlit would not take their session up again?"""
+        """End sessions that are gone for too long to be resumed."""
         patience = float(st.get_option("server.disconnectedSessionTTL"))
         with self._lock:
             self._seen |= {session: now for session in self._visitors if alive(session) or session not in self._seen}
@@ -264,7 +278,7 @@ class Incoming:
             self.leave(session)
 
     def leave(self, session: str) -> None:
-        """A session has ended; with the last of a visitor's go the files that their draft kept."""
+        """A session has ended. A visitor's last session takes the draft's files with it."""
         with self._lock:
             self._seen.pop(session, None)
             self._shown.pop(session, None)
@@ -278,13 +292,13 @@ class Incoming:
                 if (file.session == session and not file.taken) or (last and file.owner == owner)
             ]
         for path in gone:
-            with suppress(OSError):  # a disk that lets nothing go just now must not end the looking
+            with suppress(OSError):  # a read-only disk must not stop the check
                 self.forget(path)
 
-    # --- what comes over the net
+    # --- requests
 
     async def through(self, app: Any, scope: Any, receive: Any, send: Any) -> None:
-        """Everything but a file passes."""
+        """Handle uploads; pass everything else on."""
         at = gate.upload(scope["path"]) if scope.get("method") in ("PUT", "DELETE") else None
         if at is None:
             await app(scope, receive, send)
@@ -303,7 +317,7 @@ class Incoming:
 
     async def _receive(self, app: Any, scope: Any, receive: Any, send: Any, session: str, name: str) -> None:
         most = int(st.get_option("server.maxUploadSize")) * _STEP
-        body = Filed(dict(scope["headers"]).get(b"content-type", b""))
+        body = FileRequest(dict(scope["headers"]).get(b"content-type", b""))
         file = self._begin(session, name)
         kept = False
         try:
@@ -311,15 +325,15 @@ class Incoming:
             if file is not None and not kept:
                 self.forget(file.path)
             headers, note = body.replaced(HERE if kept else FULL)
-            told = [one for one in scope["headers"] if one[0].lower() not in _OF_BODY]
-            good = await _status(app, {**scope, "headers": told + headers}, _once(note), send) < 300
+            headers += [pair for pair in scope["headers"] if pair[0].lower() not in _OF_BODY]
+            good = await _status(app, {**scope, "headers": headers}, _once(note), send) < 300
             kept = kept and good
             if good:
                 with self._lock:
                     self._notes.setdefault(session, set()).add(name)
-        except Unfit as fault:
+        except Unfit as error:
             kept = False
-            await _say(send, fault.status)
+            await _say(send, error.status)
         except OSError:
             kept = False
             await _say(send, 507)
@@ -327,8 +341,8 @@ class Incoming:
             if file is not None and not kept:
                 self.forget(file.path)
 
-    async def _write(self, body: Filed, file: _File | None, receive: Any, most: int) -> bool:
-        """Whether all of it is on the disk. What finds no room is heard to its end, for its page to say so."""
+    async def _write(self, body: FileRequest, file: _File | None, receive: Any, most: int) -> bool:
+        """Is the whole file on disk? One that does not fit is read to its end, so that its page can say so."""
         room = file is not None
         target = None if file is None else _new(file.path)
         try:
@@ -348,11 +362,11 @@ class Incoming:
             known: OrderedDict[str, None] = self._addresses.get(session, OrderedDict())
             if name not in known or (session, name) in self._files or len(self._notes.get(session, ())) >= MOST_NOTES:
                 return False
-            del known[name]  # for one file, once
+            del known[name]  # an address takes one file
             return True
 
     def _begin(self, session: str, name: str) -> _File | None:
-        """A place for one more file, or none."""
+        """A new file, or None if a quota or the disk is full."""
         with self._lock:
             if self.folder is None or nearly_full(self.folder):
                 return None
@@ -365,11 +379,11 @@ class Incoming:
             return file
 
     def _grow(self, file: _File, more: int) -> bool:
-        """So many bytes of one visitor: two whole files. Of all together: four."""
+        """Count more bytes, up to two full-size files per visitor and four in all. False if they do not fit."""
         whole = int(st.get_option("server.maxUploadSize")) * _STEP
         with self._lock:
-            sizes = [(one.owner == file.owner, one.size) for one in self._files.values()]
-            of_owner, of_all = sum(size for own, size in sizes if own), sum(size for _, size in sizes)
+            of_all = sum(other.size for other in self._files.values())
+            of_owner = sum(other.size for other in self._files.values() if other.owner == file.owner)
             if of_owner + more > 2 * whole or of_all + more > 4 * whole or file not in self._files.values():
                 return False
             step = file.size // _STEP != (file.size + more) // _STEP
@@ -403,7 +417,7 @@ def _once(body: bytes) -> Callable[[], Any]:
 
 
 async def _status(app: Any, scope: Any, receive: Any, send: Any) -> int:
-    """What the app behind answers."""
+    """The status that the app behind answers."""
     answered = [500]
 
     async def listen(message: Any) -> None:

@@ -1,7 +1,6 @@
-"""Which language a visitor reads: the address says it, else it was chosen before, else the browser's, else English.
+"""The visitor's language: from the address, else chosen before, else the browser's, else English.
 
-A choice stays in the address, so that a link can be given to somebody in their language, and in a cookie that any page
-with `?lang=` sets (ui/shell/web.py).
+A choice stays in the address, so that shared links keep their language, and in a cookie (ui/shell/web.py).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ IN_ADDRESS = "lang"
 RIGHT_TO_LEFT = ("he",)
 _CHOSEN, _PICKER = "language", "language-picked"
 _MOST = 10_000
-_spoken: dict[str, str] = {}  # by session: callbacks and fragments run without the frame, and on other threads
+_spoken: dict[str, str] = {}  # by session, because callbacks and fragments run without the frame on other threads
 
 
 def _of_this_session() -> str | None:
@@ -31,7 +30,7 @@ by_default(_of_this_session)
 
 
 def settle() -> None:
-    """For this run and whatever follows it in this session."""
+    """Set the language for this run and the rest of the session."""
     lang = _ours(st.query_params.get(IN_ADDRESS)) or _ours(st.session_state.get(_CHOSEN))
     lang = lang or _ours(web.read_cookie(IN_ADDRESS))
     if lang:
@@ -42,21 +41,21 @@ def settle() -> None:
 
 
 def address(wanted: dict[str, str], again: bool = False) -> None:
-    """What the address says of a view, the chosen language beside it. It is left alone where it says so already, since
-    each change is a step in the browser's history; `again` writes it all the same."""
+    """Write a view and the chosen language into the address. An equal address is left alone, because each write adds to
+    the browser's history; `again` writes anyway."""
     wanted = wanted | in_address()
     if again or dict(st.query_params) != wanted:
         st.query_params.from_dict(wanted)
 
 
 def in_address() -> dict[str, str]:
-    """The language somebody chose, as part of an address; nothing where nobody did."""
+    """The chosen language, if any, as part of an address."""
     lang = st.session_state.get(_CHOSEN)
     return {IN_ADDRESS: lang} if lang else {}
 
 
 def _ours(wanted: object) -> str | None:
-    """One of ours, also where a browser names a country: sl-SI."""
+    """One of our languages, also from a browser's regional form: sl-SI."""
     name = str(wanted or "").split("-")[0].lower()
     return name if name in LANGUAGES else None
 
@@ -72,7 +71,7 @@ def _speak(lang: str) -> None:
 
 
 def pick() -> None:
-    """The languages, small, at the right end of the head."""
+    """The language picker at the right of the head."""
     with st.container(key="language", width="content"):
         with st.popover(say(f"language.name.{current()}"), key="language-open", help=None):
             st.radio(
@@ -96,10 +95,10 @@ def _choose(widget: str) -> None:
 
 
 def day_format() -> Literal["YYYY-MM-DD", "DD.MM.YYYY"]:
-    """How a field writes a day."""
+    """The date format of input fields."""
     return "DD.MM.YYYY" if current() == "sl" else "YYYY-MM-DD"
 
 
 def written() -> str:
-    """How the words of a lesson run, as attributes of their HTML; Streamlit itself has no mirrored layout."""
+    """HTML attributes for a lesson's text direction; Streamlit has no mirrored layout."""
     return f' dir="rtl" lang="{current()}"' if current() in RIGHT_TO_LEFT else ""

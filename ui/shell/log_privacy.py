@@ -1,7 +1,7 @@
-"""Keeps private values out of the log, of temporary files, and of what a crash would leave on the disk.
+"""Keeps private values out of logs, shared temporary folders and core dumps.
 
-An error that nothing caught (in a callback, a fragment, a thread, the web server itself) may quote a cell, and is
-printed by code that is not ours. So the log gets its type and where it happened, never its text.
+An uncaught error (in a callback, a fragment, a thread, the web server) may quote a cell, and code that is not ours
+prints it. So the log gets its type and its stack, never its message.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-_usual: Callable[..., logging.LogRecord] = logging.LogRecord
+_default_factory: Callable[..., logging.LogRecord] = logging.LogRecord
 
 
 def keep(folder: Path) -> None:
-    """From now on this process writes what it must put aside into `folder`, its user's alone: an upload of more than a
-    megabyte, for one, which the web server would lay into a folder that all users share."""
+    """Put this process's temporary files into `folder`, readable by its user only. The web server would write larger
+    uploads to a folder that all users share."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     tempfile.tempdir = str(folder)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of its memory would hold the tables
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the tables
     logging.setLogRecordFactory(_record)
     sys.excepthook = _uncaught
     threading.excepthook = lambda given: _uncaught(given.exc_type, given.exc_value, given.exc_traceback)
     sys.unraisablehook = lambda given: _uncaught(given.exc_type, given.exc_value, given.exc_traceback)
 
 
-def told(error: BaseException) -> str:
-    """An error and its causes, each by its type and the code it passed through."""
+def _describe(error: BaseException) -> str:
+    """The type and stack of an error and of its causes."""
     lines, seen = [], set[int]()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -45,15 +45,15 @@ def told(error: BaseException) -> str:
 
 
 def _record(*given: Any, **named: Any) -> logging.LogRecord:
-    record = _usual(*given, **named)
+    record = _default_factory(*given, **named)
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
-        record.exc_text, record.exc_info = told(record.exc_info[1]), None
+        record.exc_text, record.exc_info = _describe(record.exc_info[1]), None
     if isinstance(record.msg, BaseException):
         record.msg = type(record.msg).__name__
     if isinstance(record.args, tuple):
-        record.args = tuple(type(one).__name__ if isinstance(one, BaseException) else one for one in record.args)
+        record.args = tuple(type(item).__name__ if isinstance(item, BaseException) else item for item in record.args)
     return record
 
 
 def _uncaught(kind: type[BaseException], error: BaseException | None, places: TracebackType | None) -> None:
-    print(kind.__name__ if error is None else told(error), file=sys.stderr)
+    print(kind.__name__ if error is None else _describe(error), file=sys.stderr)

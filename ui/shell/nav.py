@@ -1,7 +1,7 @@
 """Navigation: four places, the pages in each, and links between them.
 
-A place opens its first page; its pages are listed in a row of their own on each of them. In a workshop the wall is a
-place too, before all others, and nobody brings a table.
+A place opens its first page, and each of its pages lists the others. In a workshop the wall is the first place, and
+nobody adds tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "answers": ("answers", "ledger"),
     "learn": ("lessons", "whatif", "trust", "audit", "glossary", "thesis"),
 }
-# Pages that no row lists, and under which of those that are listed they stand.
+# Unlisted pages, each under a listed one.
 WITHIN = {
     "publish": "more",
     "synthetic": "more",
@@ -38,7 +38,7 @@ WITHIN = {
 }
 START = "start"
 NAMES = (START, *(name for pages in PLACES.values() for name in pages), *WITHIN)
-_OF_A_TABLE = {*PLACES["ask"], *PLACES["answers"], "whatif", "trust"}  # their links name the open table
+_OF_A_TABLE = {*PLACES["ask"], *PLACES["answers"], "whatif", "trust"}  # links to these name the open table
 
 
 @cache
@@ -47,11 +47,10 @@ def _page(name: str, title: str) -> Any:
 
 
 def pages() -> dict[str, Any]:
-    """New ones on each run: Streamlit ties a Page to the run that uses it. To look its file up takes the longest, and
-    is done once."""
-    made = {name: copy(_page(name, say(f"page.{name}"))) for name in NAMES}
-    st.session_state["pages"] = made
-    return made
+    """Copies for each run, because Streamlit ties a Page to one run. Finding its file is slow, and is done once."""
+    pages_by_name = {name: copy(_page(name, say(f"page.{name}"))) for name in NAMES}
+    st.session_state["pages"] = pages_by_name
+    return pages_by_name
 
 
 def page(name: str) -> Any:
@@ -59,7 +58,7 @@ def page(name: str) -> Any:
 
 
 def places() -> list[str]:
-    """As they stand in the head, from the first."""
+    """The places in the head, in order."""
     return [place for place in PLACES if place != "wall" or workshop_state.on()]
 
 
@@ -69,19 +68,25 @@ def rooms(place: str) -> list[str]:
 
 
 def place_of(name: str) -> str | None:
-    """Where a page stands; Start stands before all of them."""
+    """The place of a page; Start has none."""
     listed = WITHIN.get(name, name)
     return next((place for place, pages in PLACES.items() if listed in pages), None)
 
 
 def address(name: str, table: str | None = None, **beside: str) -> str:
-    """A link to a page, fit for an HTML attribute, in the language that was chosen."""
-    told = ({"table": table} if table is not None else {}) | beside | in_address()
-    return escape(("./" if name == START else name) + (f"?{urlencode(told)}" if told else ""), quote=True)
+    """A link to a page in the chosen language, escaped for an HTML attribute."""
+    query = ({"table": table} if table is not None else {}) | beside | in_address()
+    return escape(("./" if name == START else name) + (f"?{urlencode(query)}" if query else ""), quote=True)
+
+
+def forget(*names: str) -> None:
+    """Drop these from the address: a button's way back to a page's beginning."""
+    for name in names:
+        st.query_params.pop(name, None)
 
 
 def head(name: str, table: dp.Table) -> None:
-    """The name of the app, which leads to Start, and the places."""
+    """The app's name, linked to Start, and the places."""
     links = [_link(PLACES[place][0], say(f"place.{place}"), place == place_of(name), table) for place in places()]
     brand = f'<a class="brand" href="{address(START)}" target="_self">{escape(say("place.name"))}</a>'
     with st.container(key="places"):
@@ -95,8 +100,8 @@ def inside(name: str, table: dp.Table) -> None:
     if place is None or len(listed) < 2:
         return
     here = WITHIN.get(name, name)
-    about = str(st.query_params.get("table", "")) if name == "data" else ""  # the page of one table, not of a new one
-    links = [_link(one, say(f"room.{one}"), one == here and not about, table) for one in listed]
+    about = str(st.query_params.get("table", "")) if name == "data" else ""  # an existing table's page
+    links = [_link(room, say(f"room.{room}"), room == here and not about, table) for room in listed]
     if about:
         links.append(_item(address("data", about), about, True))
     with st.container(key="rooms"):
@@ -113,10 +118,10 @@ def _item(link: str, label: str, here: bool) -> str:
 
 
 def check_link(**address: str) -> None:
-    """To the audit page, where the same question can be watched on made-up tables."""
+    """A link to the audit page, which runs the same question on made-up tables."""
     st.page_link(page("audit"), label=say("check.link"), query_params=address)
 
 
 def trust_link() -> None:
-    """To the same question in other models of trust."""
+    """A link to the same question in other trust models."""
     st.page_link(page("trust"), label=say("trust.link"))

@@ -1,8 +1,8 @@
-"""Who is signed in, as a page asks it.
+"""The signed-in person, for pages.
 
-The porter (ui/auth/middleware.py) tells a session who it is for in a header of the request that opened its socket; what
-a browser itself writes there never comes through. Callbacks and fragments ask the same way. Where the app is served,
-a session that the porter has not named is nobody's, and nobody can do nothing.
+The sign-in middleware (ui/auth/middleware.py) names the person in a header of the request that opens the socket, and
+drops any such header from the browser. Callbacks and fragments read the same header. When people sign in, a session
+without a name belongs to nobody and can do nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ HEADER = "x-allowance-person"
 _MOST = 10_000
 _lock = threading.Lock()
 _serving = threading.Event()
-_sessions: OrderedDict[str, str] = OrderedDict()  # whose each session of Streamlit is
+_sessions: OrderedDict[str, str] = OrderedDict()  # the person of each Streamlit session
 
 
 def serve() -> None:
-    """From now on every session must be somebody's."""
+    """From now on every session must belong to a person."""
     _serving.set()
 
 
@@ -32,7 +32,7 @@ def served() -> bool:
 
 
 def person() -> str | None:
-    """Who is signed in; None on a laptop, where nobody signs in. Refuses where it cannot be told."""
+    """The signed-in person; None on a laptop. Refuses if the person is unknown."""
     if not served():
         return None
     named = st.context.headers.get(HEADER)
@@ -49,7 +49,7 @@ def person() -> str | None:
 
 
 def owner(session: str) -> str | None:
-    """Whose this session of Streamlit is, by its id."""
+    """The person of a Streamlit session."""
     with _lock:
         return _sessions.get(session)
 
@@ -59,7 +59,7 @@ def owns(who: str, session: str) -> bool:
 
 
 def leave(who: str) -> None:
-    """None of this person's sessions can be taken up again: what they show was drawn for somebody with other rights."""
+    """Stop all this person's sessions from being resumed: they show what the person's old rights allowed."""
     with _lock:
         for session in [session for session, owner in _sessions.items() if owner == who]:
             del _sessions[session]

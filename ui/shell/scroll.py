@@ -1,4 +1,7 @@
-"""The scripts a page may run, word for word, and the hashes by which a browser recognises them."""
+"""Scripts that a page runs in the browser: scroll to the answer, scroll to a step's heading, print the page.
+
+Each is fixed and allowed by its hash (`CONTENT_POLICY` in ui/shell/web.py). Nothing else can run.
+"""
 
 from __future__ import annotations
 
@@ -24,50 +27,44 @@ PRINT = """(() => {
 })()"""
 
 
+OURS = (BRING, TOP, PRINT)
+_COMING, _TURN, _STEP = "scroll-coming", "scroll-turn", "scroll-step"
+_CAME, _PLACE = "scroll-came", "scroll-place"
+
+
 def hash_of(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
-OURS = (BRING, TOP, PRINT)
 ADMITTED = " ".join(map(hash_of, OURS))
 
 
-# Scripts that a page runs in the browser: one scrolls to the answer that was asked for, one to the heading of a step,
-# one prints the page.
-#
-# Each is a fixed script, allowed by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
-
-_COMING, _TURN, _STEP = "steer-coming", "steer-turn", "steer-step"
-_CAME, _PLACE = "steer-came", "steer-place"
-
-
 def expect(request: str) -> None:
-    """Remember that somebody asked, so that the page scrolls to the answer, or to why there is none."""
+    """Remember the request, so that the page scrolls to its answer or its refusal."""
     st.session_state[_COMING] = request
 
 
 def arrived(request: str | None) -> None:
-    """The expected answer is on the page now, marked `class="arrived"`: scroll to it and focus it, once."""
+    """Scroll to the expected answer, marked `class="arrived"`, and focus it, once."""
     if request is not None and st.session_state.get(_COMING) == request:
         del st.session_state[_COMING]
         _run(BRING, "arrived")
 
 
 def step(name: str, scroll: bool = True) -> None:
-    """Another step of a form begins: at its heading, wherever the page before was scrolled to; not where something on
-    it was just scrolled to."""
+    """Scroll to the heading of a form's new step, unless `scroll` says that something else was just scrolled to."""
     before, st.session_state[_STEP] = st.session_state.get(_STEP), name
     if scroll and before not in (None, name):
         _run(TOP, "step")
 
 
 def top() -> None:
-    """Another question begins: at its head, wherever the page was scrolled to."""
+    """Scroll to the top, for a new question."""
     _run(TOP, "step")
 
 
 def bring(what: str) -> None:
-    """Somebody came for this part of the page, marked `class="arrived"`: scroll to it, once."""
+    """Scroll once to the part of the page that a link asked for, marked `class="arrived"`."""
     if came_for(what):
         _run(BRING, "arrived")
 
@@ -89,7 +86,7 @@ def came_for(what: str) -> bool:
 
 
 def show() -> None:
-    """What was just said, marked `class="arrived"`, may be out of sight: scroll to it."""
+    """Scroll to a new message, marked `class="arrived"`."""
     _run(BRING, "arrived")
 
 
@@ -98,7 +95,7 @@ def print_page() -> None:
 
 
 def _run(script: str, name: str) -> None:
-    """The browser runs a script only when it changes, so the turn is part of it."""
+    """The browser runs a script only when it changes, so the HTML carries a turn number."""
     turn = st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
-    with st.container(key=f"steer-{name}"):  # takes no room: see style.css
+    with st.container(key=f"scroll-{name}"):  # takes no room: see style.css
         st.html(f'<i data-turn="{turn}"></i><script>{script}</script>', unsafe_allow_javascript=True)

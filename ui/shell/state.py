@@ -1,4 +1,4 @@
-"""Who is here and which table is open. Everything lasting lives in the workspace; a session only remembers a choice."""
+"""The current visitor and the open table. The workspace keeps all data; a session only remembers choices."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NOBODY = "local"
 
 
 def home() -> Path:
-    """Where the tables and the ledger lie."""
+    """The folder of the tables and the ledger."""
     return Path(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
 
 
 def workspace() -> dp.Workspace:
-    """The workspace on a laptop; where people sign in, only what the person may do who is signed in."""
+    """The workspace; limited to the person's rights when people sign in."""
     who = person.person()
     if who is None:
         return dp.open_workspace(home(), samples_only=workshop_state.on())
@@ -36,7 +36,7 @@ def workspace() -> dp.Workspace:
 
 
 def face() -> Face:
-    """What the person may do who is signed in; refuses where nobody signs in."""
+    """The workspace as the signed-in person may use it; refuses when nobody signs in."""
     who = person.person()
     if who is None:
         raise dp.AllowanceError("porter.nobody")
@@ -44,22 +44,21 @@ def face() -> Face:
 
 
 def may(verb: str, table: str | None = None) -> bool:
-    """For what a page shows: may whoever is here do this? On a laptop everything."""
+    """May the current person do this? On a laptop, everything. Pages use it to decide what to show."""
     who = person.person()
     return who is None or dp.open_workspace(home()).as_person(who).may(verb, table)
 
 
 def browser() -> str:
-    """The browser's random name from its cookie; without one (a notebook, a test) everybody is the same visitor, but in
-    a workshop, where the instructor must be told from the others."""
+    """The browser's random name from its cookie. Without a cookie (a notebook, a test) all are the same visitor, except
+    in a workshop, where the instructor must differ from the others."""
     if named := visitor_of(st.context.cookies):
         return named
     return str(st.session_state.setdefault("browser", secrets.token_hex(16))) if workshop_state.on() else NOBODY
 
 
 def visitor() -> str:
-    """Whose practice budgets they are: the person's who is signed in; in a workshop, the participant's of this
-    round."""
+    """The owner of practice budgets: the signed-in person, or in a workshop the participant of this round."""
     if (who := person.person()) is not None:
         return who
     here = workshop_state.room()
@@ -67,8 +66,8 @@ def visitor() -> str:
 
 
 def held(*widgets: str) -> bool:
-    """Is what stands in these widgets still known? A page forgets them when a link arrives, and a change that was on
-    its way then comes too late: it changes nothing."""
+    """Are the values of these widgets still there? A page drops them when it follows a link, so a late change must do
+    nothing."""
     return all(key in st.session_state for key in widgets)
 
 
@@ -77,29 +76,29 @@ def open_table(name: str) -> dp.Table:
 
 
 def current_table() -> dp.Table:
-    """The table in the URL, else the one chosen before, else the newest that somebody brought, else the first sample.
-    An unknown name falls back to the sample."""
+    """The table in the URL, else the one chosen before, else the newest added, else the first sample. An unknown name
+    falls back to the sample."""
     try:
         table = open_table(
             st.query_params.get("table") or st.session_state.get("table") or newest_table() or FIRST_TABLE
         )
-    except dp.AllowanceError as complaint:
-        if complaint.code != "table.unknown":  # a damaged ledger: say so, and let the Ledger page show where
-            st.session_state["complaint"] = str(complaint)
+    except dp.AllowanceError as error:
+        if error.code != "table.unknown":  # a damaged ledger: say so, and let the Ledger page show where
+            st.session_state["complaint"] = str(error)
         table = open_table(FIRST_TABLE)
     st.session_state["table"] = table.name
     return table
 
 
 def newest_table(verb: str = "table") -> str | None:
-    """Of the tables that were brought and are still open, the newest with which one may do this: whoever comes back
-    later means their own, not the sample."""
+    """The newest open table, samples excluded, on which this is allowed. A returning person means their own table, not
+    the sample."""
     closed = workspace().closed()
     return next((name for name, _ in reversed(workspace().names()) if name not in closed and may(verb, name)), None)
 
 
 def choose_table(name: str) -> None:
-    """Forget what was being asked of another table."""
+    """Open this table and drop the question about another one."""
     if st.session_state.get("table") != name:
         st.session_state["table"] = name
         for key in ("ask", "answer"):
@@ -112,6 +111,6 @@ def table_names() -> list[str]:
 
 
 def table_labels() -> dict[str, str]:
-    """The names with what an owner did to them: a table that is closed says so where it is chosen."""
+    """The label of each table; a closed table's label says so."""
     closed = workspace().closed()
     return {name: say(f"owner.label.{closed[name]}", table=name) if name in closed else name for name in table_names()}

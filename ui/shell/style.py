@@ -1,4 +1,4 @@
-"""The look beyond Streamlit's theme: colours for light and dark, and the rules of two stylesheets. Stable keys only."""
+"""Styles beyond Streamlit's theme: light and dark colours, and two stylesheets. They select by stable keys only."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The guided start: a small card on three pages. It is offered on a first visit, and can be left and found again.
+"""The guided tour, a small card on three pages, and *What is this?* in the head of every page.
 
-Each step belongs to a page, so only whether the tour is wanted needs to be remembered.
+The tour is offered on a first visit, and can be left and started again. Each step belongs to a page, so only the
+visitor's choice must be remembered.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _WISH = "tour"
 
 
 def settle() -> None:
-    """A URL may turn it on once; what is clicked afterwards counts."""
+    """An address may turn the tour on once. Later clicks count."""
     if st.query_params.get(_WISH) in REMEMBERED[_WISH][1]:
         _wish(st.query_params[_WISH])
     st.query_params.pop(_WISH, None)
@@ -29,16 +30,16 @@ def settle() -> None:
 
 def wish() -> str | None:
     """*on*, *off*, or None if nothing was chosen."""
-    told: str | None = st.session_state.get(_WISH) or web.read_cookie(_WISH)
-    return told
+    choice: str | None = st.session_state.get(_WISH) or web.read_cookie(_WISH)
+    return choice
 
 
-def _wish(told: str) -> None:
-    st.session_state[_WISH] = told
+def _wish(choice: str) -> None:
+    st.session_state[_WISH] = choice
 
 
 def first_visit() -> bool:
-    """Has nobody chosen yet whether to see it, and was nothing asked yet?"""
+    """Has this visitor neither chosen about the tour nor asked anything?"""
     return wish() is None and not open_table(FIRST_TABLE).meter().charges
 
 
@@ -47,8 +48,7 @@ def offer() -> None:
 
 
 def again(page: str) -> None:
-    """Turns it on and goes to its first step; on that page it is a button, because a link to the same page would do
-    nothing."""
+    """Start the tour from its first page. On that page this is a button: a link to the same page does nothing."""
     if page == STEPS[0]:
         st.button(say("tour.again"), key="tour-again", on_click=_wish, args=("on",))
     else:
@@ -56,7 +56,7 @@ def again(page: str) -> None:
 
 
 def show(page: str, table: dp.Table) -> None:
-    """Show the card, if this page is one of the steps."""
+    """Show the card, if this page is a step."""
     web.keep_cookie(_WISH, st.session_state.get(_WISH))
     if wish() != "on" or page not in STEPS:
         return
@@ -67,9 +67,9 @@ def show(page: str, table: dp.Table) -> None:
             for place, name in enumerate(STEPS)
         )
         answered = page == STEPS[1] and "answer" in st.query_params
-        told = say(f"tour.{page}.done" if answered else f"tour.{page}.do")
+        sentence = say(f"tour.{page}.done" if answered else f"tour.{page}.do")
         name = escape(say("tour.title"))
-        st.html(f'<section class="tour" aria-label="{name}"><ol>{steps}</ol><p>{escape(told)}</p></section>')
+        st.html(f'<section class="tour" aria-label="{name}"><ol>{steps}</ol><p>{escape(sentence)}</p></section>')
         with st.container(horizontal=True, vertical_alignment="center"):
             if here + 1 < len(STEPS):
                 following = STEPS[here + 1]
@@ -81,9 +81,7 @@ def show(page: str, table: dp.Table) -> None:
                 st.button(say("tour.finish"), key="tour-finish", on_click=_wish, args=("off",))
 
 
-# *What is this?* in the head of every page: what the page is for, its words, and where to find more.
-
-WORDS = {  # of a page: those that somebody who opens it for the first time will meet
+WORDS = {  # by page: terms that a newcomer meets there
     "start": ("allowance", "range", "noise"),
     "tables": ("allowance", "declared", "seal"),
     "more": ("allowance", "noise"),

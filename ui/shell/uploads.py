@@ -1,7 +1,5 @@
-"""An uploaded file on the server: in the workspace's tmp/, readable by its user only, under a random name, deleted when
-used.
-
-The name that a browser sends is never part of a path. The kind of file is recognised by its first bytes.
+"""Uploaded files on the server: in the workspace's tmp/, readable by its user only, under a random name, deleted after
+use. The browser's file name is never part of a path. The first bytes decide the kind of file.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ _OURS = re.compile(r"upload-[0-9a-f]{16}\.(csv|parquet|xlsx)")
 
 
 def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
-    """Write the bytes down as they come; refuses an empty file and one above `most` bytes."""
+    """Write the file. Refuses an empty one and one above `most` bytes."""
     if size > most:
         raise AllowanceError("data.file.large", most=most // 2**20)
     stream.seek(0)
@@ -40,7 +38,7 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
 
 
 def kind_of(stream: BinaryIO) -> str:
-    """What its first bytes say it is; a spreadsheet is an archive with a workbook in it."""
+    """The kind of file, by its first bytes. A spreadsheet is an archive with a workbook in it."""
     stream.seek(0)
     head = stream.read(4)
     sheet = head == b"PK\x03\x04" and looks_like_sheet(stream)
@@ -49,11 +47,11 @@ def kind_of(stream: BinaryIO) -> str:
 
 
 def waiting(folder: Path) -> list[Path]:
-    """What the owner put into the folder for large files: tables, and folders of tables; links are not followed."""
+    """Tables and folders of tables in the owner's folder for large files. Links are not followed."""
     if not folder.is_dir():
         return []
-    found = (path for path in folder.iterdir() if not path.is_symlink() and not path.name.startswith("."))
-    return sorted(path for path in found if path.is_dir() or (path.is_file() and path.suffix.lower() in SUFFIXES))
+    visible = (path for path in folder.iterdir() if not path.is_symlink() and not path.name.startswith("."))
+    return sorted(path for path in visible if path.is_dir() or (path.is_file() and path.suffix.lower() in SUFFIXES))
 
 
 def drop(path: Path | None) -> None:
@@ -62,15 +60,15 @@ def drop(path: Path | None) -> None:
 
 
 def let_go(path: Path) -> bool:
-    """Was it an upload, and is gone since?"""
+    """Was this an upload that is now deleted?"""
     return bool(_OURS.fullmatch(path.name)) and not path.exists()
 
 
 def sweep(folder: Path, older_than: float = ONE_DAY) -> None:
-    """Uploads that nobody finished."""
+    """Delete unfinished uploads."""
     for path in folder.glob("upload-*"):
         try:
             if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > older_than:
                 path.unlink()
         except OSError:
-            continue  # somebody else was faster
+            continue  # another process deleted it first

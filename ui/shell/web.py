@@ -1,8 +1,8 @@
-"""What every HTTP response of the app carries: security headers, a cookie that identifies the visitor, and cookies that
-remember what a URL asked for: the language, and whether the guided start is wanted. A page states its language.
+"""What every HTTP response carries: security headers, a visitor cookie, and cookies that remember choices from the
+address: the language and the guided tour. A page also states its language.
 
-The cookie is a random name for a browser, so that each visitor gets a practice budget of their own and finds it again
-after a reload. It is no login: whoever holds it is that visitor, and clearing it makes a new one.
+The visitor cookie is a random name for a browser. It gives each visitor a practice budget that survives a reload. It is
+no login: anybody who holds it is that visitor, and clearing it starts a new one.
 
 (This file is not called http.py: Streamlit puts ui/ on the import path, where that name would hide Python's own.)
 """
@@ -33,16 +33,15 @@ LANGUAGE_COOKIE = "allowance_language"
 START = "start"
 _UPLOADS = "/_stcore/upload_file"
 TOUR_COOKIE = "allowance_tour"
-REMEMBERED = {  # by its name in an address: the cookie, and everything that it can say
+REMEMBERED = {  # by its name in an address: the cookie and its possible values
     "lang": (LANGUAGE_COOKIE, LANGUAGES),
     "tour": (TOUR_COOKIE, ("on", "off")),
 }
 _ONE_YEAR = 365 * 24 * 60 * 60
 _VISITOR = re.compile(r"[0-9a-f]{32}")
 
-# The browser itself refuses to fetch from, or send to, any other host, and to run a script that this server did not
-# serve as a file. The hashes admit the one inline script of Streamlit's page ("window.prerenderReady = false") and our
-# own of ui/shell/scroll.py, word for word.
+# The browser refuses to contact any other host, and to run a script that this server did not serve as a file. The
+# hashes admit Streamlit's one inline script ("window.prerenderReady = false") and ours in ui/shell/scroll.py.
 CONTENT_POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -69,29 +68,29 @@ HEADERS = (
 
 
 def visitor_of(cookies: Mapping[str, str]) -> str | None:
-    """The visitor named by these cookies, or None if the name is not one that this app gives out."""
+    """The visitor named by these cookies, or None if this app never gives out such a name."""
     name = cookies.get(VISITOR_COOKIE, "")
     return name if isinstance(name, str) and _VISITOR.fullmatch(name) else None
 
 
 class FrontDoor:
-    """ASGI middleware: refuses requests from elsewhere (ui/shell/gate.py), and adds headers to every HTTP response and
-    the visitor cookie to pages. WebSockets pass unchanged.
+    """ASGI middleware: refuses foreign requests (ui/shell/gate.py), adds headers to every HTTP response and the visitor
+    cookie to pages. WebSockets pass unchanged.
 
-    The page is fetched before its WebSocket is opened, so the script sees the cookie on the very first visit.
+    The browser fetches the page before it opens the WebSocket, so the script sees the cookie on the first visit.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.told = gate.configured()
+        self._configured = gate.configured()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        ours, lang = gate.meant(scope, self.told), language_of(scope)
+        ours, lang = gate.meant(scope, self._configured), language_of(scope)
         if ours is None:
-            with speaking(lang):  # a person may have come by another name
+            with speaking(lang):  # a person may have used another name of this server
                 await _refuse(scope, send, say("gate.elsewhere", setting=gate.ORIGIN))
             return
         if gate.foreign(scope, ours) or gate.shut(scope["path"]):
@@ -103,11 +102,11 @@ class FrontDoor:
         if gate.within(scope["path"]).rstrip("/") == START and scope.get("method", "GET") in ("GET", "HEAD"):
             await _lead(send, scope)
             return
-        if workshop_state.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
+        if workshop_state.on() and _UPLOADS in scope["path"]:  # no workshop page takes files
             await _refuse(scope, send)
             return
 
-        if lang != STORED:  # what the browser has may be in another language
+        if lang != STORED:  # the browser's cached page may be in another language
             asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _IF_CHANGED]
             scope = {**scope, "headers": asked}
         in_english = False
@@ -121,7 +120,7 @@ class FrontDoor:
                 headers = list(message.get("headers", ()))
                 present = {name.lower() for name, _ in headers}
                 headers += [(name, value) for name, value in HEADERS if name not in present]
-                if gate.within(scope["path"]).startswith("media/"):  # answers and tables to take along: no cache's
+                if gate.within(scope["path"]).startswith("media/"):  # downloads stay out of every cache
                     headers = [(name, value) for name, value in headers if name.lower() != b"cache-control"]
                     headers.append((b"cache-control", b"no-store"))
                 if _is_page(scope, message["status"], headers):
@@ -136,7 +135,7 @@ class FrontDoor:
 
 
 async def _lead(send: Send, scope: Scope) -> None:
-    """To Start, which has no name of its own in an address, with whatever else the address says."""
+    """Redirect to Start, which has no path of its own, and keep the query."""
     query: bytes = scope.get("query_string", b"")
     up = b"../" if scope["path"].endswith("/") else b"./"  # relative: a proxy may serve the app under a folder
     place = (b"location", up + (b"?" + query if query else b""))
@@ -154,7 +153,7 @@ async def _refuse(scope: Scope, send: Send, why: str = "") -> None:
 
 
 def _is_page(scope: Scope, status: int, headers: list[tuple[bytes, bytes]]) -> bool:
-    """Whether this answer shows a page: HTML, or "you have it already" to a browser that asked for HTML."""
+    """Is this response a page: HTML, or "not modified" for a browser that asked for HTML?"""
     if status == 304:
         return asks_for_page(scope)
     return _header(headers, b"content-type").startswith(b"text/html")
@@ -185,42 +184,42 @@ _VERSION = (b"etag", b"last-modified")
 
 
 def language_of(scope: Scope) -> str:
-    """What a page will be read in: as the address says, else the cookie, else the browser; where all of it is."""
+    """The page's language: from the address, else the cookie, else the browser. Only fully translated ones count."""
     accepted = _header(scope["headers"], b"accept-language").decode("latin-1")
-    for told in (_asked(scope, "lang"), cookies_of(scope).get(LANGUAGE_COOKIE, ""), accepted[:2].lower()):
-        if told in LANGUAGES:
-            return told if MEANT[told] == MEANT[STORED] else STORED
+    for lang in (_asked(scope, "lang"), cookies_of(scope).get(LANGUAGE_COOKIE, ""), accepted[:2].lower()):
+        if lang in LANGUAGES:
+            return lang if MEANT[lang] == MEANT[STORED] else STORED
     return STORED
 
 
 def _new_cookies(scope: Scope, scheme: str) -> list[bytes]:
-    """A name for who has none, and what the address asks to remember."""
+    """A name for a new visitor, and the choices in the address."""
     known = cookies_of(scope)
-    made = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
+    pairs = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
     for name, (cookie, choices) in REMEMBERED.items():
         wanted = _asked(scope, name)
         if wanted in choices and known.get(cookie) != wanted:
-            made.append(f"{cookie}={wanted}")
+            pairs.append(f"{cookie}={wanted}")
     secure = "; Secure" if scheme == "https" else ""
-    return [f"{one}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax{secure}".encode("ascii") for one in made]
+    return [f"{pair}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax{secure}".encode("ascii") for pair in pairs]
 
 
-# What a browser is asked to remember for a visitor: small choices, nothing private (`REMEMBERED` in ui/shell/web.py).
+# --- a visitor's small choices, kept in the browser (`REMEMBERED`); nothing private
 
 
 def read_cookie(name: str) -> str | None:
-    """As the browser said it when this session began."""
-    said: dict[str, str | None] = st.session_state.setdefault("cookies-said", {})
-    if name not in said:
+    """The value that the browser sent when this session began."""
+    values: dict[str, str | None] = st.session_state.setdefault("cookies", {})
+    if name not in values:
         cookie, choices = REMEMBERED[name]
-        told = st.context.cookies.get(cookie)
-        said[name] = told if told in choices else None
-    return said[name]
+        value = st.context.cookies.get(cookie)
+        values[name] = value if value in choices else None
+    return values[name]
 
 
 def keep_cookie(name: str, value: str | None) -> None:
-    """A page asked for with `?name=value` sets the cookie; this one is asked for as a picture and never seen. The
-    turn makes each change a request of its own, which no cache answers."""
+    """Set the cookie: a hidden picture requests a page with `?name=value`. The turn makes each request new, so that no
+    cache answers it."""
     turns = st.session_state.setdefault("cookie-turns", {})
     before, turn = turns.get(name, (read_cookie(name), 0))
     if value is None or (value == before and not turn):

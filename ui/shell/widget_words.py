@@ -1,9 +1,8 @@
-"""Words of Streamlit's own widgets ("Upload", "Select all") in the reader's language.
+"""Texts of Streamlit's own widgets ("Upload", "Select all") in the reader's language.
 
-Streamlit has no translations and takes no words for them. A script of ours (`widget_words.js`), served by this server
-as the content policy wants it, puts ours in their place; the words are sentences of the catalogues (`widgets`), and a
-page says which language its widgets speak. The script also lets links in our tables go to another page without loading
-everything anew.
+Streamlit has no translations. Our script (`widget_words.js`), served by this server as the content policy demands,
+replaces the texts by ours from the catalogues (`widgets`). Each page names its widgets' language. The script also lets
+links in our tables open another page without a full reload.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _LISTS = _testid("stMultiSelectDropdown", "stSelectboxDropdown", "stSelectboxVir
 _PICKERS = _testid("stSelectbox", "stMultiSelect")
 _LABEL, _TEXT, _PLACEHOLDER = "aria-label", "text", "placeholder"
 
-# Where each word stands. Values of a table are shown in lists and tags: no rule reaches those by a common word.
+# Where each text stands. Lists and tags show values of a table, so no rule there may match a common word.
 PLACES: tuple[tuple[str, str, str], ...] = (
     ("skip", _TEXT, _testid("stSkipToContent")),
     ("pages", _LABEL, _testid("stTopNav", "stSidebarNav")),
@@ -106,21 +105,21 @@ def _script() -> bytes:
 
 
 SCRIPT = _script()
-PATH = f"/words-{hashlib.sha256(SCRIPT).hexdigest()[:12]}.js"  # by its content: a browser may keep it for good
-_TAG = f'<head><script defer src=".{PATH}"></script>'.encode("ascii")  # first, so that it runs before Streamlit's own
+PATH = f"/words-{hashlib.sha256(SCRIPT).hexdigest()[:12]}.js"  # named by its content, so browsers may cache it
+_TAG = f'<head><script defer src=".{PATH}"></script>'.encode("ascii")  # before Streamlit's own scripts
 _AS_IT_IS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 _LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
 
 
 def speak(lessons: bool) -> None:
-    """Which language the widgets of this page speak: English where the page around them is read in English."""
+    """Set the language of this page's widgets, English if the page itself is in English."""
     lang = current() if lessons or MEANT[current()] == MEANT[STORED] else STORED
     st.html(f"<style>:root{{--words:{lang};}}</style>")
 
 
 class Words:
-    """ASGI middleware: serves the script, and names it in the head of every page. What is taken along, a report among
-    it, is sent as it was written: it must run nothing wherever it is opened."""
+    """ASGI middleware: serves the script and adds it to the head of every page. Downloads, reports among them, stay as
+    written: they must not run a script."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -137,14 +136,14 @@ class Words:
             return
         if any(b"text/html" in value for name, value in scope["headers"] if name.lower() == b"accept"):
             asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _AS_IT_IS]
-            scope = {**scope, "headers": asked}  # to be read here; what the browser has may name an older script
+            scope = {**scope, "headers": asked}  # readable here, and never a cached page with an older script
         page: Message | None = None
         body = b""
 
         async def send_with_words(message: Message) -> None:
             nonlocal page, body
             if message["type"] == "http.response.start" and _is_html(message):
-                page = message  # its length is known once all of it is there
+                page = message  # wait for the body: its length will change
                 return
             if page is None or message["type"] != "http.response.body":
                 await send(message)

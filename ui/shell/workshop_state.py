@@ -1,10 +1,9 @@
-"""A workshop's room: one question on the wall, who has answered it, and the instructor. All of it lives in memory.
+"""A workshop's state, in memory only: the question on the wall, its answers, the participants and the instructor.
 
-The app is a workshop when `make workshop` started it (ui/workshop/invite.py sets the variables below); then its
-workspace is a temporary folder that refuses every table but the bundled samples. A *round* begins with the instructor's
-reset: every participant goes on under a new name, with a new practice budget; no row of the ledger is changed or
-deleted. A *turn* is one question on the wall. Each participant's request id is fixed by turn and name, so the ledger
-itself answers a second click with the first answer.
+`make workshop` starts the app as a workshop (ui/workshop/invite.py sets the variables below). Its workspace is a
+temporary folder that accepts only the bundled samples. The instructor's reset starts a new *round*: every participant
+gets a new name and a new practice budget, and the ledger keeps all its rows. A *turn* is one question on the wall. Turn
+and name fix a participant's request id, so the ledger answers a second click with the first answer.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from functools import cache
 from dpengine.core.errors import AllowanceError
 
 CODE, ADDRESS = "ALLOWANCE_WORKSHOP", "ALLOWANCE_WORKSHOP_ADDRESS"
-LEAST_CODE = 8  # signs; a shorter one, set by hand, opens nothing
-FRESH = 1.0  # seconds for which one look at the ledger serves everybody
-_SIGNS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none that is read as another
+LEAST_CODE = 8  # characters; a shorter code opens nothing
+FRESH = 1.0  # seconds for which one read of the ledger serves everybody
+_CHARACTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none is easily misread
 
 
 def new_code() -> str:
-    """About 40 bits: nobody guesses it in an afternoon, and it can be read off a terminal."""
-    signs = "".join(secrets.choice(_SIGNS) for _ in range(8))
-    return f"{signs[:4]}-{signs[4:]}"
+    """About 40 bits: too many to guess in an afternoon, few enough to read off a terminal."""
+    code = "".join(secrets.choice(_CHARACTERS) for _ in range(8))
+    return f"{code[:4]}-{code[4:]}"
 
 
 @dataclass(frozen=True)
 class Posed:
-    """What is on the wall."""
+    """The question on the wall."""
 
     turn: int
     question: str
@@ -56,7 +55,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What everybody sees, made once for all of them. Names are those of `Room.name`, in the order of `dots`."""
+    """What everybody sees, built once for all. `names` come from `Room.name`, in the order of `dots`."""
 
     version: int
     round: int
@@ -67,7 +66,7 @@ class Snapshot:
     waiting: int
 
 
-Read = Callable[[str], "Dot | str"]  # by request id: its answer, or WAITING, or GONE where there will be none
+Read = Callable[[str], "Dot | str"]  # from a request id to its answer, WAITING, or GONE for no answer
 WAITING, GONE = "waiting", "gone"
 
 
@@ -81,21 +80,21 @@ class Room:
         self._posed: Posed | None = None
         self._people: dict[str, str] = {}  # browser by name
         self._asked: dict[str, str] = {}  # name by request id, in the order of asking
-        self._dots: dict[str, Dot | str] = {}  # answers that have come, and those that will not
+        self._dots: dict[str, Dot | str] = {}  # answers, and GONE for those that will not come
         self._seen: Snapshot | None = None
         self._until = 0.0
 
-    # Who is here
+    # --- people
 
     def name(self, browser: str) -> str:
-        """A participant's name in this round, which says nothing of the browser; the ledger keeps a budget for it."""
+        """A participant's name in this round. It reveals nothing about the browser. The ledger keeps its budget."""
         with self._lock:
             name = self._mark(f"{self._round}:{browser}")
             self._people[name] = browser
             return name
 
     def unlock(self, browser: str, typed: str) -> bool:
-        """Is it the instructor's code? Compared in constant time; what was typed is kept nowhere."""
+        """Is this the instructor's code? The comparison takes constant time, and the input is not kept."""
         if len(self._code) < LEAST_CODE or not hmac.compare_digest(_plain(typed), self._code):
             return False
         with self._lock:
@@ -105,10 +104,10 @@ class Room:
     def instructs(self, browser: str) -> bool:
         return browser in self._instructors
 
-    # What the instructor does; each refuses everybody else, whatever the page has shown them
+    # --- the instructor's actions; each refuses everybody else, whatever their page shows
 
     def pose(self, browser: str, question: str, epsilon: str) -> None:
-        """A question for everybody. What was on the wall is taken down; what it cost stays in the ledger."""
+        """Put a question on the wall in place of the last one, whose cost stays in the ledger."""
         self._only(browser)
         with self._lock:
             self._turn += 1
@@ -122,7 +121,7 @@ class Room:
                 self._show(replace(self._posed, truth=truth, simulated=truth and simulated))
 
     def reset(self, browser: str) -> None:
-        """A new round: an empty wall, and new practice budgets under new names. Nothing is given back in the ledger."""
+        """Start a new round: an empty wall, new names and new practice budgets. The ledger refunds nothing."""
         self._only(browser)
         with self._lock:
             self._round += 1
@@ -136,7 +135,7 @@ class Room:
     def _show(self, posed: Posed | None) -> None:
         self._posed, self._until = posed, 0.0
 
-    # The wall
+    # --- the wall
 
     @property
     def round(self) -> int:
@@ -147,11 +146,11 @@ class Room:
         return self._posed
 
     def request(self, name: str, turn: int) -> str:
-        """The one request a participant has in a turn."""
+        """A participant's only request id in a turn."""
         return self._mark(f"{turn}:{name}")
 
     def asks(self, name: str, turn: int) -> str:
-        """Note that somebody asks what is on the wall; refused where the wall has moved on meanwhile."""
+        """Note that a participant asks the question. Refused if the wall has moved on."""
         with self._lock:
             if self._posed is None or self._posed.turn != turn or name not in self._people:
                 raise AllowanceError("workshop.moved_on")
@@ -161,7 +160,7 @@ class Room:
             return request
 
     def asked(self, name: str) -> str | None:
-        """The request of somebody who has asked what is on the wall."""
+        """The participant's request in this turn, if any."""
         with self._lock:
             if self._posed is None:
                 return None
@@ -169,7 +168,7 @@ class Room:
             return request if request in self._asked else None
 
     def snapshot(self, read: Read) -> Snapshot:
-        """At most one look at the ledger in a second, by whoever comes first; meanwhile the others see the last one."""
+        """Reads the ledger at most once a second, for the first caller. The others get the last snapshot meanwhile."""
         seen = self._seen
         if seen is not None and time.monotonic() < self._until:
             return seen
@@ -187,16 +186,16 @@ class Room:
             asked, known = dict(self._asked), dict(self._dots)
             self._until = time.monotonic() + FRESH
         for request in asked.keys() - known.keys():  # outside the lock: others may ask meanwhile
-            found = read(request)
-            if found != WAITING:
-                known[request] = found
+            result = read(request)
+            if result != WAITING:
+                known[request] = result
         with self._lock:
             if (posed, number) == (self._posed, self._round):
                 self._dots = known
-            else:  # the wall has moved on: nothing of the old one is shown
+            else:  # the wall has moved on: drop the old answers
                 known, asked, self._until = {}, {}, 0.0
                 posed, number, people = self._posed, self._round, self._present()
-            shown = [(name, dot) for one, name in asked.items() if isinstance(dot := known.get(one), Dot)]
+            shown = [(name, dot) for request_id, name in asked.items() if isinstance(dot := known.get(request_id), Dot)]
             fresh = Snapshot(
                 0,
                 number,
@@ -204,7 +203,7 @@ class Room:
                 tuple(dot for _, dot in shown),
                 tuple(name for name, _ in shown),
                 people,
-                sum(one not in known for one in asked),
+                sum(request_id not in known for request_id in asked),
             )
             before = self._seen
             version = 1 if before is None else before.version
@@ -214,7 +213,7 @@ class Room:
             return self._seen
 
     def _present(self) -> int:
-        """Who has come in this round; an instructor counts once they have asked."""
+        """The number of people in this round. An instructor counts after asking."""
         asked = set(self._asked.values())
         return sum(name in asked or browser not in self._instructors for name, browser in self._people.items())
 
@@ -223,8 +222,8 @@ class Room:
 
 
 def _plain(code: str) -> bytes:
-    """However it is typed: small letters, without the line or with blanks."""
-    return "".join(sign for sign in str(code)[:200].upper() if sign.isalnum()).encode()
+    """The code in capitals, without dashes and blanks."""
+    return "".join(character for character in str(code)[:200].upper() if character.isalnum()).encode()
 
 
 @cache
@@ -237,13 +236,13 @@ def on() -> bool:
 
 
 def room() -> Room | None:
-    """The room of this process, or None where the app is no workshop."""
+    """This process's room, or None outside a workshop."""
     code = os.environ.get(CODE)
     return _of(code) if code else None
 
 
 def here() -> Room:
-    """The same, where there must be one."""
+    """This process's room; refuses outside a workshop."""
     found = room()
     if found is None:
         raise AllowanceError("workshop.none")

@@ -1,4 +1,4 @@
-"""A synthetic table that was paid for: take it away, and see what was measured beside what its rows say."""
+"""A paid synthetic table: download it, and compare its rows with what was measured."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from ui.words.figures import bare, rounded_range
 from ui.words.phrases import threes
 from ui.words.wording import headline
 
-# What a synthetic table that was paid for does not keep: beside its files, and in a sentence under Answers. From what
-# was released and public facts alone.
+# --- what a paid synthetic table does not keep: beside its files, and in a sentence under Answers. From the release and
+# public facts alone.
 
-FEW = 12  # pairs that are named in the line itself
+FEW = 12  # pairs named in the line itself
 NAMED = 6  # values
 
 
-def show_not_kept(made: MadeTable, kept: KeptTogether) -> None:
-    """A point for each; which pairs, folded where they are many."""
-    told = [_pairs(kept), threes(kept), _averages(made, kept), _rare(made, kept), _none(made)]
-    told.append(say("synthetic_page.bad_rest"))
-    points = "".join(f"<li>{escape(line)}</li>" for line in told if line)
+def show_not_kept(fitted: MadeTable, kept: KeptTogether) -> None:
+    """One point each; many pairs are folded."""
+    lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
+    lines.append(say("synthetic_page.bad_rest"))
+    points = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
     st.html(f"{_NOT_KEPT_STYLE}<h2>{escape(say('synthetic_page.not_kept'))}</h2><ul class='kept'>{points}</ul>")
     if len(kept.apart) > FEW:
         with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):
@@ -51,51 +51,51 @@ def _pairs(kept: KeptTogether) -> str:
     facts = {"many": len(kept.apart), "all": kept.all_pairs}
     if len(kept.apart) > FEW:
         return say("synthetic_page.apart", **facts)
-    named = [f"{one} × {other}" for one, other in kept.apart]
+    named = [f"{first} × {other}" for first, other in kept.apart]
     return say("synthetic_page.apart_named", pairs=named, **facts)
 
 
-def _averages(made: MadeTable, kept: KeptTogether) -> str:
-    even = [name for name in kept.uneven if name not in made.refined]
+def _averages(fitted: MadeTable, kept: KeptTogether) -> str:
+    even = [name for name in kept.uneven if name not in fitted.refined]
     if not even:
         return ""
-    told = say("synthetic_page.bad_averages", columns=even)
-    if off := made.off_by_spreading():
+    sentence = say("synthetic_page.bad_averages", columns=even)
+    if off := fitted.off_by_spreading():
         by = [f"{name} ±{bare(float(f'{size:.2g}'))}" for name, size in off.items()]
-        told += " " + say("synthetic_page.bad_averages_by", off=by)
-    return told
+        sentence += " " + say("synthetic_page.bad_averages_by", off=by)
+    return sentence
 
 
-def _rare(made: MadeTable, kept: KeptTogether) -> str:
-    of = say(f"synthetic_page.of_{made.query.counted}")
-    told = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
-    found = []
+def _rare(fitted: MadeTable, kept: KeptTogether) -> str:
+    of = say(f"synthetic_page.of_{fitted.query.counted}")
+    sentence = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
+    names = []
     for place, column in enumerate(kept.names):
-        found += [f"{column}: {name}" for name in synthetic.perhaps_none(made.look, place, made.counts(column))]
-    if not found:
-        return told
-    more = max(len(found) - NAMED, 0)
+        names += [f"{column}: {name}" for name in synthetic.perhaps_none(fitted.look, place, fitted.counts(column))]
+    if not names:
+        return sentence
+    more = max(len(names) - NAMED, 0)
     code = "synthetic_page.rare_more" if more else "synthetic_page.rare_named"
-    return f"{told} {say(code, values='; '.join(found[:NAMED]), more=more)}"
+    return f"{sentence} {say(code, values='; '.join(names[:NAMED]), more=more)}"
 
 
-def _none(made: MadeTable) -> str:
-    """Which cells that a declaration makes by itself got no rows."""
-    found = []
-    for place, (column, out) in enumerate(zip(made.look.cells, made.left_out, strict=True)):
-        cells = zip(made.query.cell_names(place), out, made.counts(column), strict=True)
-        found += [f"{column}: {name}" for name, no, rows in cells if no and not rows]
-    if not found:
+def _none(fitted: MadeTable) -> str:
+    """The cells that a declaration implies and that got no rows."""
+    names = []
+    for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
+        cells = zip(fitted.query.cell_names(place), out, fitted.counts(column), strict=True)
+        names += [f"{column}: {name}" for name, no, rows in cells if no and not rows]
+    if not names:
         return ""
-    if len(found) > NAMED:
-        return say("synthetic_page.none_many", many=len(found))
-    return say("synthetic_page.none_named", values="; ".join(found))
+    if len(names) > NAMED:
+        return say("synthetic_page.none_many", many=len(names))
+    return say("synthetic_page.none_named", values="; ".join(names))
 
 
 def _apart(kept: KeptTogether) -> str:
-    """For each column those that it was not measured with."""
+    """For each column, those it was not measured with."""
     heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
-    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
+    head = "".join(f"<th>{escape(title)}</th>" for title in heads)
     body = ""
     for name, others in kept.apart_by_column().items():
         body += f"<tr><td>{escape(name)}</td><td>{escape(', '.join(others))}</td></tr>"
@@ -108,98 +108,95 @@ _NOT_KEPT_STYLE = """<style>
 </style>"""
 
 
-def show(table: dp.Table, found: dp.Answer) -> None:
-    made = table.synthetic(found)
-    assert isinstance(made, MadeTable)
-    of, kept = say("answer.of", sentence=found.sentence, table=table.name), KeptTogether(made.look)
+def show(table: dp.Table, answer: dp.Answer) -> None:
+    fitted = table.synthetic(answer)
+    assert isinstance(fitted, MadeTable)
+    of, kept = say("answer.of", sentence=answer.sentence, table=table.name), KeptTogether(fitted.look)
     st.html(
-        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(plainly(made.query, kept))}</p>'
-        f"{answer_notes.fit_notes(found)}{answer_notes.cut_note(found.query)}"
+        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
+        f'<p class="lead">{escape(plainly(fitted.query, kept))}</p>'
+        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}"
     )
-    if made.ready:
+    if fitted.ready:
         with st.container(key="card-synthetic-rows"):
-            take_away(found, made.table, made.rows)
-            if made.refined:
-                st.html(_inside(table, made))
-            show_not_kept(made, kept)
-            st.html(good_words(made.query, made.refined))
+            take_away(answer, fitted.table, fitted.rows)
+            if fitted.refined:
+                st.html(_inside(table, fitted))
+            show_not_kept(fitted, kept)
+            st.html(good_words(fitted.query, fitted.refined))
         with st.container(key="card-synthetic-free"):
-            _beside(made)
-            _measured(found, made, kept)
-    elif made.progress() is not None:
-        _fitting(made)
+            _beside(fitted)
+            _measured(answer, fitted, kept)
+    elif fitted.progress() is not None:
+        _fitting(fitted)
     else:
         st.html(f'<p class="warn" role="status">{escape(say("synthetic_page.making"))}</p>')
-        st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(found,))
-    where = {"table": table.name, "look": found.request_id}
+        st.button(say("synthetic_page.make"), key="synthetic-fit", on_click=table.make_rows, args=(answer,))
+    where = {"table": table.name, "look": answer.request_id}
     st.page_link(nav.page("board"), label=say("synthetic_page.board"), query_params=where)
-    answers.receipt(found, "synthetic")
-    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in ("made", "of"):
-        st.query_params.pop(name, None)
+    answers.receipt(answer, "synthetic")
+    st.button(say("synthetic_page.another"), key="synthetic-another", on_click=nav.forget, args=("made", "of"))
 
 
 @st.fragment(run_every=0.5)
-def _fitting(made: MadeTable) -> None:
-    """How far the fit has come; what was measured can be looked at meanwhile."""
-    now = made.progress()
-    if now is None or made.ready:
+def _fitting(fitted: MadeTable) -> None:
+    """The fit's progress; the measurements can be seen meanwhile."""
+    now = fitted.progress()
+    if now is None or fitted.ready:
         st.rerun()
     st.html(f'<p class="muted" role="status">{escape(say("synthetic_page.fitting"))}</p>')
     st.progress(min(now[0] / max(now[1], 1), 1.0))
 
 
-def _inside(table: dp.Table, made: MadeTable) -> str:
-    """Which columns have values inside the measured groups as another answer says."""
+def _inside(table: dp.Table, fitted: MadeTable) -> str:
+    """The columns with values inside the measured groups from another answer."""
     links = ", ".join(
         f'<a href="{history.answer_address(table.name, request)}" target="_self">{escape(name)}</a>'
-        for name, request in made.refined.items()
+        for name, request in fitted.refined.items()
     )
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
-def _measured(found: dp.Answer, made: MadeTable, kept: KeptTogether) -> None:
-    """What was counted together and how exactly, folded, and as a file; how a fit does where it can be checked."""
-    of = say(f"synthetic_page.of_{made.query.counted}")
+def _measured(answer: dp.Answer, fitted: MadeTable, kept: KeptTogether) -> None:
+    """What was counted together and how exactly, folded, and as a file; the fit's error if it can be checked."""
+    of = say(f"synthetic_page.of_{fitted.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
-    rows = [(" × ".join(columns), reach) for columns, reach in made.together()]
+    rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
     with st.expander(say("synthetic_page.together", told=counted_together(kept))):
-        for line in (promised(made.query, kept), say("synthetic_page.together_lead"), _tried(made)):
+        for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):
             st.html(f'<p class="muted">{escape(line)}</p>')
         head = f'<tr><th>{escape(names[0])}</th><th class="number">{escape(names[1])}</th></tr>'
         body = "".join(
-            f'<tr><td>{escape(one)}</td><td class="number">{escape(plain(to))}</td></tr>' for one, to in rows
+            f'<tr><td>{escape(label)}</td><td class="number">{escape(plain(to))}</td></tr>' for label, to in rows
         )
         st.html(f'<div class="scroll tall" tabindex="0"><table class="plain">{head}{body}</table></div>{_STYLE}')
         st.download_button(
             say("synthetic_page.together_csv"),
             exports.as_csv(names, rows),
-            f"measured-{found.receipt['charge']['hash'][:8]}.csv",
+            f"measured-{answer.receipt['charge']['hash'][:8]}.csv",
             "text/csv",
             key="synthetic-measured",
             on_click="ignore",
         )
 
 
-def _beside(made: MadeTable) -> None:
-    """Of a column or two: the measured ranges, and what the rows say."""
+def _beside(fitted: MadeTable) -> None:
+    """For one or two columns: the measured intervals, and the rows."""
     st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
-    names = made.look.cells
+    names = fitted.look.cells
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
-    pairs = {f"{one} × {other}": (one, other) for one, other in combinations(names, 2) if _shown(made, one, other)}
+    pairs = {
+        f"{left} × {other}": (left, other) for left, other in combinations(names, 2) if _shown(fitted, left, other)
+    }
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
-    of = picked("of", list(groups), lambda one: one, say("synthetic_page.beside_of"), "synthetic")
-    figures, counts = _figures(made, groups[of])
-    measured = all(one.low is not None for one in figures)
+    of = picked("of", list(groups), lambda left: left, say("synthetic_page.beside_of"), "synthetic")
+    figures, counts = _figures(fitted, groups[of])
+    measured = all(left.low is not None for left in figures)
     code = "synthetic_page.beside_why" if measured else "synthetic_page.not_measured"
-    st.html(f'<p class="muted">{escape(say(code, chance=chance(made.query.beta)))}</p>')
-    labels = [one.label for one in figures]
+    st.html(f'<p class="muted">{escape(say(code, chance=chance(fitted.query.beta)))}</p>')
+    labels = [left.label for left in figures]
     values = dict(zip(labels, counts, strict=True))
-    bands = {one.label: (one.low, one.high) for one in figures if one.low is not None and one.high is not None}
+    bands = {left.label: (left.low, left.high) for left in figures if left.low is not None and left.high is not None}
     if measured:
         inside = sum(low <= values[label] <= high for label, (low, high) in bands.items())
         st.html(f"<p>{escape(say('synthetic_page.inside', inside=inside, cells=len(bands)))}</p>")
@@ -207,56 +204,56 @@ def _beside(made: MadeTable) -> None:
     if len(labels) > MOST_SHOWN:
         st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(labels)))}</p>')
     alt = "; ".join(f"{label}: {plain(round(values[label]))}" for label in first)
-    told = (say("chart.rows" if made.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
+    axis_words = (say("chart.rows" if fitted.query.counts_rows else "chart.people"), alt, f"synthetic-{of}")
     drawn = {label: values[label] for label in first}
     if measured:
-        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *told)
+        charts.ranges(dict(drawn), {label: bands[label] for label in first}, *axis_words)
     else:
-        charts.bars(drawn, None, *told)
+        charts.bars(drawn, None, *axis_words)
     with st.expander(say("answer.figures")):
         shown = many.page(values, f"synthetic-page-{of}")
         st.html(_table({label: (values[label], bands.get(label)) for label in shown}))
 
 
-def _figures(made: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
-    """What was measured, or estimated where it was not, and the rows of the same cells; in the reader's words."""
-    query, counts = made.query, made.counts(*names)
-    cells = [query.cell_names(made.look.place(name)) for name in names]
+def _figures(fitted: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
+    """The measurements, or estimates without one, and the rows of the same cells, with readable labels."""
+    query, counts = fitted.query, fitted.counts(*names)
+    cells = [query.cell_names(fitted.look.place(name)) for name in names]
     if len(names) == 1:
-        bars = made.look.bars(names[0])
-        return [_named(one, label) for one, label in zip(bars, cells[0], strict=True)], counts.ravel().tolist()
-    crossed = made.look.cross(*names)
-    told = [
-        _named(one, f"{first}, {label}")
+        bars = fitted.look.bars(names[0])
+        return [_named(figure, label) for figure, label in zip(bars, cells[0], strict=True)], counts.ravel().tolist()
+    crossed = fitted.look.cross(*names)
+    figures = [
+        _named(figure, f"{first}, {label}")
         for first, row in zip(cells[0], crossed, strict=True)
-        for label, one in zip(cells[1], row, strict=True)
+        for label, figure in zip(cells[1], row, strict=True)
     ]
-    return told, counts.ravel().tolist()
+    return figures, counts.ravel().tolist()
 
 
-def _shown(made: MadeTable, one: str, other: str) -> bool:
-    """Whether two columns can be told together: measured, or few enough cells for an estimate."""
-    part = tuple(sorted((made.look.place(one), made.look.place(other))))
-    few = made.sizes[part[0]] * made.sizes[part[1]] <= MOST_FITTED
-    return part in made.look.marginals or (few and made.look.fits(part))
+def _shown(fitted: MadeTable, first: str, other: str) -> bool:
+    """Can two columns be shown together? Only if measured, or with few enough cells for an estimate."""
+    part = tuple(sorted((fitted.look.place(first), fitted.look.place(other))))
+    few = fitted.sizes[part[0]] * fitted.sizes[part[1]] <= MOST_FITTED
+    return part in fitted.look.marginals or (few and fitted.look.fits(part))
 
 
-def _named(one: Figure, label: str) -> Figure:
-    return Figure(label, one.value, one.low, one.high, one.how)
+def _named(figure: Figure, label: str) -> Figure:
+    return Figure(label, figure.value, figure.low, figure.high, figure.how)
 
 
-def _tried(made: MadeTable) -> str:
-    tried = made.tried
+def _tried(fitted: MadeTable) -> str:
+    tried = fitted.tried
     if tried is None:
         return say("synthetic_page.tried_not")
-    off, noise, alone = (to_figures(100 * one, 2) for one in (tried.off, tried.noise, tried.alone))
-    told = say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
-    return f"{told} {say('synthetic_page.tried_chosen')}" if made.query.plan == CHOSEN else told
+    off, noise, alone = (to_figures(100 * error, 2) for error in (tried.off, tried.noise, tried.alone))
+    sentence = say("synthetic_page.tried", pairs=tried.pairs, off=off, noise=noise, alone=alone)
+    return f"{sentence} {say('synthetic_page.tried_chosen')}" if fitted.query.plan == CHOSEN else sentence
 
 
 def _table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:
     titles = ("answer.column.label", "synthetic_page.column.rows", "synthetic_page.column.measured")
-    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(one))}</th>' for at, one in enumerate(titles))
+    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(title))}</th>' for at, title in enumerate(titles))
     body = ""
     for label, (value, band) in rows.items():
         ends = "–" if band is None else " – ".join(rounded_range(*band))

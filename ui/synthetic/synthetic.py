@@ -1,4 +1,5 @@
-"""The Synthetic page before anything is spent: which columns, what to keep, what cannot be, how exact, the price."""
+"""The Synthetic page before anything is spent: which columns, what to keep, impossible combinations, how exact, the
+price."""
 
 from __future__ import annotations
 
@@ -29,12 +30,14 @@ NAMES = ("columns", "keep", "never", "epsilon")
 KEY = SyntheticTable.card.key
 MOST_DRAWN = 6  # rules in the form; more come by a link
 _DRAWN = ("in", "not in", "between", ">=", "<=")  # conditions that the form can show
-_USUAL = 15  # columns that are chosen at first
+_USUAL = 15  # columns chosen at first
 
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(table, request, _makes_rows, "synthetic.unknown", job.wait, _result):
+    if request and job.became(
+        table, request, lambda query: bool(query.makes_rows), "synthetic.unknown", job.wait, _result
+    ):
         _earlier(table, request)
         return
     title, lead = say("synthetic_page.title"), say("synthetic_page.lead")
@@ -49,12 +52,8 @@ def show(table: dp.Table) -> None:
     _earlier(table)
 
 
-def _makes_rows(query: dp.Query) -> bool:
-    return bool(query.makes_rows)
-
-
-def _result(table: dp.Table, found: dp.Answer) -> None:
-    (made_result if found.query.makes_rows == "fitted" else synthetic_result).show(table, found)
+def _result(table: dp.Table, answer: dp.Answer) -> None:
+    (made_result if answer.query.makes_rows == "fitted" else synthetic_result).show(table, answer)
 
 
 def _offered(table: dp.Table) -> list[str]:
@@ -62,12 +61,12 @@ def _offered(table: dp.Table) -> list[str]:
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    found = [one for one in table.syntheses() if one.request_id != but]
-    history.kept(say("synthetic_page.earlier"), found, history.synthetic_address)
+    syntheses = [answer for answer in table.syntheses() if answer.request_id != but]
+    history.kept(say("synthetic_page.earlier"), syntheses, history.synthetic_address)
 
 
 def _form(table: dp.Table) -> None:
-    given, arrived = job.address_given(table, PLACE, NAMES, lambda told: _filled(table, told))
+    given, arrived = job.address_given(table, PLACE, NAMES, lambda arriving: _filled(table, arriving))
     if arrived:
         fields.forget_pickers()
     left, right = st.columns([5, 6], gap="medium")
@@ -87,8 +86,8 @@ def _form(table: dp.Table) -> None:
         refusal = ""
         try:
             plain = _built(table, now | {"epsilon": "1"})
-        except dp.AllowanceError as complaint:
-            plain, refusal = None, str(complaint)
+        except dp.AllowanceError as error:
+            plain, refusal = None, str(error)
         usual = given.get("epsilon") or spend.opens_at(None if plain is None else table.opening(plain, _worth))
         spend.start_from(table, usual, PLACE)
         if plain is not None:
@@ -114,25 +113,21 @@ def _built(table: dp.Table, now: dict[str, Any]) -> SyntheticTable:
 
 
 def _keep(columns: list[str], now: str) -> str:
-    options = ["", *columns]
+    options, whole = ["", *columns], say("synthetic_page.keep.all")
     return str(
         st.selectbox(
             say("synthetic_page.keep"),
             options,
             options.index(now) if now in options else 0,
-            format_func=lambda one: say("synthetic_page.keep.column", column=one) if one else _all(),
+            format_func=lambda column: say("synthetic_page.keep.column", column=column) if column else whole,
             key=job.addressed_widget(PLACE, "keep"),
             help=say("param.keep.help"),
         )
     )
 
 
-def _all() -> str:
-    return say("synthetic_page.keep.all")
-
-
 def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[Any]:
-    """Combinations that cannot be, on the chosen columns."""
+    """Impossible combinations of the chosen columns."""
     known = given.get("never")
     known = known if isinstance(known, list) else []
     declared = rules_on(table.schema, columns)
@@ -159,18 +154,18 @@ def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[A
                 st.button(say("synthetic_page.rule_add"), key="synthetic-add", on_click=_count, args=(counter, 1))
             if count:
                 st.button(say("synthetic_page.rule_less"), key="synthetic-less", on_click=_count, args=(counter, -1))
-    return [one for one in built if one]
+    return [condition for condition in built if condition]
 
 
 def _declared(table: dp.Table, rules: list[Any]) -> str:
-    """The rules that were declared with the table, in words."""
-    told = [condition_words.conditions(read_predicate(rule, table.schema)) for rule in rules]
-    lines = "".join(f"<li>{escape(one)}</li>" for one in told)
+    """The table's declared rules, in words."""
+    sentences = [condition_words.conditions(read_predicate(rule, table.schema)) for rule in rules]
+    lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<p>{escape(say('synthetic_page.known_rules'))}</p><ul>{lines}</ul>"
 
 
 def _drawable(rule: Any, columns: list[str]) -> bool:
-    """Whether the form can show it as it is: another condition in its place would exclude other people."""
+    """Can the form show this rule exactly? Another condition in its place would exclude other people."""
     rows = rule if isinstance(rule, list) else [rule]
     return all(isinstance(row, list) and len(row) == 3 and row[0] in columns and row[1] in _DRAWN for row in rows)
 
@@ -180,7 +175,7 @@ def _count(counter: str, step: int) -> None:
 
 
 def _worth(query: dp.Query) -> Fraction:
-    """How many times fewer rows noise moves than where that is said to be much."""
+    """How many times fewer rows the noise moves than at the level called much."""
     assert isinstance(query, SyntheticTable)
     return Fraction(synthetic_preview.MUCH / max(query.off_by_noise(), 1e-9))
 
@@ -202,7 +197,7 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
 
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    """What the form shows of an address; the first columns where it says nothing."""
+    """The form's values from an address; by default the first columns."""
     offered = _offered(table)
     wanted = job.read_address(arriving.get("columns"))
     if isinstance(wanted, list):

@@ -1,4 +1,4 @@
-"""What a synthetic table will be worth, from public facts: what is measured, how exactly, and what is fitted."""
+"""A synthetic table's expected quality, from public facts: what is measured, how exactly, and what is fitted."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from dpengine.messages import say
 from dpengine.messages.numbers import to_figures
 from dpengine.released.synthetic import KeptTogether
 
-MUCH = 0.15  # of the rows in other cells: then it is said
+MUCH = 0.15  # share of the rows in other cells, above which the page says so
 
 
 def show(query: SyntheticTable) -> None:
     off = query.off_by_noise()
-    told = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=to_figures(100 * off, 2))
-    told += f" {say('synthetic_page.off_rows')}" if query.counts_rows else ""
-    warn = f'<p class="warn">{escape(told)}</p>' if off > MUCH else ""
+    sentence = say("synthetic_page.off_much" if off > MUCH else "synthetic_page.off", off=to_figures(100 * off, 2))
+    sentence += f" {say('synthetic_page.off_rows')}" if query.counts_rows else ""
+    warn = f'<p class="warn">{escape(sentence)}</p>' if off > MUCH else ""
     st.html(
         f"<h2>{escape(say('publish_page.worth'))}</h2><p><b>{escape(plainly(query))}</b></p>{warn}"
         f'<p class="muted">{escape(rows_words(query))}</p>'
     )
     with st.expander(say("synthetic_page.details")):
-        lines = [promised(query), *([] if warn else [told]), say("synthetic_page.fitted")]
+        lines = [promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]
         st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
     good_for(query)
 
 
 def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
-    """What is counted, and an example in people of how far off a count may be; with `kept`, what was counted."""
+    """What is counted, and an example in people of a count's error; with `kept`, what was counted."""
     kind = _kind(query)
     widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
-    said = max(int(float(f"{query.facts.about / 10:.1g}")), 1)
+    people = max(int(float(f"{query.facts.about / 10:.1g}")), 1)
     if kept is not None and query.plan == CHOSEN:
-        told = say(f"synthetic_page.had.{kind}", keep=query.keep, told=counted_together(kept))
+        sentence = say(f"synthetic_page.had.{kind}", keep=query.keep, told=counted_together(kept))
     else:
         turns = query.turns if kept is None else kept.threes
-        told = say(f"synthetic_page.plain.{kind}", keep=query.keep, turns=turns)
-    ends = {"low": max(said - widest, 0), "high": said + widest, "of": say(f"synthetic_page.of_{query.counted}")}
-    return f"{told} {say('synthetic_page.plain_example', said=said, chance=chance(query.beta), **ends)}"
+        sentence = say(f"synthetic_page.plain.{kind}", keep=query.keep, turns=turns)
+    ends = {"low": max(people - widest, 0), "high": people + widest, "of": say(f"synthetic_page.of_{query.counted}")}
+    return f"{sentence} {say('synthetic_page.plain_example', said=people, chance=chance(query.beta), **ends)}"
 
 
 def _kind(query: SyntheticTable) -> str:
@@ -54,14 +54,14 @@ def _kind(query: SyntheticTable) -> str:
 
 
 def counted_together(kept: KeptTogether) -> str:
-    """How many pairs and threes of columns were counted, of how many."""
+    """How many pairs and triples of columns were counted, of all of them."""
     facts = {"pairs": kept.pairs, "all": kept.all_pairs, "threes": kept.threes}
     return say("synthetic_page.had_both" if kept.threes else "synthetic_page.had_pairs", **facts)
 
 
 def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
-    """What is measured, and within which ranges; the widest, and the widest of a single column. With `kept`, what was
-    measured."""
+    """What is measured, and within which intervals: the widest, and the widest of a single column. With `kept`, what
+    was measured."""
     if kept is not None and query.plan == CHOSEN:
         facts = {"told": counted_together(kept), "widest": kept.widest, "of": say(f"synthetic_page.of_{query.counted}")}
         return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)
@@ -89,7 +89,7 @@ def rows_words(query: SyntheticTable) -> str:
 
 
 def good_for(query: SyntheticTable) -> None:
-    """Before it is bought: what it is good for and what not."""
+    """Before buying: what it is good for, and what not."""
     even = [name for name, several in evened(query.axes, query.facts).items() if several]
     bad = [say("synthetic_page.bad")]
     if even:
@@ -98,7 +98,7 @@ def good_for(query: SyntheticTable) -> None:
 
 
 def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
-    """What it is good for. `follows`: the columns whose values follow another answer."""
+    """What it is good for. `follows`: the columns that take their values from another answer."""
     several = evened(query.axes, query.facts)
     every = [name for name, some in several.items() if not some and name not in follows]
     curved = [name for name in several if name in follows]

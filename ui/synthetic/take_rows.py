@@ -1,4 +1,4 @@
-"""Rows that may be given to anybody: how they begin, and the files to take away."""
+"""Rows for anybody: the first of them, and the files to download."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ MOST_IN_SHEET = 200_000  # rows of a spreadsheet
 
 
 def _file(written: Callable[[Arrow], bytes], table: Callable[..., Arrow]) -> bytes:
-    """Made when the button is clicked: a large table is not written anew on every run of the page."""
+    """Built when the button is clicked: a large table is not written on every run of the page."""
     return written(table())
 
 
 def buttons(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], bytes], str]]) -> None:
-    """A button for each kind of file, the plainest first in colour: its words, what makes it, and what it is."""
+    """A button for each kind of file, the simplest highlighted: its label, its builder and its type."""
     with st.container(horizontal=True):
-        for end, (label, made, kind) in files.items():
+        for end, (label, build, kind) in files.items():
             st.download_button(
                 unmarked(say(label)),
-                made,
+                build,
                 f"{name}.{end}",
                 kind,
                 key=f"{key}-{end}",
@@ -38,10 +38,9 @@ def buttons(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], byt
             )
 
 
-def take_away(found: dp.Answer, table: Callable[..., Arrow], in_sheet: int | None = None) -> None:
-    """`table(many)` makes the first rows, `table()` all. With `in_sheet` rows it is offered as a spreadsheet too, if it
-    is no longer than one can be."""
-    name = f"synthetic-{found.receipt['charge']['hash'][:8]}"
+def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | None = None) -> None:
+    """`table(many)` builds the first rows, `table()` all. With `in_sheet` rows, also as a spreadsheet if they fit."""
+    name = f"synthetic-{answer.receipt['charge']['hash'][:8]}"
     first = table(FIRST_ROWS)
     rows = [["" if cell is None else str(cell) for cell in row.values()] for row in first.to_pylist()]
     files = {
@@ -55,6 +54,6 @@ def take_away(found: dp.Answer, table: Callable[..., Arrow], in_sheet: int | Non
     buttons(
         name,
         "synthetic",
-        {end: (label, partial(_file, made, table), kind) for end, (label, made, kind) in files.items()},
+        {end: (label, partial(_file, build, table), kind) for end, (label, build, kind) in files.items()},
     )
     st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')

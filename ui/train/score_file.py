@@ -1,5 +1,5 @@
-"""A model on a file that somebody brings: it comes back with one column more. The server's copy is deleted as soon as
-it is read, nothing of it is stored or logged, and nothing is spent."""
+"""Apply a model to an uploaded file: it comes back with one more column. The server's copy is deleted as soon as it is
+read, nothing of it is stored or logged, and nothing is spent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ui.shell.state import workspace
 from ui.synthetic.take_rows import buttons
 
 MOST_BYTES = 20 << 20
-DIGITS = 4  # of a chance, after the point
+DIGITS = 4  # decimals of a chance
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,9})?", re.ASCII)
 _KEPT = "scored-file"
 
@@ -41,33 +41,33 @@ class Done:
     without: int
 
 
-def show(table: dp.Table, found: dp.Answer, model: Shapes | Model) -> None:
-    if not workshop_state.on():  # nobody uploads anything in a workshop
+def show(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
+    if not workshop_state.on():  # a workshop takes no uploads
         with st.container(key="card-train-file"):
-            _file(table, found, model)
+            _file(table, answer, model)
 
 
-def _file(table: dp.Table, found: dp.Answer, model: Shapes | Model) -> None:
+def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
     column = named(model)
     lead = say("score_file.lead", column=column, columns=_needed(model))
     st.html(f"<h2>{escape(say('score_file.title'))}</h2><p class='muted'>{escape(lead)}</p>")
     given = here.picker(
-        say("score_file.file"), key=f"score-file-{found.request_id}", max_upload_size=MOST_BYTES // 2**20
+        say("score_file.file"), key=f"score-file-{answer.request_id}", max_upload_size=MOST_BYTES // 2**20
     )
     if given is None:
         st.session_state.pop(_KEPT, None)
         return
-    mark = (given.file_id, found.request_id, column, tuple(_needed(model)), current())
+    mark = (given.file_id, answer.request_id, column, tuple(_needed(model)), current())
     kept = st.session_state.get(_KEPT)
     if kept is None or kept[0] != mark:
         with st.spinner(say("score_file.working")):
             kept = (mark, _scored(table, given, model, column))
         st.session_state[_KEPT] = kept
-    _told(kept[1], found)
+    _show_files(kept[1], answer)
 
 
 def named(model: Shapes | Model) -> str:
-    """The new column: a chance, a score or the number itself."""
+    """The name of the new column: a chance, a score or the number itself."""
     if isinstance(model, Shapes):
         target, yes, sharp = model.target, list(model.yes) if model.listed else [], False
     else:
@@ -103,17 +103,17 @@ def _scored(table: dp.Table, given: Any, model: Shapes | Model, column: str) -> 
 
 def _rows(done: Scored, digits: int | None) -> Iterator[list[str | float | None]]:
     cells = [column.to_pylist() for column in done.cells]
-    for place, said in enumerate(done.said.tolist()):
-        told = None if math.isnan(said) else round(said, digits) if digits is not None else float(f"{said:.6g}")
-        yield [*(column[place] for column in cells), told]
+    for place, prediction in enumerate(done.said.tolist()):
+        shown = round(prediction, digits) if digits is not None else float(f"{prediction:.6g}")
+        yield [*(column[place] for column in cells), None if math.isnan(prediction) else shown]
 
 
 def as_text(done: Done) -> bytes:
-    """Numbers stay as they were written; what a spreadsheet could take for a formula is written as text."""
+    """Numbers stay as written. Text that a spreadsheet could read as a formula is escaped."""
     out = io.StringIO()
     out.write(exports.MARK)
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([exports.safe(one) for one in done.heads])
+    writer.writerow([exports.safe(head) for head in done.heads])
     writer.writerows([_safe(cell) for cell in row] for row in done.rows)
     return out.getvalue().encode("utf-8", "replace")
 
@@ -127,20 +127,20 @@ def in_sheet(done: Done) -> bytes:
 
 
 def _typed(cell: str | float | None) -> str | float | None:
-    """A number as a number, unless it begins with a 0 that means something, or has a comma, which may mean either."""
+    """Convert to a number, unless it has a meaningful leading 0 or an ambiguous comma."""
     if not isinstance(cell, str) or "," in cell or not _NUMBER.fullmatch(cell) or re.match(r"[+-]?0\d|\+", cell):
         return cell
     return float(cell) if "." in cell else int(cell)
 
 
-def _told(done: Done | str, found: dp.Answer) -> None:
+def _show_files(done: Done | str, answer: dp.Answer) -> None:
     if isinstance(done, str):
         st.html(f'<p class="warn" role="status">{escape(done)}</p>')
         return
-    told = say("score_file.done", rows=len(done.rows))
-    told += " " + say("score_file.without", rows=done.without) if done.without else ""
-    st.html(f'<p role="status">{escape(told)}</p>')
-    name = f"predicted-{found.receipt['charge']['hash'][:8]}"
+    message = say("score_file.done", rows=len(done.rows))
+    message += " " + say("score_file.without", rows=done.without) if done.without else ""
+    st.html(f'<p role="status">{escape(message)}</p>')
+    name = f"predicted-{answer.receipt['charge']['hash'][:8]}"
     files = {
         "csv": ("score_file.csv", partial(as_text, done), "text/csv"),
         "xlsx": ("score_file.sheet", partial(in_sheet, done), exports.SHEET),

@@ -1,4 +1,4 @@
-"""A model of yes or no, before anything is spent: which figures are bought for it, what they promise, and the price."""
+"""A yes-or-no model before anything is spent: the counts to buy, their promise, and the price."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ from ui.words import prices
 from ui.words.markup import unmarked
 
 SHAPES = "shapes"
-NOISE = 0.25  # in the chance of a yes: moved by so much, what a value of a tenth of all adds says nothing
+NOISE = 0.25  # in the chance of a yes; with more, the effect of a value that a tenth of the people have says nothing
 CLEAR = 0.05
 _MOST_LOOKS = 5
 
 
 def offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> Overview | dp.AllowanceError:
-    """The figures that this share of the allowance buys, or why they cannot be had."""
+    """The counts that this share of the allowance buys, or why they cannot be bought."""
     try:
         wanted = training.asked(table.schema, given["target"], given["features"])
         query = table.query("overview", **wanted, epsilon="1")
-        found = table.at_share(query, share)
+        answerable = table.at_share(query, share)
     except dp.AllowanceError as refusal:
         return refusal
-    return found if isinstance(found, Overview) else dp.AllowanceError("train.no_room")
+    return answerable if isinstance(answerable, Overview) else dp.AllowanceError("train.no_room")
 
 
 def possible(table: dp.Table, target: str) -> bool:
-    """Bell-shaped noise has no finite ε: it needs an allowance with a δ."""
+    """Gaussian noise has no finite ε, so it needs an allowance with a δ."""
     return isinstance(table.schema[target], dp.Category) and table.budget.rule.c is not None
 
 
 def usual(table: dp.Table, given: dict[str, Any]) -> str:
-    """The least share of what is left with which noise hardly moves what a value of a tenth of all people adds, as far
-    as it is a small one."""
+    """The smallest share of what is left at which noise hardly moves the effect of a value that a tenth of the people
+    have, within limits."""
 
     def offer(share: str) -> Overview:
-        found = offered(table, given, table.meter().unused * int(share) / 100)
-        if isinstance(found, dp.AllowanceError):
-            raise found
-        return found
+        query = offered(table, given, table.meter().unused * int(share) / 100)
+        if isinstance(query, dp.AllowanceError):
+            raise query
+        return query
 
-    def clear(found: dp.Query) -> bool:
-        return isinstance(found, Overview) and _moved(found, given["target"], found.most // 10) <= CLEAR
+    def clear(query: dp.Query) -> bool:
+        return isinstance(query, Overview) and _moved(query, given["target"], query.most // 10) <= CLEAR
 
     return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
 
@@ -75,8 +75,8 @@ def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = 
             st.html(least)
         moved = _moved(query, target, query.most // 10)
         if moved >= NOISE:
-            told = say("shapes_page.noise", points=_points(min(moved, 1.0)))
-            st.html(f'<p class="warn">{escape(told)}</p>')
+            message = say("shapes_page.noise", points=_points(min(moved, 1.0)))
+            st.html(f'<p class="warn">{escape(message)}</p>')
     label = say("shapes_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place=SHAPES)
     if not price.admissible:
@@ -84,7 +84,7 @@ def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = 
 
 
 def preview(query: Overview, target: str) -> None:
-    """What is promised, and how clear what a value adds will be, by how many share it."""
+    """The promise, and how clear a value's effect will be by how many people share the value."""
     reach = training.reach_of_cells(query, target)
     promise = say(f"shapes_page.promise.{query.counted}", reach=two_figures(Fraction(reach)), chance=chance(query.beta))
     st.html(
@@ -95,8 +95,8 @@ def preview(query: Overview, target: str) -> None:
     for part in (2, 5, 20, 100):
         people = query.most // part
         moved = min(_moved(query, target, people), 1.0)
-        told = say("shapes_page.points", points=_points(moved)) if people else "–"
-        rows += f'<tr><td>{escape(plain(people))}</td><td class="number">{escape(told)}</td></tr>'
+        cell = say("shapes_page.points", points=_points(moved)) if people else "–"
+        rows += f'<tr><td>{escape(plain(people))}</td><td class="number">{escape(cell)}</td></tr>'
     heads = say(f"shapes_page.column.rows.{query.counted}"), say("shapes_page.column.band")
     head = f'<tr><th>{escape(heads[0])}</th><th class="number">{escape(heads[1])}</th></tr>'
     st.html(f'<div class="scroll" tabindex="0"><table class="plain noises">{head}{rows}</table></div>')
@@ -109,27 +109,29 @@ def _points(share: float) -> str:
     return two_figures(Fraction(100 * share))
 
 
-# --- what was bought before -------------------------------------------------------------------------------------------
+# --- bought before ---------------------------------------------------------------------------------------------------
 
 
 def free(table: dp.Table, given: dict[str, Any]) -> None:
-    """First looks from which a model of this column can be read at once: nothing more to pay."""
-    found = []
-    for one in table.first_looks(_MOST_LOOKS):
-        look = board_figures.look_of(one)
+    """First looks that already hold a model of this column, at no further cost."""
+    looks = []
+    for look_answer in table.first_looks(_MOST_LOOKS):
+        look = board_figures.look_of(look_answer)
         if given["target"] in predictable(look):
-            found.append((one, [name for name in given["features"] if name in sources(look, given["target"])]))
-    if not found:
+            looks.append((look_answer, [name for name in given["features"] if name in sources(look, given["target"])]))
+    if not looks:
         return
     with st.container(key="card-train-free"):
         lead = say("shapes_page.free_lead", target=given["target"])
         st.html(f"<h2>{escape(say('shapes_page.free'))}</h2><p class='muted'>{escape(lead)}</p>")
-        for one, features in found:
-            told = say("shapes_page.free_open", sentence=one.sentence, when=history.when(one.at))
-            where = train_state.model_address(table.name, one.request_id, given["target"], given["positive"], features)
-            st.page_link(nav.page("train"), label=unmarked(told), query_params=where)
+        for look_answer, features in looks:
+            label = say("shapes_page.free_open", sentence=look_answer.sentence, when=history.when(look_answer.at))
+            where = train_state.model_address(
+                table.name, look_answer.request_id, given["target"], given["positive"], features
+            )
+            st.page_link(nav.page("train"), label=unmarked(label), query_params=where)
 
 
-def of_use(one: dp.Answer) -> bool:
+def of_use(look: dp.Answer) -> bool:
     """Can a model be read off this first look?"""
-    return bool(predictable(board_figures.look_of(one)))
+    return bool(predictable(board_figures.look_of(look)))

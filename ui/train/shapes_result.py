@@ -1,6 +1,5 @@
-"""A model that was read off a first look: how good it is beside guessing, what each value adds as pictures with bands,
-what it would say of somebody, a score at a price of its own, and its files. Nothing else here reads the table or costs
-anything."""
+"""A model read off a first look: its quality beside guessing, the effects with error bands, predictions for a made-up
+person, a check at its own price, and its files. Nothing else here reads the table or spends."""
 
 from __future__ import annotations
 
@@ -34,44 +33,39 @@ from ui.words.markup import unmarked
 
 ACROSS = 2
 ENDS = 0.05  # of the scale of a chance
-SAYS = 0.02  # a column whose strongest effect is a smaller part of the largest says little
+SAYS = 0.02  # a column whose strongest effect is a smaller share of the largest says little
 _LEAVE = ("shapes", "with", "target", "positive", "features", "checked")
 
 
-def show(table: dp.Table, found: dp.Answer) -> None:
-    look = board_figures.look_of(found)
-    took = prices.took(table, workspace().ledger.find(found.request_id))
+def show(table: dp.Table, answer: dp.Answer) -> None:
+    look = board_figures.look_of(answer)
+    took = prices.took(table, workspace().ledger.find(answer.request_id))
     st.html(f"<p class='lead'>{escape(say('shapes_page.lead', share=took))}</p>")
     model = _chosen(look)
     if model is None:
         st.html(f'<p class="warn" role="status">{escape(say("shapes_page.none"))}</p>')
     else:
-        _told(found, model)
-        _pictures(found, model)
+        _show_quality(answer, model)
+        _pictures(answer, model)
         left, right = st.columns([6, 5], gap="medium")
         with left, st.container(key="card-shapes-all"):
-            _figures(found, model)
+            _figures(answer, model)
         with right, st.container(key="card-train-try"):
-            _try(found, model)
-        score_file.show(table, found, model)
+            _try(answer, model)
+        score_file.show(table, answer, model)
         if (whole := model.checkable()) is not None:
             with st.container(key="card-train-check"):
                 train_check.show(table, whole)
         with st.container(key="card-train-take"):
-            _take(table, found, model)
-    where = {"table": table.name, "look": found.request_id}
+            _take(table, answer, model)
+    where = {"table": table.name, "look": answer.request_id}
     st.page_link(nav.page("board"), label=say("shapes_page.board"), query_params=where)
-    answers.receipt(found, "shapes")
-    st.button(say("train_page.another"), key="train-another", on_click=_leave)
-
-
-def _leave() -> None:
-    for name in _LEAVE:
-        st.query_params.pop(name, None)
+    answers.receipt(answer, "shapes")
+    st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=_LEAVE)
 
 
 def _chosen(look: Look) -> Shapes | None:
-    """What to predict from what, all of it free to change; the address keeps it."""
+    """The target and the columns to predict from, free to change. The address keeps them."""
     offered = predictable(look)
     if not offered:
         return None
@@ -86,8 +80,8 @@ def _chosen(look: Look) -> Shapes | None:
         if isinstance(goal, Category):
             st.markdown(say("train_page.is"), width="content")
             labels = look.query.cell_labels[look.place(target)]
-            told = asked.get("positive", "")
-            usual = told if told in labels else model_words.usual_yes(goal)
+            asked_positive = asked.get("positive", "")
+            usual = asked_positive if asked_positive in labels else model_words.usual_yes(goal)
             usual = usual if usual in labels else labels[0]
             key = f"shapes-positive-{target}"
             positive = [fields.pick("train_page.value", labels, usual, called, key)]
@@ -113,16 +107,16 @@ def _chosen(look: Look) -> Shapes | None:
 # --- how good it is ---------------------------------------------------------------------------------------------------
 
 
-def _told(found: dp.Answer, model: Shapes) -> None:
+def _show_quality(answer: dp.Answer, model: Shapes) -> None:
     st.html(f"<h1>{escape(say('shapes_page.result', target=model.target))}</h1>")
     first, verdict = model_words.score(model), model_words.judged(model)
     held = model.held_back()
-    told = f'<p class="together">{escape(first)}</p><p class="lead">{escape(verdict)} '
-    told += f"{escape(say('train_page.no_cause'))}</p>"
+    html = f'<p class="together">{escape(first)}</p><p class="lead">{escape(verdict)} '
+    html += f"{escape(say('train_page.no_cause'))}</p>"
     if held is not None:
         off, blank = (amount(model, part) for part in held)
-        told += f'<p class="muted">{escape(say("shapes_page.held", off=off, blank=blank))}</p>'
-    st.html(told)
+        html += f'<p class="muted">{escape(say("shapes_page.held", off=off, blank=blank))}</p>'
+    st.html(html)
 
 
 def amount(model: Shapes, size: float) -> str:
@@ -132,11 +126,11 @@ def amount(model: Shapes, size: float) -> str:
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
-def _pictures(found: dp.Answer, model: Shapes) -> None:
+def _pictures(answer: dp.Answer, model: Shapes) -> None:
     average = bare(100 * model.average) if model.listed else bare(model.average)
     facts = {"average": average, "target": model.target} | ({"yes": list(model.yes)} if model.listed else {})
     lead = say("shapes_page.begin_list" if model.listed else "shapes_page.begin_number", **facts)
-    mean = say("shapes_page.bands_mean", target=model.target, chance=chance(found.query.beta))
+    mean = say("shapes_page.bands_mean", target=model.target, chance=chance(answer.query.beta))
     note = mean if model.measured_pairs else say("shapes_page.bands_none")
     st.html(f'<p>{escape(lead)}</p><p class="muted">{escape(note)}</p>')
     shown = {name: bars_of(model, name) for name in model.strongest()}
@@ -160,21 +154,17 @@ def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> Non
         for place, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
             with place, st.container(key=f"card-shape-{model.look.place(name)}"):
                 st.html(f"<h2>{escape(name)}</h2>")
-                told = "; ".join(f"{bar.name} {bar.told}" for bar in shown[name])
-                alt = say("shapes_page.alt", column=name, told=told)
+                values = "; ".join(f"{bar.name} {bar.label}" for bar in shown[name])
+                alt = say("shapes_page.alt", column=name, told=values)
                 named_bars.show(shown[name], (-widest, widest), alt, f"shape-{model.look.place(name)}")
 
 
 def bars_of(model: Shapes, column: str) -> list[NamedBar]:
-    """In the reader's words; groups that hardly anybody is in are left out of the picture."""
+    """The bars of a column; rare groups are left out."""
     names = model.look.query.cell_names(model.look.place(column))
-    found = [_bar(model, name, effect) for name, effect in zip(names, model.effects(column), strict=True)]
-    kept = [bar for bar, effect in zip(found, model.effects(column), strict=True) if _worth(model, effect)]
-    return kept or found
-
-
-def _worth(model: Shapes, effect: Effect) -> bool:
-    return effect.clear or effect.rows * 1000 >= model.look.rows
+    bars = [_bar(model, name, effect) for name, effect in zip(names, model.effects(column), strict=True)]
+    pairs = zip(bars, model.effects(column), strict=True)
+    return [bar for bar, effect in pairs if effect.clear or effect.rows * 1000 >= model.look.rows] or bars
 
 
 def _bar(model: Shapes, name: str, effect: Effect) -> NamedBar:
@@ -186,18 +176,18 @@ def _bar(model: Shapes, name: str, effect: Effect) -> NamedBar:
 
 
 def signed(value: float) -> str:
-    told = bare(float(f"{value:.2g}"))
-    return f"+{told}" if value > 0 and told != "0" else told
+    digits = bare(float(f"{value:.2g}"))
+    return f"+{digits}" if value > 0 and digits != "0" else digits
 
 
-def _figures(found: dp.Answer, model: Shapes) -> None:
+def _figures(answer: dp.Answer, model: Shapes) -> None:
     st.html(f"<h2>{escape(say('train_page.card.title'))}</h2>")
     names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
     head = "".join(f"<th>{escape(say(f'shapes_page.figure.{name}'))}</th>" for name in names)
     rows = ""
     for column in model.columns:
         for bar in bars_of(model, column):
-            cells: Sequence[str] = (column, bar.name, bar.told, bar.band)
+            cells: Sequence[str] = (column, bar.name, bar.label, bar.band)
             rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells[: len(names)]) + "</tr>"
     title = say("shapes_page.all")
     st.html(
@@ -209,7 +199,7 @@ def _figures(found: dp.Answer, model: Shapes) -> None:
 # --- what it would say, and its files ---------------------------------------------------------------------------------
 
 
-def _try(found: dp.Answer, model: Shapes) -> None:
+def _try(answer: dp.Answer, model: Shapes) -> None:
     st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
     kept = train_check.typed(st.query_params.get("with"))
     answered = st.container()
@@ -219,31 +209,31 @@ def _try(found: dp.Answer, model: Shapes) -> None:
         assert isinstance(column, dp.Number | Date | Category)
         now = kept.get(name, model.usual_value(name))
         with place:
-            values[name] = train_check.model_field(name, column, now, f"shapes-with-{found.request_id}-{name}")
-    told = json.dumps(values, ensure_ascii=False)
-    if st.query_params.get("with") != told:
-        st.query_params["with"] = told
-    said: Any = model.predict(values)
+            values[name] = train_check.model_field(name, column, now, f"shapes-with-{answer.request_id}-{name}")
+    text = json.dumps(values, ensure_ascii=False)
+    if st.query_params.get("with") != text:
+        st.query_params["with"] = text
+    prediction: Any = model.predict(values)
     if model.listed:
-        words = would(model, said)
+        words = would(model, prediction)
     else:
-        words = say("train_page.would_number", value=bare(said), target=model.target)
-    told = words.replace(" %", "\u00a0%")
-    answered.html(f'<p class="together" role="status">{escape(told)}</p>')
+        words = say("train_page.would_number", value=bare(prediction), target=model.target)
+    text = words.replace(" %", "\u00a0%")
+    answered.html(f'<p class="together" role="status">{escape(text)}</p>')
 
 
-def would(model: Shapes, said: float) -> str:
-    """A sum of effects may pass the ends of what a chance can be: near them it is no figure to rely on."""
+def would(model: Shapes, prediction: float) -> str:
+    """Near its ends a chance is not reliable, because a sum of effects may pass them."""
     facts = {"yes": list(model.yes), "target": model.target}
-    if ENDS <= said <= 1 - ENDS:
-        return say("train_page.would_list", share=percent(said), **facts)
-    return say("shapes_page.would_low" if said < ENDS else "shapes_page.would_high", **facts)
+    if ENDS <= prediction <= 1 - ENDS:
+        return say("train_page.would_list", share=percent(prediction), **facts)
+    return say("shapes_page.would_low" if prediction < ENDS else "shapes_page.would_high", **facts)
 
 
-def _take(table: dp.Table, found: dp.Answer, model: Shapes) -> None:
-    hashed = found.receipt["charge"]["hash"]
+def _take(table: dp.Table, answer: dp.Answer, model: Shapes) -> None:
+    hashed = answer.receipt["charge"]["hash"]
     st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('shapes_page.take_lead'))}</p>")
-    about = {"model": model.as_json(), "sentence": found.sentence, "charge": hashed}
+    about = {"model": model.as_json(), "sentence": answer.sentence, "charge": hashed}
     with st.container(horizontal=True):
         st.download_button(
             unmarked(say("train_page.json")),
@@ -256,13 +246,13 @@ def _take(table: dp.Table, found: dp.Answer, model: Shapes) -> None:
         )
         st.download_button(
             unmarked(say("train_page.python")),
-            model_scripts.shapes_script(model, found.sentence, hashed, table.dialect),
+            model_scripts.shapes_script(model, answer.sentence, hashed, table.dialect),
             f"model_{hashed[:8]}.py",
             "text/x-python",
             key="train-python",
             on_click="ignore",
         )
-    title, good, bad = (say(f"shapes_page.{one}", target=model.target) for one in ("good_title", "good", "bad"))
+    title, good, bad = (say(f"shapes_page.{code}", target=model.target) for code in ("good_title", "good", "bad"))
     st.html(
         f'<p class="muted">{escape(say("train_page.may"))}</p>'
         f"<h2>{escape(title)}</h2><p>{escape(good)}</p><p>{escape(bad)}</p>"

@@ -1,5 +1,5 @@
-"""The Train page before anything is spent: what to predict from what, how exact, what it will be worth, the price; and
-the wait while a model is trained."""
+"""The Train page before anything is spent: what to predict from what, how exact, its expected value, the price; and the
+wait while a model is trained."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _wait(request: str) -> None:
     charged = f"train-charged-{request}"
     if asked.over or (asked.total > 1 and not st.session_state.get(charged)):
         st.session_state[charged] = True
-        st.rerun()  # the meter is outside, and its charge came after it was drawn
+        st.rerun()  # the meter was drawn before the charge
     stopping = f"train-stopping-{request}"
     with st.container(key="card-train-wait"):
         st.html(f"<h1>{escape(say('train_page.waiting'))}</h1>")
@@ -74,7 +74,7 @@ def _stop(request: str, stopping: str) -> None:
 
 # --- the form ---------------------------------------------------------------------------------------------------------
 
-Offers = dict[str, OfGradients | dp.AllowanceError]  # by kind of noise: the training, or why it cannot be had
+Offers = dict[str, OfGradients | dp.AllowanceError]  # by kind of noise: the training, or why it is not possible
 
 
 def _form(table: dp.Table) -> None:
@@ -113,7 +113,7 @@ def _form(table: dp.Table) -> None:
 
 
 def _counted(table: dp.Table, given: dict[str, Any]) -> None:
-    """The way that was best in our measurements: figures are bought, and the model is read off them."""
+    """The best way by our measurements: buy counts, and read the model off them."""
     left, right = st.columns([5, 6], gap="medium")
     query: Overview | dp.AllowanceError | None = None
     with left, st.container(key="card-train"):
@@ -169,14 +169,13 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         label_visibility="collapsed",
     )
     if left_out := [name for name in table.schema.columns if name != target and name not in others]:
-        told = say("train_page.left_out", columns=left_out, most=MOST_WIDE)
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        note = say("train_page.left_out", columns=left_out, most=MOST_WIDE)
+        st.html(f'<p class="muted">{escape(note)}</p>')
     return {"target": target, "positive": positive, "features": features}
 
 
 def _kind(table: dp.Table, given: dict[str, Any]) -> str:
-    """Which way of learning, where there are several: nothing for the best by measurement, which an address need not
-    tell."""
+    """The way of learning, if there are several; "" for the best by measurement, which the address omits."""
     best = [""] if shapes_form.possible(table, given["target"]) else []
     ways = [*best, *train_state.kinds(table, given["target"])]
     if len(ways) == 1:
@@ -191,23 +190,23 @@ def _kind(table: dp.Table, given: dict[str, Any]) -> str:
             default=now,
             required=True,
             key=train_state.widget("kind"),
-            format_func=lambda one: dp.catalogue[one].card.title if one else say("shapes_page.title"),
+            format_func=lambda key: dp.catalogue[key].card.title if key else say("shapes_page.title"),
         )
         picked = now if picked is None else str(picked)
-        told = dp.catalogue[picked].card.plain if picked else say("shapes_page.plain")
-        st.html(f'<p class="muted">{gloss.text(told)}</p>')
+        about = dp.catalogue[picked].card.plain if picked else say("shapes_page.plain")
+        st.html(f'<p class="muted">{gloss.text(about)}</p>')
     return "" if picked == ways[0] else picked
 
 
 def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
-    """Each kind of noise at this spend, or why it cannot be had."""
+    """Each kind of noise at this spend, or why it is not possible."""
     listed = isinstance(table.schema[given["target"]], Category)
     key = given.get("kind") or train_state.kinds(table, given["target"])[0]
     wanted = {name: given[name] for name in ("target", "features", *train_state.MORE) if given.get(name)}
     if listed and given.get("positive"):
         wanted["positive"] = [given["positive"]]
     spend = table.meter().unused * int(given["share"]) / 100
-    found = Offers()
+    offers = Offers()
     for name in CALIBRATIONS:
         try:
             if given.get("epsilon"):
@@ -215,19 +214,19 @@ def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
             else:
                 query = table.training_for(key, spend, **wanted | {"calibration": name})
             assert isinstance(query, OfGradients)
-            found[name] = query
+            offers[name] = query
         except dp.AllowanceError as refusal:
-            found[name] = refusal
-    return found
+            offers[name] = refusal
+    return offers
 
 
 def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
-    """The wished kind of noise, else the one that promises most; where none can be had, why not. A promise is on top of
-    the best model of a region, so a region that excludes hardly any comes first."""
+    """The chosen kind of noise, else the one with the best promise, else why none is possible. A promise is on top of
+    the best model of a region, so a region that excludes hardly any model comes first."""
     if wanted:
         return offers[wanted]
-    had = [one for one in offers.values() if isinstance(one, OfGradients)]
-    return min(had, key=lambda one: (not one.follows, one.promise().risk)) if had else offers[COORDINATE]
+    had = [training for training in offers.values() if isinstance(training, OfGradients)]
+    return min(had, key=lambda training: (not training.follows, training.promise().risk)) if had else offers[COORDINATE]
 
 
 def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, dict[str, Any]], str]) -> str:
@@ -236,33 +235,33 @@ def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, di
         SHARES,
         given["share"] or usual(table, given),
         key=train_state.widget("share"),
-        format_func=lambda one: say("session.share_of", share=one),
+        format_func=lambda value: say("session.share_of", share=value),
     )
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
     return str(share)
 
 
 def _usual(table: dp.Table, given: dict[str, Any]) -> str:
-    """The least share of what is left that promises something, as far as it is a small one."""
+    """The smallest share of what is left with a useful promise, within limits."""
 
     def offer(share: str) -> OfGradients:
-        found = best(offered(table, given | {"share": share, "epsilon": ""}), "")
-        if isinstance(found, dp.AllowanceError):
-            raise found
-        return found
+        training = best(offered(table, given | {"share": share, "epsilon": ""}), "")
+        if isinstance(training, dp.AllowanceError):
+            raise training
+        return training
 
-    def clear(one: dp.Query) -> bool:
-        return isinstance(one, OfGradients) and one.clearly * one.promise().risk <= one.coarse()
+    def clear(query: dp.Query) -> bool:
+        return isinstance(query, OfGradients) and query.clearly * query.promise().risk <= query.coarse()
 
     return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
 
 
 def _more(given: dict[str, Any], key: str) -> dict[str, str]:
-    """Settings that few people need."""
+    """Rarely needed settings."""
     question = dp.catalogue[key]
     assert issubclass(question, OfGradients)
     named = {"iterate": question.usual_iterate, "region": question.usual_region}
-    usual = {name: say("train_page.usual", what=say(f"train_page.{name}.{one}")) for name, one in named.items()}
+    usual = {name: say("train_page.usual", what=say(f"train_page.{name}.{value}")) for name, value in named.items()}
     with st.expander(say("train_page.more"), expanded=any(given[name] for name in train_state.MORE)):
         st.html(f'<p class="muted">{escape(say("train_page.more_lead"))}</p>')
         choices = (("calibration", CALIBRATIONS), ("region", question.regions), ("iterate", ITERATES))
@@ -279,14 +278,14 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
 
 
 def _choice(name: str, options: tuple[str, ...], now: str, usual: str = "") -> str:
-    """A picked word, or the usual one, which an address need not tell."""
+    """A picked value, or the default, which the address omits."""
     listed = ["", *options]
     picked = st.selectbox(
         say(f"train_page.{name}"),
         listed,
         listed.index(now) if now in listed else 0,
         key=train_state.widget(name),
-        format_func=lambda one: usual if usual and not one else say(f"train_page.{name}.{one or 'usual'}"),
+        format_func=lambda value: usual if usual and not value else say(f"train_page.{name}.{value or 'usual'}"),
     )
     return str(picked or "")
 
@@ -295,15 +294,15 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
     price = table.preview(query, checked=True)
     frame.show_price(table, price, "_train")
     takes = say("train_page.takes", share=prices.takes(table, price.share), steps=query.steps)
-    told = f'{answer_notes.cut_note(query)}<p class="muted">{escape(takes)}</p>'
+    html = f'{answer_notes.cut_note(query)}<p class="muted">{escape(takes)}</p>'
     if not price.useful:
         share = enough(table, query, price)
         short = "train_page.mostly_noise_short" if share is None else "train_page.mostly_noise"
-        told += f'<p class="warn">{gloss.text(say(short, share=percent(share or 0)))}</p>'
-    told += least
+        html += f'<p class="warn">{gloss.text(say(short, share=percent(share or 0)))}</p>'
+    html += least
     if query.diverges:
-        told += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
-    worth.html(told)
+        html += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
+    worth.html(html)
     label = say("train_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")
     if not price.admissible:
@@ -311,8 +310,8 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    """Trained before: free to open."""
-    found = [one for one in table.trainings() if one.request_id != but]
-    history.kept(say("train_page.earlier"), found, history.trained_address)
-    looks = [one for one in table.first_looks(but=but) if shapes_form.of_use(one)]
-    history.kept(say("shapes_page.earlier"), looks, history.shapes_address)
+    """Earlier trainings, free to open."""
+    trainings = [training for training in table.trainings() if training.request_id != but]
+    history.kept(say("train_page.earlier"), trainings, history.trained_address)
+    first_looks = [look for look in table.first_looks(but=but) if shapes_form.of_use(look)]
+    history.kept(say("shapes_page.earlier"), first_looks, history.shapes_address)

@@ -1,4 +1,4 @@
-"""How well a model fits its table, measured at a price of its own: how often right or how far off, and calibration."""
+"""How well a model fits its table, measured at its own price: accuracy or error, and calibration."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from ui.words import gloss, prices
 from ui.words.figures import bare, printed, printed_range, rounded
 from ui.words.markup import unmarked
 
-# Fields for a made-up person: a declared value, or one on the declared grid.
+# --- fields for a made-up person: a declared value, or one on the declared grid
 
 
 def typed(text: str | None) -> dict[str, Any]:
     try:
-        told = read_strict(text or "")
+        value = read_strict(text or "")
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-MANY = 6  # fields: more stand in two columns
+MANY = 6  # with more fields than this, use two columns
 
 
 def beside(many: int) -> list[Any]:
-    """A place for each of so many fields, row by row; on a phone they stand below each other in the same order."""
+    """A place for each field, row by row; on a phone they keep this order."""
     if many <= MANY:
         return [st.container() for _ in range(many)]
     places: list[Any] = []
@@ -87,15 +87,15 @@ def show(table: dp.Table, model: Model) -> None:
         return
     if asked is not None:
         job.renew(asked.request_id)
-        frame.show_price(table, None)  # drawn again: its charge may have come after the meter
+        frame.show_price(table, None)  # again: the charge may have come after the meter
         if asked.answer is None:
             job.refused(str(asked.error or say("job.unknown")))
-    before = [one for one in table.checks() if _of(one, model)]
-    now = next((one for one in before if one.request_id == request), before[0] if before else None)
+    before = [check for check in table.checks() if isinstance(check.query, OfModel) and check.query.model == model]
+    now = next((check for check in before if check.request_id == request), before[0] if before else None)
     if now is None:
         st.html(f'<p class="muted">{escape(say("train_page.check_lead"))}</p>')
     else:
-        _told(table, now)
+        _show_check(table, now)
     if table.closed:
         return
     with st.expander(say("train_page.check_again")) if now else st.container():
@@ -104,13 +104,11 @@ def show(table: dp.Table, model: Model) -> None:
         st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {_links(table, before)}</p>')
 
 
-def _of(one: dp.Answer, model: Model) -> bool:
-    return isinstance(one.query, OfModel) and one.query.model == model
-
-
-def _links(table: dp.Table, before: list[dp.Answer]) -> str:
-    found = ((history.answer_address(table.name, one.request_id), one.receipt["charge"]["hash"]) for one in before)
-    return " · ".join(history.receipt_link(*one) for one in found)
+def _links(table: dp.Table, checks: list[dp.Answer]) -> str:
+    return " · ".join(
+        history.receipt_link(history.answer_address(table.name, check.request_id), check.receipt["charge"]["hash"])
+        for check in checks
+    )
 
 
 def _form(table: dp.Table, model: Model) -> None:
@@ -119,18 +117,18 @@ def _form(table: dp.Table, model: Model) -> None:
         def at(epsilon: str) -> dp.Query:
             return table.query("check_model", model=model.as_json(), epsilon=epsilon)
 
-        found = table.opening(at("1"))
-        spend.start_from(table, spend.opens_at(found), PLACE)
+        opening = table.opening(at("1"))
+        spend.start_from(table, spend.opens_at(opening), PLACE)
         query = at(spend.choose(table, at, PLACE))
-    except dp.AllowanceError as complaint:  # a table declared anew since then
-        job.hint(str(complaint))
+    except dp.AllowanceError as error:  # the table was declared anew since then
+        job.hint(str(error))
         return
     price = table.preview(query, checked=True)
-    told = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
-    told += answer_notes.cut_note(query) + spend.least_html(table, found)
+    html = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
+    html += answer_notes.cut_note(query) + spend.least_html(table, opening)
     if not price.useful:
-        told += f'<p class="warn">{gloss.text(spend.noise_words(table, query, price))}</p>'
-    st.html(told)
+        html += f'<p class="warn">{gloss.text(spend.noise_words(table, query, price))}</p>'
+    st.html(html)
     label = say("train_page.check_button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "train-check-go", not price.admissible, "secondary", "checked")
     if not price.admissible:
@@ -138,50 +136,50 @@ def _form(table: dp.Table, model: Model) -> None:
         job.refused(say("ask.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
 
 
-def _told(table: dp.Table, found: dp.Answer) -> None:
-    """How good it is, in a sentence; then the calibration curve: predicted against true."""
-    query = found.query
+def _show_check(table: dp.Table, answer: dp.Answer) -> None:
+    """The model's quality in a sentence, and the calibration curve: predicted against true."""
+    query = answer.query
     assert isinstance(query, OfModel)
     first, listed = query.labels()[0], query.model.layout.listed
-    low, high = found.interval[first]
-    facts = {"value": printed(query, found.value[first], (low, high), first), "chance": chance(query.beta)}
+    low, high = answer.interval[first]
+    facts = {"value": printed(query, answer.value[first], (low, high), first), "chance": chance(query.beta)}
     facts |= dict(zip(("low", "high"), printed_range(query, low, high, first), strict=True))
     facts |= {} if listed else {"target": query.model.layout.target}
-    told = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
-    words = flattery_words(table, found)
-    beside = "" if found.raw is None else f"{query.beside(found.raw)} {query.finds(found.raw)}".strip()
-    lead = f'<p class="lead"><b>{escape(told)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
+    sentence = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
+    words = flattery_words(table, answer)
+    beside = "" if answer.raw is None else f"{query.beside(answer.raw)} {query.finds(answer.raw)}".strip()
+    lead = f'<p class="lead"><b>{escape(sentence)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
     st.html(f'{lead}<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
-    _curve(found, query)
+    _curve(answer, query)
     with st.expander(say("answer.figures")):
-        st.html(answers.bars_table(found))
+        st.html(answers.bars_table(answer))
 
 
-def flattery_words(table: dp.Table, found: dp.Answer) -> str:
-    """By how much the model may look too good. What was released before the check may have led to the model: all of it
-    counts, the training too."""
-    query = found.query
+def flattery_words(table: dp.Table, answer: dp.Answer) -> str:
+    """By how much the model may look too good. Every release before the check counts, the training too, because it may
+    have led to the model."""
+    query = answer.query
     assert isinstance(query, OfModel)
     flattered = Fraction(1)
     if query.model.layout.listed and query.everybody:
-        flattered = flattery(table.released(found.receipt["charge"]["seq"]), query.facts.relation)
+        flattered = flattery(table.released(answer.receipt["charge"]["seq"]), query.facts.relation)
     if flattered >= USELESS:
         return say("check_model.flattery_none")
     return say("check_model.flattery", points=two_figures(flattered * 100))
 
 
-def _curve(found: dp.Answer, query: OfModel) -> None:
+def _curve(answer: dp.Answer, query: OfModel) -> None:
     layout, (low, high) = query.model.layout, map(float, query.said)
     wide = high - low
     labels = query.labels()[-query.parts :]
     drawn, band = [], []
     for place, label in enumerate(labels):
-        if query.mute(found.interval[label], label):
+        if query.mute(answer.interval[label], label):
             continue
         middle = low + (place + 0.5) * wide / query.parts
-        added = 0.0 if layout.listed else middle  # of a number, what is told is how far it is off
-        drawn.append((middle, added + found.value[label]))
-        band.append((added + found.interval[label][0], added + found.interval[label][1]))
+        added = 0.0 if layout.listed else middle  # for a number, the answer is the error
+        drawn.append((middle, added + answer.value[label]))
+        band.append((added + answer.interval[label][0], added + answer.interval[label][1]))
     if not drawn:
         st.html(f'<p class="muted">{escape(say("train_page.curve_none"))}</p>')
         return
@@ -199,11 +197,4 @@ def _curve(found: dp.Answer, query: OfModel) -> None:
     if not query.calibrated:
         yes = [layout.goal.labels[code] for code in layout.yes] if isinstance(layout.goal, Category) else []
         axes = say("train_page.axis.score"), say("train_page.axis.share", yes=yes)
-    charts.curves(
-        lines,
-        *axes,
-        alt,
-        "train-curve",
-        340,
-        even=True,
-    )
+    charts.curves(lines, *axes, alt, "train-curve", 340, even=True)

@@ -1,4 +1,4 @@
-"""What a model will be worth, from public facts: three kinds of noise side by side, against the steps and the spend."""
+"""A model's expected value, from public facts: three kinds of noise side by side, by steps and spend."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from dpengine.planning.training import StepsOption, lecture_steps
 from ui.pictures import charts
 from ui.words import gloss
 
-# How many steps: this training's, and the lecture's, with what each would take and promise.
+# --- the number of steps: this training's and the lecture's, with their price and promise
 
 _LENGTHS = (("second", 1), ("minute", 60), ("hour", 3600), ("day", 86_400), ("year", 31_557_600))
 
 
 def steps_html(query: OfGradients, delta: Fraction) -> str:
-    found = lecture_steps(query, delta)
-    if found is None:
+    lecture = lecture_steps(query, delta)
+    if lecture is None:
         return f'<p class="muted">{escape(say("train_page.lecture_no_delta"))}</p>'
     names = (("which", ""), ("steps", "number"), ("time", "number"), ("worse", "number"))
     head = "".join(f'<th class="{kind}">{escape(say(f"train_page.column.{name}"))}</th>' for name, kind in names)
-    body = "".join(_row(query, option) for option in found.options)
-    facts = {"epsilon": three_figures(found.epsilon), "delta": power_of_ten(delta), "width": query.width}
-    told = [say("train_page.lecture_price", people=found.people, steps=query.steps, about=query.people, **facts)]
-    if not found.steps:
-        told.append(say("train_page.lecture_none", people=found.for_one))
-    elif found.steps > MOST_STEPS:
-        told.append(say("train_page.lecture_capped", most=MOST_STEPS))
-    told.append(say("train_page.lecture_estimate"))
-    below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in told)
+    body = "".join(_row(query, option) for option in lecture.options)
+    facts = {"epsilon": three_figures(lecture.epsilon), "delta": power_of_ten(delta), "width": query.width}
+    lines = [say("train_page.lecture_price", people=lecture.people, steps=query.steps, about=query.people, **facts)]
+    if not lecture.steps:
+        lines.append(say("train_page.lecture_none", people=lecture.for_one))
+    elif lecture.steps > MOST_STEPS:
+        lines.append(say("train_page.lecture_capped", most=MOST_STEPS))
+    lines.append(say("train_page.lecture_estimate"))
+    below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
     lead = f'<p class="muted">{escape(say("train_page.lecture_lead"))}</p>'
     return f"{lead}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{body}</table></div>{below}"
 
@@ -67,44 +67,44 @@ _WITHOUT = ("muted", "longdash")
 
 def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError], delta: Fraction) -> None:
     promise = query.promise()
-    told = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
+    html = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
     supposed = "train_page.nominal_where" if query.conditional else "train_page.nominal"
     nominal = f"{say(supposed)} " if promise.nominal else ""
-    told.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
-    st.html("".join(told))
-    one, now = query.setting, float(query.epsilon)
+    html.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
+    st.html("".join(html))
+    setting, now = query.setting, float(query.epsilon)
     with st.expander(say("train_page.figures")):
         st.html(_noises_html(query, offers))
         st.html(f"<h2>{escape(say('train_page.against_steps'))}</h2>")
-        _draw(query, excess.along_steps(one, sorted({*STEPS, query.steps})), float(query.steps), "steps")
+        _draw(query, excess.along_steps(setting, sorted({*STEPS, query.steps})), float(query.steps), "steps")
         st.html(steps_html(query, delta))
         st.html(f"<h2>{escape(say('train_page.against_epsilon'))}</h2>")
-        _draw(query, excess.along_epsilon(one, [now * times for times in SPENDS]), now, "epsilon")
+        _draw(query, excess.along_epsilon(setting, [now * times for times in SPENDS]), now, "epsilon")
         st.html(_figures_html(query))
 
 
-def _draw(query: OfGradients, found: dict[str, list[tuple[float, float]]], now: float, axis: str) -> None:
-    """Each kind of noise at its best step size; the dot is the kind that is chosen, where it is now."""
+def _draw(query: OfGradients, curves: dict[str, list[tuple[float, float]]], now: float, axis: str) -> None:
+    """Each kind of noise at its best step size; the dot is the chosen kind at the current setting."""
     lines = []
-    for name in [one for one in CALIBRATIONS if one in found]:
-        points = [(x, query.goal.error(risk)) for x, risk in found[name]]
+    for name in [noise for noise in CALIBRATIONS if noise in curves]:
+        points = [(x, query.goal.error(risk)) for x, risk in curves[name]]
         here = next((point for point in points if point[0] == now), None)
         mark = here if name == query.calibration else None
         lines.append(charts.Line(say(f"train_page.calibration.{name}"), points, mark, *_DRAWN[name]))
-    bare = [(x, query.goal.error(risk)) for x, risk in found["plain"]]
+    bare = [(x, query.goal.error(risk)) for x, risk in curves["plain"]]
     lines.append(charts.Line(say("train_page.limit"), bare, None, *_WITHOUT))
     alt = say(f"train_page.alt.{axis}")
     charts.curves(lines, say(f"train_page.axis.{axis}"), query.goal.axis(), alt, f"train-{axis}", 320)
 
 
-def people_of(one: TrainingSetting) -> float:
-    """How many people, all pulling one way, move a step as far as its noise does."""
-    return sqrt(one.noise / one.stretch / one.width) * one.people / one.clip
+def people_of(setting: TrainingSetting) -> float:
+    """The number of people who, all pulling one way, move a step as far as its noise does."""
+    return sqrt(setting.noise / setting.stretch / setting.width) * setting.people / setting.clip
 
 
-def _times(one: TrainingSetting) -> float:
-    """The noise weight by weight against that of one length, at the same ε and steps."""
-    by_weight, by_length = (people_of(replace(one, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
+def _times(setting: TrainingSetting) -> float:
+    """The noise weight by weight, divided by the noise of one length, at the same ε and steps."""
+    by_weight, by_length = (people_of(replace(setting, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
     return by_weight / by_length
 
 
@@ -114,16 +114,16 @@ def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
     head = "".join(f'<th class="{kind}">{escape(say(f"train_page.column.{name}"))}</th>' for name, kind in names)
     rows = ""
     for name in CALIBRATIONS:
-        title, one = escape(say(f"train_page.calibration.{name}")), offers[name]
+        title, offer = escape(say(f"train_page.calibration.{name}")), offers[name]
         if name == query.calibration:
             title = f"<b>{title}</b> · {escape(say('train_page.used'))}"
         cells = f"<td>{title}</td>"
-        if isinstance(one, OfGradients):
-            people = say("train_page.scale", people=round_up_two(Fraction(people_of(one.setting))))
-            above = one.promise().said("train_page.short", one)
+        if isinstance(offer, OfGradients):
+            people = say("train_page.scale", people=round_up_two(Fraction(people_of(offer.setting))))
+            above = offer.promise().said("train_page.short", offer)
             cells += f'<td class="number">{escape(people)}</td><td class="number">{escape(above)}</td>'
         else:
-            cells += f'<td colspan="2" class="muted">{escape(str(one))}</td>'
+            cells += f'<td colspan="2" class="muted">{escape(str(offer))}</td>'
         rows += f"<tr>{cells}</tr>"
     title = f"<h2>{escape(say('train_page.noises'))}</h2><p class='muted'>{escape(say('train_page.noises_lead'))}</p>"
     table = f"<table class='plain noises'><tr>{head}</tr>{rows}</table>"
@@ -131,9 +131,9 @@ def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
 
 
 def _figures_html(query: OfGradients) -> str:
-    """For those who want the parameters."""
+    """The parameters, for experts."""
     promise = query.promise()
-    told = [
+    lines = [
         *(say(f"train_page.means.{name}", times=to_figures(_times(query.setting), 2)) for name in CALIBRATIONS),
         say(
             "train_page.parameters",
@@ -154,7 +154,7 @@ def _figures_html(query: OfGradients) -> str:
         say("receipt.theorem", theorem=query.theorem),
         *query.card.caveat_texts,
     ]
-    return "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in told)
+    return "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
 
 
 _STYLE = """<style>table.plain.noises th.number { white-space: normal; }</style>"""

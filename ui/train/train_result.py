@@ -1,4 +1,4 @@
-"""A trained model: what it says in plain words, what it would say of somebody, how it got there, and its files."""
+"""A trained model: in plain words, for a made-up person, its path, and its files."""
 
 from __future__ import annotations
 
@@ -22,36 +22,38 @@ from dpengine.statistics.features import CONSTANT, WEIGHT_BITS, Model
 from ui.ask import answer as answers
 from ui.parts import answer_notes
 from ui.pictures import charts
+from ui.shell import nav
 from ui.train import score_file, train_check
 from ui.words.figures import bare, rounded, rounded_range
 from ui.words.wording import range_words
 
-# A model in plain words: what each column does to the prediction, in its own unit, and how sure that is.
+# --- in plain words: each column's effect on the prediction, in its own unit, and how sure it is
 
 Interval = tuple[float, float]
-WIDE_ODDS = 10.0  # between the ends of such a range of log-odds lies a factor of more than 20,000
+WIDE_ODDS = 10.0  # the ends of such a range of log-odds differ by a factor of more than 20,000
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What a change of one column does to the prediction, all else equal; of yes and no, to the log-odds or score."""
+    """The effect of changing one column, all else equal: on the prediction, or for yes and no on the log-odds or
+    score."""
 
     column: str
     value: float
     interval: Interval | None
-    reach: float  # the most it can do
-    by: str = ""  # of a number: so much more of it
-    label: str = ""  # of a list: this value …
+    reach: float  # the largest possible effect
+    by: str = ""  # for a number: this much more of it
+    label: str = ""  # for a list: this value …
     base: str = ""  # … rather than this one
 
     @property
     def clear(self) -> bool:
-        """Could the noise alone not have made it? Not claimed where nothing is known."""
+        """Is it more than noise? False if the range is unknown."""
         return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
 
 
 def step_of(column: Number | Date) -> Fraction:
-    """A round change that a person can picture: about a tenth of the range, more or less."""
+    """A round, imaginable change: about a tenth of the range."""
     width = column.diameter
     best = Fraction(1)
     power = Fraction(10) ** (len(str(int(width))) + 1)
@@ -68,20 +70,20 @@ def _by(column: Number | Date, step: Fraction) -> str:
 
 
 def effects(answer: dp.Answer) -> list[Effect]:
-    """One for each number and date, one for each list: its two values that differ most."""
+    """One effect for each number and date, one for each list: the two values that differ most."""
     query = answer.query
     assert isinstance(query, OfGradients)
-    found = []
+    each = []
     for name in query.features:
         column = query.facts.schema[name]
         if isinstance(column, Category):
-            found.append(_widest(answer, name, column))
+            each.append(_widest(answer, name, column))
         else:
             assert isinstance(column, Number | Date)
             step = step_of(column)
             reach = abs(answer.value[name]) * float(column.diameter)
-            found.append(Effect(name, *_times(answer, name, float(step)), reach, by=_by(column, step)))
-    return found
+            each.append(Effect(name, *_times(answer, name, float(step)), reach, by=_by(column, step)))
+    return each
 
 
 def _times(answer: dp.Answer, label: str, factor: float) -> tuple[float, Interval | None]:
@@ -100,42 +102,42 @@ def _widest(answer: dp.Answer, name: str, column: Category) -> Effect:
 
 
 def headline(answer: dp.Answer) -> tuple[str, Effect]:
-    """The strongest effect as a sentence; one that stands clear of the noise goes first."""
-    one = max(effects(answer), key=lambda effect: (effect.clear, effect.reach))
-    return sentence(answer, one), one
+    """The strongest effect as a sentence; effects clear of the noise go first."""
+    strongest = max(effects(answer), key=lambda effect: (effect.clear, effect.reach))
+    return sentence(answer, strongest), strongest
 
 
-def sentence(answer: dp.Answer, one: Effect) -> str:
+def sentence(answer: dp.Answer, effect: Effect) -> str:
     """“For every 10 more of age, monthly_income is about 120 higher, all else equal.”"""
     query: Any = answer.query
-    kind = "by" if one.by else "value"
-    facts: dict[str, Any] = {"column": one.column, "by": one.by, "label": one.label, "base": one.base}
+    kind = "by" if effect.by else "value"
+    facts: dict[str, Any] = {"column": effect.column, "by": effect.by, "label": effect.label, "base": effect.base}
     facts = {name: fact for name, fact in facts.items() if fact}
     if _linear(query):
-        away = "higher" if one.value >= 0 else "lower"
-        return say(f"train_page.says.{kind}.{away}", amount=_amount(one), target=query.target, **facts)
+        away = "higher" if effect.value >= 0 else "lower"
+        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), target=query.target, **facts)
     yes = list(query.positive)
     if query.layout.sharp:
-        away = "score_higher" if one.value >= 0 else "score_lower"
-        return say(f"train_page.says.{kind}.{away}", amount=_amount(one), yes=yes, target=query.target, **facts)
-    return say(f"train_page.says.{kind}.odds", times=_odds(one.value), yes=yes, target=query.target, **facts)
+        away = "score_higher" if effect.value >= 0 else "score_lower"
+        return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), yes=yes, target=query.target, **facts)
+    return say(f"train_page.says.{kind}.odds", times=_odds(effect.value), yes=yes, target=query.target, **facts)
 
 
 def _linear(query: Any) -> bool:
     return not query.layout.listed
 
 
-def _amount(one: Effect) -> str:
-    """Without its sign, to the places that its range supports, but never to nothing."""
-    if one.interval is not None:
-        told = rounded(abs(one.value), abs(one.value) - _half(one), abs(one.value) + _half(one))
-        if any(sign in told for sign in "123456789"):
-            return told
-    return bare(abs(one.value))
+def _amount(effect: Effect) -> str:
+    """Without its sign, to the places that its range supports, but never rounded to nothing."""
+    if effect.interval is not None:
+        text = rounded(abs(effect.value), abs(effect.value) - _half(effect), abs(effect.value) + _half(effect))
+        if any(digit in text for digit in "123456789"):
+            return text
+    return bare(abs(effect.value))
 
 
-def _half(one: Effect) -> float:
-    return (one.interval[1] - one.interval[0]) / 2 if one.interval else 0.0
+def _half(effect: Effect) -> float:
+    return (effect.interval[1] - effect.interval[0]) / 2 if effect.interval else 0.0
 
 
 def _odds(value: float) -> str:
@@ -143,9 +145,9 @@ def _odds(value: float) -> str:
 
 
 def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
-    """A score card: when, what it adds (or what it multiplies the odds by), and its range."""
+    """A score card: the condition, what it adds or multiplies the odds by, and the range."""
     query: Any = answer.query
-    told = []
+    rows = []
     for label in answer.value:
         column = query.facts.schema[label] if label in query.features else None
         factor, when = 1.0, label
@@ -155,12 +157,12 @@ def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
             step = step_of(column)
             factor, when = float(step), say("train_page.card.by", by=_by(column, step), column=label)
         value, interval = _times(answer, label, factor)
-        told.append((when, *_cells(query, value, interval, label == CONSTANT)))
-    return told
+        rows.append((when, *_cells(query, value, interval, label == CONSTANT)))
+    return rows
 
 
 def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    """A range wider than all there can be is no range."""
+    """A range wider than everything possible is no range."""
     wide = WIDE_ODDS if not _linear(query) else 2 * float(query.facts.schema[query.target].diameter)
     nothing = interval is not None and interval[1] - interval[0] >= wide
     amount, spread = _figures(query, value, interval, first)
@@ -169,86 +171,82 @@ def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> 
 
 def _figures(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
     if _linear(query) or query.layout.sharp:
-        amount = bare(value)  # not cut to its range: it is reckoned with
+        amount = bare(value)  # in full, because the reader calculates with it
         spread = " – ".join(rounded_range(*interval)) if interval else ""
         return amount if first or value < 0 else f"+{amount}", spread
     spread = " – ".join(_odds(end) for end in interval) if interval else ""
     return _odds(value) if first else f"× {_odds(value)}", spread
 
 
-MOST_LINES = 8  # weights drawn; more cannot be told apart
+MOST_LINES = 8  # weights drawn; more cannot be distinguished
 _COLOURS = ("left", "take", "spent", "muted")
 _DASHES = ("solid", "solid", "dash", "dot", "dot", "dot", "longdash", "dashdot")
 
 
-def show(table: dp.Table, found: dp.Answer) -> None:
-    query = found.query
-    assert isinstance(query, OfGradients) and found.path is not None
-    model = query.model(found.path.weights)
-    of = say("answer.of", sentence=found.sentence, table=table.name)
-    told, effect = headline(found)
-    hidden = effect.interval is not None and not effect.clear  # then the noise has no headline
-    first = say("train_page.hidden") if hidden else told
+def show(table: dp.Table, answer: dp.Answer) -> None:
+    query = answer.query
+    assert isinstance(query, OfGradients) and answer.path is not None
+    model = query.model(answer.path.weights)
+    of = say("answer.of", sentence=answer.sentence, table=table.name)
+    sentence_shown, effect = headline(answer)
+    hidden = effect.interval is not None and not effect.clear  # no headline for noise
+    first = say("train_page.hidden") if hidden else sentence_shown
     lines = [f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>']
     lines.append(
-        f'<p class="lead">{escape(_sure(found, effect, told))}</p>'
-        f"{answer_notes.fit_notes(found)}{answer_notes.cut_note(query)}"
+        f'<p class="lead">{escape(_sure(answer, effect, sentence_shown))}</p>'
+        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}"
     )
-    if found.path.stopped:
-        stopped = say("train_page.stopped", done=found.path.steps, total=found.path.of)
+    if answer.path.stopped:
+        stopped = say("train_page.stopped", done=answer.path.steps, total=answer.path.of)
         lines.append(f'<p class="warn" role="status">{escape(stopped)}</p>')
     if query.diverges:
         lines.append(f'<p class="warn" role="status">{escape(say("train_page.diverged"))}</p>')
     st.html("".join(lines))
     left, right = st.columns([6, 5], gap="medium")
     with left, st.container(key="card-train-says"):
-        st.html(_card(found))
+        st.html(_card(answer))
     with right, st.container(key="card-train-try"):
-        _try(table, found, model)
-    score_file.show(table, found, model)
+        _try(table, answer, model)
+    score_file.show(table, answer, model)
     with st.container(key="card-train-check"):
         train_check.show(table, model)
     with st.container(key="card-train-path"):
-        _path(found, query)
+        _path(answer, query)
     with st.container(key="card-train-take"):
-        _take(table, found, model)
-    answers.receipt(found, "trained")
-    st.button(say("train_page.another"), key="train-another", on_click=_leave)
+        _take(table, answer, model)
+    answers.receipt(answer, "trained")
+    back = ("trained", "with", "checked")
+    st.button(say("train_page.another"), key="train-another", on_click=nav.forget, args=back)
 
 
-def _leave() -> None:
-    for name in ("trained", "with", "checked"):
-        st.query_params.pop(name, None)
-
-
-def _sure(found: dp.Answer, effect: Effect, strongest: str) -> str:
-    """How far the noise may have carried the headline; and that it is no cause."""
-    query = found.query
+def _sure(answer: dp.Answer, effect: Effect, strongest: str) -> str:
+    """How far the noise may have moved the headline; and that it shows no cause."""
+    query = answer.query
     assert isinstance(query, OfGradients)
     reason = query.interval_reason()
     if reason is not None or effect.interval is None:
-        told = say(reason) if reason is not None else ""
+        message = say(reason) if reason is not None else ""
     elif effect.clear:
-        told = say("train_page.clear", chance=chance(query.beta))
+        message = say("train_page.clear", chance=chance(query.beta))
     else:
-        told = say("train_page.unclear", sentence=strongest)
-    return f"{told} {say('train_page.no_cause')}".strip()
+        message = say("train_page.unclear", sentence=strongest)
+    return f"{message} {say('train_page.no_cause')}".strip()
 
 
-def _card(found: dp.Answer) -> str:
+def _card(answer: dp.Answer) -> str:
     """The model as a score card."""
-    query: Any = found.query
+    query: Any = answer.query
     title = say("train_page.card.title")
-    told = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"
-    lead = say(f"train_page.card.lead_{told}", **_goal(query))
-    names = ("when", "times" if told == "list" else "adds", *(["range"] if found.interval else []))
+    heads = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"
+    lead = say(f"train_page.card.lead_{heads}", **_goal(query))
+    names = ("when", "times" if heads == "list" else "adds", *(["range"] if answer.interval else []))
     kinds = ("", "number", "number")
     head = "".join(
         f'<th class="{kind}">{escape(say(f"train_page.card.{name}"))}</th>'
         for name, kind in zip(names, kinds, strict=False)
     )
     body = ""
-    for cells in word_rows(found):
+    for cells in word_rows(answer):
         body += (
             "<tr>"
             + "".join(
@@ -257,11 +255,11 @@ def _card(found: dp.Answer) -> str:
             + "</tr>"
         )
     note = ""
-    if found.interval:
+    if answer.interval:
         note = f'<p class="muted">{escape(say("train_page.card.ranges", chance=chance(query.beta)))}</p>'
     elif reason := query.interval_reason():
         note = f'<p class="muted">{escape(say(reason))}</p>'
-    worth = range_words(found)
+    worth = range_words(answer)
     return (
         f"<h2>{escape(title)}</h2><p class='muted'>{escape(lead)}</p>"
         f'<div class="scroll tall" tabindex="0" role="region" aria-label="{escape(title)}">'
@@ -277,58 +275,52 @@ def _goal(query: Any) -> dict[str, Any]:
 # --- what it would say ------------------------------------------------------------------------------------------------
 
 
-def _try(table: dp.Table, found: dp.Answer, model: Model) -> None:
+def _try(table: dp.Table, answer: dp.Answer, model: Model) -> None:
     st.html(f"<h2>{escape(say('train_page.try'))}</h2><p class='muted'>{escape(say('train_page.try_lead'))}</p>")
     kept = train_check.typed(st.query_params.get("with"))
     values = {
-        name: train_check.model_field(name, column, kept.get(name), f"train-with-{found.request_id}-{name}")
+        name: train_check.model_field(name, column, kept.get(name), f"train-with-{answer.request_id}-{name}")
         for name, column in zip(model.layout.names, model.layout.columns, strict=True)
     }
-    told = json.dumps(values, ensure_ascii=False)
-    if st.query_params.get("with") != told:
-        st.query_params["with"] = told
-    said = model.predict(values)
-    query: Any = found.query
+    message = json.dumps(values, ensure_ascii=False)
+    if st.query_params.get("with") != message:
+        st.query_params["with"] = message
+    prediction = model.predict(values)
+    query: Any = answer.query
     if not model.layout.listed:
-        told = say("train_page.would_number", value=bare(said), target=query.target)
+        message = say("train_page.would_number", value=bare(prediction), target=query.target)
     elif model.layout.sharp:
-        code = "train_page.would_yes" if said >= 0 else "train_page.would_no"
-        told = say(code, score=bare(said), yes=list(query.positive), target=query.target)
+        code = "train_page.would_yes" if prediction >= 0 else "train_page.would_no"
+        message = say(code, score=bare(prediction), yes=list(query.positive), target=query.target)
     else:
-        told = say("train_page.would_list", share=percent(said), yes=list(query.positive), target=query.target)
-    told = told.replace(" %", "\u00a0%")
-    st.html(f'<p class="together" role="status">{escape(told)}</p>')
+        message = say("train_page.would_list", share=percent(prediction), yes=list(query.positive), target=query.target)
+    message = message.replace(" %", "\u00a0%")
+    st.html(f'<p class="together" role="status">{escape(message)}</p>')
     goal = model.layout.goal
-    if isinstance(goal, dp.Number) and not goal.lower <= said <= goal.upper:
+    if isinstance(goal, dp.Number) and not goal.lower <= prediction <= goal.upper:
         st.html(f'<p class="muted">{escape(say("train_page.outside", low=goal.lower, high=goal.upper))}</p>')
 
 
 # --- how it got there -------------------------------------------------------------------------------------------------
 
 
-def _path(found: dp.Answer, query: OfGradients) -> None:
-    assert found.path is not None
+def _path(answer: dp.Answer, query: OfGradients) -> None:
+    assert answer.path is not None
     names = query.shown()
     size = 2.0**WEIGHT_BITS
     moves = {
-        label: [(float(step), point[place] / size) for step, point in found.path.points]
+        label: [(float(step), point[place] / size) for step, point in answer.path.points]
         for place, label in enumerate(query.labels())
     }
     strongest = sorted(moves, key=lambda label: -abs(moves[label][-1][1]))[:MOST_LINES]
     lines = [
-        charts.Line(
-            names.get(label, label),
-            moves[label],
-            None,
-            _COLOURS[place % len(_COLOURS)],
-            _DASHES[place],
-        )
+        charts.Line(names.get(label, label), moves[label], None, _COLOURS[place % len(_COLOURS)], _DASHES[place])
         for place, label in enumerate(label for label in moves if label in strongest)
     ]
-    told = say("train_page.path_lead") + (
+    lead = say("train_page.path_lead") + (
         " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
     )
-    st.html(f"<h2>{escape(say('train_page.path'))}</h2><p class='muted'>{escape(told)}</p>")
+    st.html(f"<h2>{escape(say('train_page.path'))}</h2><p class='muted'>{escape(lead)}</p>")
     charts.curves(
         lines,
         say("train_page.axis.step"),
@@ -342,13 +334,13 @@ def _path(found: dp.Answer, query: OfGradients) -> None:
 # --- take it away -----------------------------------------------------------------------------------------------------
 
 
-def _take(table: dp.Table, found: dp.Answer, model: Model) -> None:
-    hashed = found.receipt["charge"]["hash"]
+def _take(table: dp.Table, answer: dp.Answer, model: Model) -> None:
+    hashed = answer.receipt["charge"]["hash"]
     st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('train_page.take_lead'))}</p>")
     with st.container(horizontal=True):
         st.download_button(
             say("train_page.json"),
-            model_json(found, model),
+            model_json(answer, model),
             f"model-{hashed[:8]}.json",
             "application/json",
             key="train-json",
@@ -357,7 +349,7 @@ def _take(table: dp.Table, found: dp.Answer, model: Model) -> None:
         )
         st.download_button(
             say("train_page.python"),
-            model_scripts.linear_script(model, found.sentence, hashed, table.dialect),
+            model_scripts.linear_script(model, answer.sentence, hashed, table.dialect),
             f"model_{hashed[:8]}.py",
             "text/x-python",
             key="train-python",
@@ -366,11 +358,11 @@ def _take(table: dp.Table, found: dp.Answer, model: Model) -> None:
     st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')
 
 
-def model_json(found: dp.Answer, model: Model) -> str:
-    """The model exactly, and its coefficients in the units of the columns."""
-    told = {"model": model.as_json(), "coefficients": found.value, "intervals": found.interval}
-    told |= {"sentence": found.sentence, "charge": found.receipt["charge"]["hash"]}
-    return json.dumps(told, ensure_ascii=False, indent=1)
+def model_json(answer: dp.Answer, model: Model) -> str:
+    """The exact model, and its coefficients in the columns' units."""
+    content = {"model": model.as_json(), "coefficients": answer.value, "intervals": answer.interval}
+    content |= {"sentence": answer.sentence, "charge": answer.receipt["charge"]["hash"]}
+    return json.dumps(content, ensure_ascii=False, indent=1)
 
 
 _STYLE = """<style>.scroll.tall { max-height: 36rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""

@@ -1,4 +1,4 @@
-"""What is chosen on the Train page. It lives in the address, so that a link restores all of it."""
+"""The choices on the Train page. The address keeps them, so that a link restores them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ NAMES = ("target", "positive", "kind", "features", "share", *MORE)
 
 
 def targets(table: dp.Table) -> list[str]:
-    """What can be predicted: a number, or whether it is one of a list."""
+    """Possible targets: a number, or a value of a list."""
     schema = table.schema
     return [name for name in schema.of_kind(Number, Category) if _short(schema[name])]
 
 
 def others(table: dp.Table, target: str) -> list[str]:
-    """What it can be predicted from."""
+    """The columns to predict from."""
     schema = table.schema
     return [name for name in schema.of_kind(Number, Date, Category) if name != target and _short(schema[name])]
 
 
 def kinds(table: dp.Table, target: str) -> list[str]:
-    """The trainings that can predict it, by what their cards say of the column."""
+    """The trainings that can predict the column, by their cards."""
     wanted = "column.target.category" if isinstance(table.schema[target], Category) else "column.target.number"
-    return [key for key in trainings() if wanted in {one.kind for one in dp.catalogue[key].card.parameters}]
+    return [key for key in trainings() if wanted in {parameter.kind for parameter in dp.catalogue[key].card.parameters}]
 
 
 def _short(column: Any) -> bool:
-    """A list of one value tells nothing, and one longer than a model is wide does not fit."""
+    """A list of one value is useless, and one longer than a model is wide does not fit."""
     return not isinstance(column, Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 
@@ -49,7 +49,7 @@ def possible(table: dp.Table) -> bool:
 
 
 def given(table: dp.Table) -> dict[str, Any]:
-    """From the URL on arrival, else as it was left, else a first idea."""
+    """From the URL on arrival, else as last left, else a first suggestion."""
     return job.address_given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
 
 
@@ -73,8 +73,8 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def _idea(table: dp.Table, offered: list[str]) -> str:
-    """A target to begin with: a yes or no, of which models are best, and of several the last, as tables mostly end with
-    what came of it."""
+    """A first target: a yes or no, for which models are best. If there are several, the last, because tables mostly end
+    with the outcome."""
     two = [name for name in offered if isinstance(column := table.schema[name], Category) and len(column.values) == 2]
     return two[-1] if two and table.budget.rule.c is not None else offered[0]
 
@@ -88,8 +88,8 @@ def _features(table: dp.Table, target: str, arriving: str | None) -> list[str]:
 
 
 def first(table: dp.Table, target: str) -> list[str]:
-    """Columns to begin with: of yes and no all of them, as far as their loss is computed exactly; else one number and
-    one list of two values, or what there is."""
+    """First columns: for yes and no, all with an exactly computed loss; else one number and one list of two values, as
+    available."""
     offered = others(table, target)
     if isinstance(table.schema[target], Category) and table.budget.rule.c is not None:
         return offered[: MOST_TOGETHER - 1]
@@ -99,6 +99,6 @@ def first(table: dp.Table, target: str) -> list[str]:
 
 
 def model_address(table: str, look: str, target: str = "", positive: str = "", features: Sequence[str] = ()) -> Any:
-    """URL parameters of the page for a model that is read off a first look."""
-    told = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}
-    return {"table": table, "shapes": look} | {name: value for name, value in told.items() if value}
+    """URL parameters for a model read off a first look."""
+    query = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}
+    return {"table": table, "shapes": look} | {name: value for name, value in query.items() if value}

@@ -40,10 +40,10 @@ def show(table: dp.Table) -> None:
     given = trust_state.state(table)
     with st.container(key="card-trust"):
         given = _question(table, given)
-        found = trust_models.ways(table.facts, given["kind"], _asked(given))
+        ways = trust_models.ways(table.facts, given["kind"], _asked(given))
         for line in _cautions(table, given):
             st.html(f'<p class="warn">{escape(line)}</p>')
-    barred = trust_models.of_all(found)
+    barred = trust_models.of_all(ways)
     refusal = st.session_state.pop("refusal", None)
     if refusal:
         job.refused(refusal)
@@ -51,19 +51,19 @@ def show(table: dp.Table) -> None:
         owner.closed(table)
     if barred is not None:
         job.hint(say("trust.barred", why=str(barred)))
-    elif (same := _same(found)) is not None:
-        job.hint(same)
+    elif all(way.query is None for way in ways):  # the first refusal is about the question itself
+        job.hint(str(ways[0].refused))
     else:
-        _errors(found)
-        _models(table, given, found)
-        _together(table, given, found)
-        _answers(table, found)
+        _errors(ways)
+        _models(table, given, ways)
+        _together(table, given, ways)
+        _answers(table, ways)
         with st.container(key="card-trust-curve"):
-            trust_more.curve(table, given, found)
+            trust_more.curve(table, given, ways)
         with st.container(key="card-trust-honest"):
-            given = trust_more.show_honest(table, given, found)
+            given = trust_more.show_honest(table, given, ways)
         with st.expander(say("trust.figures")):
-            st.html(trust_more.figures(given, found))
+            st.html(trust_more.figures(given, ways))
     with st.container(key="card-trust-steps"):
         trust_more.steps(given)
     with st.container(key="card-trust-channel"):
@@ -75,19 +75,19 @@ def show(table: dp.Table) -> None:
 
 
 def _waits(table: dp.Table) -> bool:
-    """Is a question of this page on its way? Then the page waits for it."""
+    """Is a question of this page running? Then the page waits for it."""
     request, run = st.query_params.get("answer"), st.query_params.get("run")
     if request and not job.look(request).over:
         return True
     if run:
-        found = table.run(run)
-        if not found.over:
+        running = table.run(run)
+        if not running.over:
             plan_run.progress(table, run)
             return True
         plan_run.renew(run)
-        if not found.rows:
-            job.refused(str(found.error) if found.error else say("trust.unknown"))
-        elif any(state != "done" for _, state in found.rows):
+        if not running.rows:
+            job.refused(str(running.error) if running.error else say("trust.unknown"))
+        elif any(state != "done" for _, state in running.rows):
             job.hint(say("plan.lost"))
     return False
 
@@ -102,7 +102,7 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         default=given["kind"],
         required=True,
         key=trust_state.widget("kind"),
-        format_func=lambda one: say(f"trust.kind.{one}"),
+        format_func=lambda value: say(f"trust.kind.{value}"),
     )
     given = given | {"kind": str(kind or given["kind"])}
     if given["kind"] == "count":
@@ -118,7 +118,7 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
             steps,
             now,
             key=trust_state.widget("e"),
-            format_func=lambda one: say("trust.step", epsilon=local(one)),
+            format_func=lambda value: say("trust.step", epsilon=local(value)),
         )
     )
     with st.expander(say("trust.more")):
@@ -139,41 +139,36 @@ def _bars(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         default=given["solution"],
         required=True,
         key=trust_state.widget("solution"),
-        format_func=lambda one: say(f"trust.solution.{one}"),
+        format_func=lambda value: say(f"trust.solution.{value}"),
     )
     return {"column": str(column), "solution": str(solution or given["solution"])}
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:
-    return {"epsilon": given["e"], "delta": given["d"], **{one: given[one] for one in ("where", "column", "solution")}}
+    return {"epsilon": given["e"], "delta": given["d"], **{key: given[key] for key in ("where", "column", "solution")}}
 
 
 def _cautions(table: dp.Table, given: dict[str, Any]) -> list[str]:
-    """Warnings about a δ that is too large to mean much, and about one larger than the reserve."""
+    """Warnings about a δ that is too large to mean much, or larger than the reserve."""
     try:
         delta = read_shuffle_delta(given["d"])
     except dp.AllowanceError:
         return []
-    meter, told = table.meter(), []
+    meter, notes = table.meter(), []
     left = meter.delta_reserve - meter.spent_delta
     if delta * table.facts.about > 1:
-        told.append(say("trust.teaching", delta=power_of_ten(delta), people=table.facts.about))
+        notes.append(say("trust.teaching", delta=power_of_ten(delta), people=table.facts.about))
     if delta > left:
-        told.append(say("trust.reserve" if left > 0 else "trust.reserve_none", left=power_of_ten(left)))
-    return told
-
-
-def _same(found: tuple[Way, ...]) -> str | None:
-    """One sentence where all four refuse: what the first says is wrong with the question itself."""
-    return None if any(way.query is not None for way in found) else str(found[0].refused)
+        notes.append(say("trust.reserve" if left > 0 else "trust.reserve_none", left=power_of_ten(left)))
+    return notes
 
 
 # --- before anything is spent -----------------------------------------------------------------------------------------
 
 
-def _errors(found: tuple[Way, ...]) -> None:
-    rows = [(say(f"trust.model.{way.model}"), float(way.error), _within(way)) for way in found if way.error is not None]
-    alt = "; ".join(f"{name}: {told}" for name, _, told in rows)
+def _errors(ways: tuple[Way, ...]) -> None:
+    rows = [(say(f"trust.model.{way.model}"), float(way.error), _within(way)) for way in ways if way.error is not None]
+    alt = "; ".join(f"{name}: {label}" for name, _, label in rows)
     head = say("trust.errors", chance=chance(BETA))
     with st.container(key="card-trust-errors"):
         st.html(f'<h2>{escape(head)}</h2><div role="img" aria-label="{escape(alt)}">{bars(rows)}</div>')
@@ -184,9 +179,9 @@ def _within(way: Way) -> str:
     return say("trust.error", error=-(-way.error.numerator // way.error.denominator))
 
 
-def _models(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> None:
-    for first in range(0, len(found), 2):
-        for way, column in zip(found[first : first + 2], st.columns(2), strict=True):
+def _models(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -> None:
+    for first in range(0, len(ways), 2):
+        for way, column in zip(ways[first : first + 2], st.columns(2), strict=True):
             with column, st.container(key=f"card-way-{way.model}"):
                 _model(table, given, way)
 
@@ -198,8 +193,8 @@ def _model(table: dp.Table, given: dict[str, Any], way: Way) -> None:
         job.hint(_refused(table, given, way))
         return
     promised = way.query.promise().words(way.query)
-    told = promised if way.asked_here else say("trust.published", error=_within(way))
-    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(told)}</b></p>"]
+    sentence = promised if way.asked_here else say("trust.published", error=_within(way))
+    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(sentence)}</b></p>"]
     if getattr(way.query, "solution", "") == "second":
         lines.append(f'<p class="muted">{escape(say("trust.rare", rare=way.query.rare))}</p>')  # type: ignore[attr-defined]
     if not way.asked_here:
@@ -213,16 +208,16 @@ def _model(table: dp.Table, given: dict[str, Any], way: Way) -> None:
 
 
 def _refused(table: dp.Table, given: dict[str, Any], way: Way) -> str:
-    """The refusal; of the lecture's coin with its p, and the δ that it really keeps."""
+    """The refusal; for the lecture's coin with its p and the δ that it really keeps."""
     if way.refused is None or way.refused.code != "shuffle.lecture":
         return str(way.refused)
-    told = trust_models.lecture(table.facts.about, given["kind"], Fraction(given["e"]), read_shuffle_delta(given["d"]))
-    facts = {"p": trust_more.coin_words(told.chance), "people": table.facts.about, "epsilon": told.epsilon}
-    if told.delta is None:
+    coin = trust_models.lecture(table.facts.about, given["kind"], Fraction(given["e"]), read_shuffle_delta(given["d"]))
+    facts = {"p": trust_more.coin_words(coin.chance), "people": table.facts.about, "epsilon": coin.epsilon}
+    if coin.delta is None:
         return say("trust.lecture.above", **facts)
-    if Fraction(told.delta) > told.wanted:
-        wanted = power_of_ten(told.wanted)
-        return say("trust.lecture.fails", delta=power_of_ten(Fraction(told.delta)), wanted=wanted, **facts)
+    if Fraction(coin.delta) > coin.wanted:
+        wanted = power_of_ten(coin.wanted)
+        return say("trust.lecture.fails", delta=power_of_ten(Fraction(coin.delta)), wanted=wanted, **facts)
     return str(way.refused)
 
 
@@ -231,8 +226,8 @@ def _ask(table: dp.Table, way: Way) -> None:
     paid, price = table.recall(way.query), table.preview(way.query, checked=True)
     if paid:
         address = answer_address(table.name, paid[-1].request_id)
-        told = f"<b>{escape(in_short(paid[-1]))}</b> <a href='{address}' target='_self'>{escape(say('trust.open'))}</a>"
-        st.html(f'<p role="status">{escape(say("trust.answer"))} {told}</p>')
+        html = f"<b>{escape(in_short(paid[-1]))}</b> <a href='{address}' target='_self'>{escape(say('trust.open'))}</a>"
+        st.html(f'<p role="status">{escape(say("trust.answer"))} {html}</p>')
     if table.closed:
         return
     share = prices.takes(table, price.share)
@@ -243,9 +238,9 @@ def _ask(table: dp.Table, way: Way) -> None:
         st.html(f'<p class="muted">{escape(say("trust.too_much"))}</p>')
 
 
-def _together(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> None:
+def _together(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -> None:
     """All of them at once: charged together or not at all."""
-    queries = [way.query for way in found if way.query is not None and way.asked_here]
+    queries = [way.query for way in ways if way.query is not None and way.asked_here]
     if table.closed or len(queries) < 2:
         return
     priced = table.planner().price_of(queries)
@@ -257,17 +252,17 @@ def _together(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) ->
     plan_run.run_button(label, table, queries, "trust-together", tuple(query.digest() for query in queries))
 
 
-def _answers(table: dp.Table, found: tuple[Way, ...]) -> None:
-    """Bars that were paid for, side by side."""
-    paid = {way.model: table.recall(way.query) for way in found if way.query is not None and way.asked_here}
-    told = {model: answers[-1] for model, answers in paid.items() if answers and isinstance(answers[-1].value, dict)}
-    if not told:
+def _answers(table: dp.Table, ways: tuple[Way, ...]) -> None:
+    """Paid bars, side by side."""
+    paid = {way.model: table.recall(way.query) for way in ways if way.query is not None and way.asked_here}
+    latest = {model: answers[-1] for model, answers in paid.items() if answers and isinstance(answers[-1].value, dict)}
+    if not latest:
         return
-    head = "".join(f"<th scope='col' class='number'>{escape(say(f'trust.model.{model}'))}</th>" for model in told)
+    head = "".join(f"<th scope='col' class='number'>{escape(say(f'trust.model.{model}'))}</th>" for model in latest)
     body = ""
-    for label in many.page(next(iter(told.values())).query.labels(), "trust-page"):
+    for label in many.page(next(iter(latest.values())).query.labels(), "trust-page"):
         cells = ""
-        for answer in told.values():
+        for answer in latest.values():
             low, high = printed_range(answer.query, *answer.interval[label])
             value = escape(figure(answer, label))
             cells += f"<td class='number'>{value}<br><span class='muted'>{low} … {high}</span></td>"

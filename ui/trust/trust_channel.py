@@ -24,7 +24,7 @@ def show(given: dict[str, Any]) -> dict[str, Any]:
         default=given["channel"],
         required=True,
         key=trust_state.widget("channel"),
-        format_func=lambda one: say(f"channel.{one}"),
+        format_func=lambda value: say(f"channel.{value}"),
     )
     given = given | {"channel": str(chosen or given["channel"])}
     panel = {"apart": _apart, "tagged": _tagged, "bundles": _bundles}[given["channel"]]
@@ -64,7 +64,7 @@ def _tagged(seen: Seen) -> str:
 
 
 def _bundles(seen: Seen) -> str:
-    """Envelopes in random order: no name on any, and yet each is somebody's row."""
+    """Envelopes in random order: without names, and yet each is a person's row."""
     drawn = ""
     for bundle in seen.bundles:
         tiles = "".join(_tile(way, bit) for way, pair in enumerate(bundle) for bit in pair)
@@ -75,12 +75,12 @@ def _bundles(seen: Seen) -> str:
     return box + _line("channel.learns.bundles", certain=certain, people=len(seen.bundles))
 
 
-def _learned(ones: tuple[int, ...]) -> str:
+def _learned(bits: tuple[int, ...]) -> str:
     people = len(demo.HOLDS)
-    told = demo.estimates(ones, people)
+    estimates = demo.estimates(bits, people)
     rows = "".join(
-        f"<tr><th scope='row'>{escape(_way(way))}</th><td class='number'>{plain(ones[way])}</td>"
-        f"<td class='number'>{plain(told[way])}</td></tr>"
+        f"<tr><th scope='row'>{escape(_way(way))}</th><td class='number'>{plain(bits[way])}</td>"
+        f"<td class='number'>{plain(estimates[way])}</td></tr>"
         for way in range(len(demo.WAYS))
     )
     heads = "".join(

@@ -1,4 +1,4 @@
-"""Below the question on the Trust page: error against people, the messages step by step, and who learns what."""
+"""Below the question on the Trust page: error by people, the messages step by step, and who learns what."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def _along(kind: str, values: int, epsilon: str, delta: str) -> dict[str, Any]:
     return trust_models.along_people(kind, values, Fraction(epsilon), Fraction(delta))
 
 
-def curve(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> None:
+def curve(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -> None:
     st.html(f'<h2>{escape(say("trust.curve"))}</h2><p class="muted">{escape(say("trust.curve_lead"))}</p>')
     values = table.schema.category(given["column"]).size if given["kind"] == "bars" else 2
     try:
         delta = str(read_shuffle_delta(given["d"]))
-    except dp.AllowanceError:  # it has its own sentence above, and the other models need no δ
+    except dp.AllowanceError:  # its sentence is above, and the other models need no δ
         delta = "1/100000000"
     drawn = _along(given["kind"], values, given["e"], delta)
     lines = []
-    for way in found:
+    for way in ways:
         points = [(float(people), error) for people, error in drawn[way.model]]
         here = None if way.error is None else (float(table.facts.about), float(way.error))
         colour, dash = _LOOKS[way.model]
@@ -60,22 +60,22 @@ def curve(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> Non
 
 
 def coin_words(p: Fraction) -> str:
-    """To four figures; a small one as a power of ten. Never told as 1 where it is not."""
+    """To four digits; a small value as a power of ten. Never shown as 1 unless it is 1."""
     if p < Fraction(1, 1000):
         return power_of_ten(p)
     return local(f"{float(p):.6f}".rstrip("0")) if Fraction(99, 100) < p < 1 else to_figures(float(p), 4)
 
 
 def scrolled(rows: str, name: str) -> str:
-    """A table that may be wider than a phone, and can be reached and moved by keyboard."""
+    """A table that may be wider than a phone, with keyboard scrolling."""
     region = f'role="region" tabindex="0" aria-label="{escape(name)}"'
     return f'<div class="scroll" {region}><table class="plain">{rows}</table></div>'
 
 
-def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
-    """Every calibration with its coin and the noise it makes."""
+def figures(given: dict[str, Any], ways: tuple[Way, ...]) -> str:
+    """Every calibration with its coin and its noise."""
     body = ""
-    for way in found:
+    for way in ways:
         if way.query is None:
             continue
         noise, loss = way.noise, way.query.loss()
@@ -86,11 +86,11 @@ def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
             local(given["e"]),
             power_of_ten(delta),
         )
-        told = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
+        html = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
         name, theorem = say(f"trust.model.{way.model}"), way.query.theorem
-        body += f"<tr><th scope='row'>{escape(name)}</th>{told}<td>{escape(theorem)}</td></tr>"
+        body += f"<tr><th scope='row'>{escape(name)}</th>{html}<td>{escape(theorem)}</td></tr>"
     heads = [say(f"trust.column.{name}") for name in ("coin", "deviation")] + ["ε", "δ"]
-    head = "".join(f"<th scope='col' class='number'>{escape(one)}</th>" for one in heads)
+    head = "".join(f"<th scope='col' class='number'>{escape(title)}</th>" for title in heads)
     theorem = f"<th scope='col'>{escape(say('trust.column.theorem'))}</th>"
     table = scrolled(f"<tr><td></td>{head}{theorem}</tr>{body}", say("trust.figures"))
     return f'{table}<p class="muted">{escape(say("trust.honest"))}</p>'
@@ -100,7 +100,7 @@ def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
 
 
 def steps(given: dict[str, Any]) -> None:
-    """One stage at a time; the analyser's shows the permuted messages and public numbers, and nothing else."""
+    """One stage at a time. The analyser's stage shows the permuted messages and public numbers, and nothing else."""
     played: Stages = st.session_state.setdefault(_PLAYED, demo.play())
     step = given["step"]
     st.html(f'<h2>{escape(say("trust.steps"))}</h2><p class="muted">{escape(say("trust.steps_lead"))}</p>')
@@ -150,12 +150,12 @@ def _people(played: Stages | None) -> str:
 
 def _analysed(messages: tuple[int, ...]) -> str:
     """Its argument is all that the analyser gets."""
-    ones, estimate = demo.analysed(messages)
+    bits, estimate = demo.analysed(messages)
     people = len(messages) // 2
-    facts = {"ones": ones, "people": people, "expected": people * demo.CHANCE, "estimate": estimate}
-    alt = say("trust.alt.pile", messages=len(messages), ones=ones)
-    told = escape(say("trust.analysed", **facts))
-    return f'<div role="img" aria-label="{escape(alt)}">{pile(messages)}</div><p role="status"><b>{told}</b></p>'
+    facts = {"ones": bits, "people": people, "expected": people * demo.CHANCE, "estimate": estimate}
+    alt = say("trust.alt.pile", messages=len(messages), ones=bits)
+    sentence = escape(say("trust.analysed", **facts))
+    return f'<div role="img" aria-label="{escape(alt)}">{pile(messages)}</div><p role="status"><b>{sentence}</b></p>'
 
 
 # --- who could learn what ---------------------------------------------------------------------------------------------
@@ -164,10 +164,10 @@ WHO = ("server", "shuffler", "reader")
 
 
 def learns() -> str:
-    head = "".join(f"<th scope='col'>{escape(say(f'trust.who.{one}'))}</th>" for one in ("person", *WHO))
+    head = "".join(f"<th scope='col'>{escape(say(f'trust.who.{who}'))}</th>" for who in ("person", *WHO))
     body = ""
     for model in ("central", "shuffle", "local"):
-        cells = "".join(f"<td>{escape(say(f'trust.learns.{model}.{one}'))}</td>" for one in ("person", *WHO))
+        cells = "".join(f"<td>{escape(say(f'trust.learns.{model}.{who}'))}</td>" for who in ("person", *WHO))
         body += f"<tr><th scope='row'>{escape(say(f'trust.model.{model}'))}</th>{cells}</tr>"
     title = f"<h2>{escape(say('trust.who'))}</h2><p class='muted'>{escape(say('trust.here'))}</p>"
     table = scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.who"))
@@ -179,10 +179,10 @@ def links() -> None:
     nav.check_link(q="shuffle_count")
 
 
-# On the Trust page: what is left of each promise if only some of the people are honest. A slider, and figures.
+# --- what is left of each promise if only some of the people are honest
 
 
-def show_honest(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> dict[str, Any]:
+def show_honest(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -> dict[str, Any]:
     people = table.facts.about
     st.html(f'<h2>{escape(say("honest.title"))}</h2><p class="muted">{escape(say("honest.lead"))}</p>')
     share = st.select_slider(
@@ -190,13 +190,15 @@ def show_honest(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) 
         trust_state.HONEST,
         given["honest"],
         key=trust_state.widget("honest"),
-        format_func=lambda one: say("honest.of", honest=trust_models.honest_people(people, int(one)), people=people),
+        format_func=lambda value: say(
+            "honest.of", honest=trust_models.honest_people(people, int(value)), people=people
+        ),
     )
     given = given | {"honest": str(share)}
     honest = trust_models.honest_people(people, int(given["honest"]))
-    rows = trust_models.kept(found, honest)
-    st.html(f'{_table(rows)}<div role="status" class="after">{_said(found, rows, honest)}</div>')
-    _curve(found, honest)
+    rows = trust_models.kept(ways, honest)
+    st.html(f'{_table(rows)}<div role="status" class="after">{_sentence(ways, rows, honest)}</div>')
+    _curve(ways, honest)
     st.html(f'<p class="muted">{escape(say("honest.assumed"))}</p>')
     return given
 
@@ -204,14 +206,14 @@ def show_honest(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) 
 def _table(rows: tuple[Kept, ...]) -> str:
     body = ""
     for row in rows:
-        sign = "✓" if row.holds else "✗"
+        mark = "✓" if row.holds else "✗"
         delta = say("honest.pure") if row.chance is None else say("honest.delta", delta=power_of_ten(row.delta))
-        cells = (f"{sign} {delta}", _off(row.error), _off(row.worst))
+        cells = (f"{mark} {delta}", _off(row.error), _off(row.worst))
         coin = f'<br><span class="muted">p = {coin_words(row.chance)}</span>' if row.chance is not None else ""
-        told = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
-        body += f"<tr><th scope='row'>{escape(_name(row))}{coin}</th>{told}</tr>"
+        html = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
+        body += f"<tr><th scope='row'>{escape(_name(row))}{coin}</th>{html}</tr>"
     heads = [say(f"honest.column.{name}", chance=chance(BETA)) for name in ("privacy", "error", "worst")]
-    head = "".join(f"<th scope='col' class='number'>{escape(one)}</th>" for one in heads)
+    head = "".join(f"<th scope='col' class='number'>{escape(title)}</th>" for title in heads)
     return scrolled(f"<tr><td></td>{head}</tr>{body}", say("honest.title"))
 
 
@@ -223,9 +225,9 @@ def _off(error: Fraction | None) -> str:
     return "—" if error is None else say("trust.error", error=-(-error.numerator // error.denominator))
 
 
-def _said(found: tuple[Way, ...], rows: tuple[Kept, ...], honest: int) -> str:
-    """What happened to the shuffler's promise, what would mend it, and why the others keep theirs."""
-    query, by_model = trust_models.shuffled_of(found), {row.model: row for row in rows}
+def _sentence(ways: tuple[Way, ...], rows: tuple[Kept, ...], honest: int) -> str:
+    """What happened to the shuffler's promise, what would repair it, and why the others keep theirs."""
+    query, by_model = trust_models.shuffled_of(ways), {row.model: row for row in rows}
     lines = []
     if query is not None:
         row, wanted = by_model["tight"], power_of_ten(query.delta)
@@ -246,12 +248,12 @@ def _mended(query: Shuffled, row: Kept, needed: Kept | None, honest: int) -> str
     return say("honest.mend", before=_off(row.error), after=_off(needed.error), **coins)
 
 
-def _curve(found: tuple[Way, ...], honest: int) -> None:
-    """δ against honest people, with the δ that is claimed."""
-    query = trust_models.shuffled_of(found)
+def _curve(ways: tuple[Way, ...], honest: int) -> None:
+    """δ against honest people, with the claimed δ."""
+    query = trust_models.shuffled_of(ways)
     if query is None:
         return
-    points = [(float(one), delta) for one, delta in trust_models.along(query, query.facts.about)]
+    points = [(float(people), delta) for people, delta in trust_models.along(query, query.facts.about)]
     here = (float(honest), float(trust_models.delta_of(query, honest)))
     claimed = [(points[0][0], float(query.delta)), (points[-1][0], float(query.delta))]
     lines = [

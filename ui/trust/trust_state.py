@@ -1,4 +1,4 @@
-"""What is chosen on the Trust page. It lives in the address, so that a link restores all of it."""
+"""The choices on the Trust page. The address keeps them, so that a link restores them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _CHOICES = {
 
 
 def state(table: dp.Table) -> dict[str, Any]:
-    """The settings: from the URL on arrival, else as they were left, else the defaults."""
+    """The settings: from the URL on arrival, else as last left, else the defaults."""
     arriving = {name: st.query_params[name] for name in FIELDS if name in st.query_params}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving != kept["url"]):
-        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps showing the old ones
+        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps old widget values
         kept = {"table": table.name, "url": arriving, "given": _clean(table, arriving), "turn": turn}
         st.session_state[STATE] = kept
     return dict(kept["given"])
@@ -64,17 +64,17 @@ def usual(table: dp.Table) -> dict[str, Any]:
 
 
 def _small(delta: Fraction) -> str:
-    """10⁻⁸ as it is typed: 1e-8."""
+    """10⁻⁸ as typed: 1e-8."""
     return f"1e-{len(str(delta.denominator)) - 1}" if delta.numerator == 1 else text_of(delta)
 
 
 def _opens(table: dp.Table, where: list[Any]) -> str:
-    """The largest step at which asking in one trust model takes no more than a form opens with; else the least. To ask
-    in all of them has a button of its own, with its price."""
+    """The largest step at which one trust model takes no more than a form's default; else the smallest. Asking in all
+    models has its own button and price."""
     steps, most = spend_steps(table), PART * table.meter().unused
     try:
         asked = table.query("count", where=where, epsilon=steps[0])
-    except dp.AllowanceError:  # there is no list to set a condition on
+    except dp.AllowanceError:  # no list to set a condition on
         return steps[0]
     shares = table.prices([asked.at(Fraction(step)) for step in steps])
     fits = [step for step, share in zip(steps, shares, strict=True) if share is not None and share <= most]
@@ -88,7 +88,7 @@ def spend_steps(table: dp.Table) -> list[str]:
 
 
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    """Nothing in a URL is trusted: what cannot be chosen becomes the default, what is too long is left out."""
+    """Replace impossible values by defaults and drop long ones; nothing in a URL is trusted."""
     given = usual(table)
     for name, text in arriving.items():
         if len(text) > LONGEST:
@@ -113,7 +113,6 @@ def _rows(text: str, instead: list[Any]) -> list[Any]:
 
 
 def change(**values: Any) -> None:
-    """From a button."""
     kept = st.session_state[STATE]
     kept["given"] = kept["given"] | values
 
@@ -123,13 +122,13 @@ def widget(name: str) -> str:
 
 
 def remember(table: dp.Table, given: dict[str, Any]) -> None:
-    """Writes the settings to the URL; defaults are left out."""
+    """Write the settings to the URL, without defaults."""
     kept, before = st.session_state[STATE], usual(table)
-    told = {name: _text(given[name]) for name in FIELDS if given[name] != before[name]}
-    told = {name: text for name, text in told.items() if len(text) <= LONGEST}
-    kept["given"], kept["url"] = given, told
+    query = {name: _text(given[name]) for name in FIELDS if given[name] != before[name]}
+    query = {name: text for name, text in query.items() if len(text) <= LONGEST}
+    kept["given"], kept["url"] = given, query
     beside = {name: st.query_params[name] for name in ("answer", "run") if name in st.query_params}
-    address({"table": table.name} | told | beside)
+    address({"table": table.name} | query | beside)
 
 
 def _text(value: Any) -> str:

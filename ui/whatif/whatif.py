@@ -1,4 +1,4 @@
-"""The What-if page: one statement, the four numbers behind it, two curves, two settings, and what ε means."""
+"""The What-if page: a statement, its four numbers, two curves, two settings, and what ε means."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from ui.whatif import whatif_form, whatif_state
 from ui.whatif.whatif_state import SECTIONS, SHAPES, widget
 from ui.words import gloss
 
-# Further down the What-if page, one at a time: what ε means, ways of counting, many questions, choosing one of several,
-# two medians.
+# --- further down, one at a time: what ε means, accountings, many questions, choosing one of several, two medians
 
 SIMULATED = 30
 _DRAWN = {"basic": ("spent", "dash"), "lecture": ("take", "dot"), "filter": ("left", "solid")}
@@ -35,15 +34,15 @@ _DRAWN = {"basic": ("spent", "dash"), "lecture": ("take", "dot"), "filter": ("le
 Points = list[tuple[float, float]]
 
 
-def show_more(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], dict[str, Points]]:
-    """What was chosen, and what was drawn."""
+def show_more(given: dict[str, str], solved: whatif.Solved) -> tuple[dict[str, str], dict[str, Points]]:
+    """The choice, and the curves drawn."""
     section = st.segmented_control(
         say("whatif.see"),
         SECTIONS,
         default=given["see"],
         required=True,
         key=widget("see"),
-        format_func=lambda one: say(f"whatif.see.{one}"),
+        format_func=lambda view: say(f"whatif.see.{view}"),
         label_visibility="collapsed",
     )
     given = given | {"see": str(section or given["see"])}
@@ -53,20 +52,20 @@ def show_more(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, st
             f'<p class="lead">{gloss.text(say("whatif.lead." + given["see"]))}</p>'
         )
         if given["see"] == "odds":
-            return given | {"prior": _odds(given, found.budget, found.query.facts.relation)}, {}
+            return given | {"prior": _odds(given, solved.budget, solved.query.facts.relation)}, {}
         if given["see"] == "median":
-            shape, answers = _medians(given, found)
+            shape, answers = _medians(given, solved)
             return given | {"shape": shape}, answers
         if given["see"] == "many":
-            return given, _many(found)
+            return given, _many(solved)
         if given["see"] == "choose":
-            return given, _choosing(found)
-        _ways(found)
+            return given, _choosing(solved)
+        _ways(solved)
     return given, {}
 
 
 def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
-    """Where no fourth number was found: what the typed ε means all the same, if it can be read."""
+    """When no fourth number was found: what the typed ε means, if it can be read."""
     try:
         typed = dp.Budget(
             read_number_field(given["e"], say("whatif.field.epsilon")), read_number_field(given["d"], "δ")
@@ -88,37 +87,37 @@ def _odds(given: dict[str, str], budget: dp.Budget, relation: str) -> str:
         default=now,
         required=True,
         key=widget("prior"),
-        format_func=lambda one: f"{one} %",
+        format_func=lambda percent: f"{percent} %",
     )
     fields.show_odds(budget.epsilon, budget.delta, relation, int(prior or now))
     return str(prior or now)
 
 
-def _ways(found: whatif.Solved) -> None:
+def _ways(solved: whatif.Solved) -> None:
     """The same allowance under four accountings."""
-    counts = how_many_fit.how_many(found.budget.rule(), found.query.loss())
+    counts = how_many_fit.how_many(solved.budget.rule(), solved.query.loss())
     rows = "".join(
         f"<tr><td><b>{escape(say(f'whatif.way.{name}'))}</b><br><span class='muted'>"
         f"{gloss.text(say(f'whatif.way_means.{name}'))}</span></td><td class='number'>{plain(count)}</td></tr>"
         for name, count in counts.items()
     )
     head = f"<tr><th>{escape(say('whatif.way'))}</th><th class='number'>{escape(say('whatif.way_fit'))}</th></tr>"
-    each = text_of(found.query.epsilon)
+    each = text_of(solved.query.epsilon)
     st.html(
         f"<p>{escape(say('whatif.ways_each', each=each))}</p>"
         f"<div class='scroll' tabindex='0'><table class='plain'>{head}{rows}</table></div>"
         f'<p class="muted">{escape(say("whatif.ways_command"))}</p>'
     )
-    terms = f"--epsilon {text_of(found.budget.epsilon)} --delta {text_of(found.budget.delta)} --each {each}"
+    terms = f"--epsilon {text_of(solved.budget.epsilon)} --delta {text_of(solved.budget.delta)} --each {each}"
     st.code(f"python -m dpengine fits {terms}", language=None)
 
 
-def _many(found: whatif.Solved) -> dict[str, Points]:
+def _many(solved: whatif.Solved) -> dict[str, Points]:
     """The error of each of k answers, by accounting."""
-    rule, lines = found.budget.rule(), []
+    rule, lines = solved.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
-        points = [(float(k), float(error)) for k, error in whatif.along_questions(rule, found.query, name)]
-        mark = (found.questions, float(found.promise.figure_for(found.query))) if name == "filter" else None
+        points = [(float(k), float(error)) for k, error in whatif.along_questions(rule, solved.query, name)]
+        mark = (solved.questions, float(solved.promise.figure_for(solved.query))) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
     charts.curves(
@@ -127,13 +126,13 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
     return {line.name: line.points for line in lines}
 
 
-def _choosing(found: whatif.Solved) -> dict[str, Points]:
-    """How far the chosen one may lie behind the best: chosen privately, and picked from all T answers."""
-    drawn = alternatives.choice_gaps(found.budget.rule(), found.query.facts)
-    looks = {alternatives.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
+def _choosing(solved: whatif.Solved) -> dict[str, Points]:
+    """How far the choice may be behind the best: chosen privately, and picked from all T answers."""
+    drawn = alternatives.choice_gaps(solved.budget.rule(), solved.query.facts)
+    styles = {alternatives.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
     lines = []
     for name, points in drawn.items():
-        colour, dash = looks.get(name, ("muted", "solid"))
+        colour, dash = styles.get(name, ("muted", "solid"))
         label = say("whatif.choose.one") if name == alternatives.CHOSEN else say(f"whatif.choose.all.{name}")
         if points:
             lines.append(charts.Line(label, [(float(t), float(gap)) for t, gap in points], None, colour, dash))
@@ -149,29 +148,29 @@ def _choosing(found: whatif.Solved) -> dict[str, Points]:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
-    """Cached for all visitors, so that the picture does not change on every run; the key holds public facts only."""
+    """Cached for all visitors, so that the picture stays the same; the key holds public facts only."""
     return whatif.two_medians(_query, shape, times)
 
 
-def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str, Points]]:
+def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[str, Points]]:
     shape = st.segmented_control(
         say("whatif.shape"),
         SHAPES,
         default=given["shape"],
         required=True,
         key=widget("shape"),
-        format_func=lambda one: say(f"whatif.shape.{one}"),
+        format_func=lambda option: say(f"whatif.shape.{option}"),
     )
     shape = str(shape or given["shape"])
     try:
-        query = _median(given, found)
-    except dp.AllowanceError as complaint:
-        st.html(f'<p class="warn">{escape(str(complaint))}</p>')
+        query = _median(given, solved)
+    except dp.AllowanceError as error:
+        st.html(f'<p class="warn">{escape(str(error))}</p>')
         return shape, {}
     column = query.facts.schema.number(query.column)
     people = min(query.facts.about, whatif.MOST_IMAGINED)
-    told = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
-    truth, noisy, chosen = _simulated(told, query, shape, SIMULATED)
+    key = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
+    truth, noisy, chosen = _simulated(key, query, shape, SIMULATED)
     ends = (float(column.lower), float(column.upper))
     pad = (ends[1] - ends[0]) * 0.03
     facts = {"people": people, "epsilon": to_figures(float(query.epsilon), 3), "times": SIMULATED, "truth": truth}
@@ -190,17 +189,17 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str
             f"whatif-median-{name}",
             span=(ends[0] - pad, ends[1] + pad),
         )
-        told = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
-        drawn[told] = [(float(place), value) for place, value in enumerate(values, start=1)]
+        key = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
+        drawn[key] = [(float(place), value) for place, value in enumerate(values, start=1)]
     return shape, drawn
 
 
-def _median(given: dict[str, str], found: whatif.Solved) -> Median:
-    """A median at the same ε, of the question's own number column or of the range that is typed."""
-    column = str(getattr(found.query, "column", ""))
-    facts, epsilon = found.query.facts, found.query.epsilon
+def _median(given: dict[str, str], solved: whatif.Solved) -> Median:
+    """A median at the same ε, of the question's own number column or of the typed range."""
+    column = str(getattr(solved.query, "column", ""))
+    facts, epsilon = solved.query.facts, solved.query.epsilon
     if not isinstance(facts.schema.columns.get(column), dp.Number) or given["from"] == "typed":
-        facts, column = made_up(given | {"q": "median"}, found.people), "range"
+        facts, column = made_up(given | {"q": "median"}, solved.people), "range"
     return Median.build(facts, {"column": column, "epsilon": epsilon})
 
 
@@ -218,40 +217,40 @@ def show(table: dp.Table) -> None:
     with card:
         given = whatif_form.described(table, given)
         given, slot = whatif_form.four(table, given)
-        said = st.container()
+        statement_place = st.container()
         given = whatif_form.more(given)
         try:
-            found = _solved(table, given)
-        except dp.AllowanceError as complaint:
+            solved = _solved(table, given)
+        except dp.AllowanceError as error:
             whatif_form.result(slot, say(f"whatif.result.{given['find']}"), "—")
-            with said:
-                job.hint(str(complaint))
+            with statement_place:
+                job.hint(str(error))
             with below:
                 given = meaning(given, table.facts.relation if own else given["relation"])
             whatif_state.remember(table, given)
             return
         name = given["find"]
-        if not found.any_size:  # else what was typed stays: any number would do
-            given = given | {whatif_state.FIELDS[name]: whatif_form.told(found, name)}
-        whatif_form.result(slot, say(f"whatif.result.{name}"), *whatif_form.big(found))
-        with said:
-            statement(found)
+        if not solved.any_size:  # otherwise keep the typed one: any number would do
+            given = given | {whatif_state.FIELDS[name]: whatif_form.address_text(solved, name)}
+        whatif_form.result(slot, say(f"whatif.result.{name}"), *whatif_form.big(solved))
+        with statement_place:
+            statement(solved)
             if own:
-                told = say("whatif.full_allowance", table=table.name)
-                st.html(f'<p class="muted">{gloss.text(told)}</p>')
+                note = say("whatif.full_allowance", table=table.name)
+                st.html(f'<p class="muted">{gloss.text(note)}</p>')
         actions = st.container(key="whatif-actions", horizontal=True, vertical_alignment="center")
     first = _first(table)
     with st.container(key="card-curves"):
-        drawn = draw(found, first, whatif_form.wish_label(table, given))
+        drawn = draw(solved, first, whatif_form.wish_label(table, given))
     if first is not None:
-        compare(found, first)
-    given, further = show_more(given, found)
+        compare(solved, first)
+    given, further = show_more(given, solved)
     st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "overfitting"})
     nav.trust_link()
-    nav.check_link(q=given["q"], relation=found.query.facts.relation)
+    nav.check_link(q=given["q"], relation=solved.query.facts.relation)
     _others()
     with actions:
-        act(table, given, found, drawn | further)
+        act(table, given, solved, drawn | further)
     whatif_state.remember(table, given)
 
 
@@ -271,7 +270,7 @@ def _others() -> None:
 
 
 def _fresh_wish(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """Another question has another unit: the wish starts from what these numbers give."""
+    """Another question has another unit: start from what these numbers give."""
     try:
         return {"x": whatif_form.wish_text(_solved(table, given | {"find": "promise"}).query)}
     except dp.AllowanceError:
@@ -279,7 +278,7 @@ def _fresh_wish(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def _first(table: dp.Table) -> whatif.Solved | None:
-    """Setting A, if one was kept and still stands."""
+    """Setting A, if one is kept and still valid."""
     given = whatif_state.pinned()
     try:
         return None if given is None else _solved(table, given | {"find": "promise"})
@@ -290,56 +289,56 @@ def _first(table: dp.Table) -> whatif.Solved | None:
 # --- the statement ----------------------------------------------------------------------------------------------------
 
 
-def statement(found: whatif.Solved) -> None:
-    promise = found.promise.unnamed(asked.UNNAMED)
-    each = "its" if found.questions == 1 else "each"
-    several = say("whatif.one") if found.questions == 1 else say("whatif.several", questions=found.questions)
+def statement(solved: whatif.Solved) -> None:
+    promise = solved.promise.unnamed(asked.UNNAMED)
+    each = "its" if solved.questions == 1 else "each"
+    several = say("whatif.one") if solved.questions == 1 else say("whatif.several", questions=solved.questions)
     main = say(
-        "whatif.statement_any" if found.any_size else "whatif.statement",
-        people=f"<b>{plain(found.people)}</b>",
-        epsilon=f"<b>{whatif_form.said(found, 'epsilon')}</b>",
+        "whatif.statement_any" if solved.any_size else "whatif.statement",
+        people=f"<b>{plain(solved.people)}</b>",
+        epsilon=f"<b>{whatif_form.sentence_text(solved, 'epsilon')}</b>",
         several=f"<b>{escape(several)}</b>",
-        promise=say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(found.query))}</b>"),
+        promise=say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(solved.query))}</b>"),
     )
-    aside = [say(f"whatif.protects.{found.query.facts.relation}")]
-    together = "whatif.takes" if found.questions == 1 else "whatif.each_takes"
-    shares = {"share": percent(found.used(1)), "all": percent(found.used(found.questions))}
-    aside.insert(0, say(together, each=three_figures(found.query.epsilon), **shares))
-    floor = promise.floor_words(found.people)
-    if floor and not found.any_size:
+    aside = [say(f"whatif.protects.{solved.query.facts.relation}")]
+    together = "whatif.takes" if solved.questions == 1 else "whatif.each_takes"
+    shares = {"share": percent(solved.used(1)), "all": percent(solved.used(solved.questions))}
+    aside.insert(0, say(together, each=three_figures(solved.query.epsilon), **shares))
+    floor = promise.floor_words(solved.people)
+    if floor and not solved.any_size:
         aside.append(floor)
-    warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(found))
-    query = found.query
+    warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(solved))
+    query = solved.query
     sizes = [(name, column.size) for name, column in query.facts.schema.columns.items()]
-    facts = f"{query.digest()} {query.facts.relation} {found.people} {found.promise} {found.budget.delta} {sizes}"
-    told = _theorems(facts, language.get(), found)
-    below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in (" ".join(aside), *told))
+    facts = f"{query.digest()} {query.facts.relation} {solved.people} {solved.promise} {solved.budget.delta} {sizes}"
+    theorems = _theorems(facts, language.get(), solved)
+    below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in (" ".join(aside), *theorems))
     st.html(f'<p class="statement" role="status">{gloss.html(main)}</p>{below}{warnings}')
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _theorems(facts: str, spoken: str, _found: whatif.Solved) -> list[str]:
-    """Cached for all visitors: the key holds public facts only, and the answer is a function of them."""
-    return theorems(_found)
+def _theorems(facts: str, spoken: str, _solved_facts: whatif.Solved) -> list[str]:
+    """Cached for all visitors: the key holds public facts only, and the result is a function of them."""
+    return theorems(_solved_facts)
 
 
-def cautions(found: whatif.Solved) -> list[str]:
+def cautions(solved: whatif.Solved) -> list[str]:
     """What a careful adviser would add."""
-    told = []
-    if not found.useful:
-        told.append(say("whatif.noise"))
-    delta, people = found.budget.delta, found.people
+    notes = []
+    if not solved.useful:
+        notes.append(say("whatif.noise"))
+    delta, people = solved.budget.delta, solved.people
     if delta == 0:
-        told.append(say("whatif.delta_zero"))
-    elif delta * people > 1 and not found.any_size:
-        told.append(say("whatif.delta_large", delta=power_of_ten(delta), people=people))
-    return told
+        notes.append(say("whatif.delta_zero"))
+    elif delta * people > 1 and not solved.any_size:
+        notes.append(say("whatif.delta_large", delta=power_of_ten(delta), people=people))
+    return notes
 
 
-def act(table: dp.Table, given: dict[str, str], found: whatif.Solved, drawn: dict[str, Points]) -> None:
-    on_ask = "ask" in found.query.card.asked_on and not asked.sized(given["q"])
-    if given["from"] == "table" and on_ask and found.query.beta == BETA:
-        st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, found.query))
+def act(table: dp.Table, given: dict[str, str], solved: whatif.Solved, drawn: dict[str, Points]) -> None:
+    on_ask = "ask" in solved.query.card.asked_on and not asked.sized(given["q"])
+    if given["from"] == "table" and on_ask and solved.query.beta == BETA:
+        st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, solved.query))
     if whatif_state.pinned() is None:
         st.button(say("whatif.pin"), key="whatif-pin", on_click=whatif_state.pin, args=(given,))
     else:
@@ -354,26 +353,26 @@ def act(table: dp.Table, given: dict[str, str], found: whatif.Solved, drawn: dic
 # --- curves and comparison --------------------------------------------------------------------------------------------
 
 
-def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[str, Points]:
+def draw(solved: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[str, Points]:
     """Error against ε and against people, by formula. A promise of another kind has another axis."""
-    settings = [("B" if first else "", found, "left", "solid")]
-    if first is not None and _same_unit(first, found):
+    settings = [("B" if first else "", solved, "left", "solid")]
+    if first is not None and _same_unit(first, solved):
         settings.insert(0, ("A", first, "take", "dash"))
     drawn: dict[str, Points] = {}
     for column, (axis, along) in zip(
         st.columns(2), (("epsilon", whatif.along_epsilon), ("people", whatif.along_people)), strict=True
     ):
         lines = []
-        for name, one, colour, dash in settings:
-            points = [(float(x), float(y)) for x, y in along(one.query)]
+        for name, setting, colour, dash in settings:
+            points = [(float(x), float(y)) for x, y in along(setting.query)]
             here = (
-                (one.query.epsilon, one.promise.figure_for(one.query))
+                (setting.query.epsilon, setting.promise.figure_for(setting.query))
                 if axis == "epsilon"
-                else (one.people, whatif.at_people(one.query))
+                else (setting.people, whatif.at_people(setting.query))
             )
             lines.append(charts.Line(name, points, (float(here[0]), float(here[1])), colour, dash))
             drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points
-        beside = axis == "people" and not whatif.depends_on_people(found.query)
+        beside = axis == "people" and not whatif.depends_on_people(solved.query)
         with column:
             st.html(f'<p class="muted curve">{escape(say(f"whatif.curve.{axis}"))}</p>')
             title = say("whatif.axis.beside") if beside else unit
@@ -383,41 +382,41 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
     return drawn
 
 
-def _same_unit(one: whatif.Solved, other: whatif.Solved) -> bool:
-    told = [(found.promise.kind, found.promise.unit) for found in (one, other)]
-    return told[0] == told[1] and whatif.depends_on_people(one.query) == whatif.depends_on_people(other.query)
+def _same_unit(first: whatif.Solved, other: whatif.Solved) -> bool:
+    units = [(solved.promise.kind, solved.promise.unit) for solved in (first, other)]
+    return units[0] == units[1] and whatif.depends_on_people(first.query) == whatif.depends_on_people(other.query)
 
 
-def compare(found: whatif.Solved, first: whatif.Solved) -> None:
+def compare(solved: whatif.Solved, first: whatif.Solved) -> None:
     """A and B, line by line."""
     rows = [
-        ("whatif.row.question", [whatif_form.noun(one.query.card.key) for one in (first, found)]),
-        ("whatif.field.people", [plain(one.people) for one in (first, found)]),
-        ("whatif.field.epsilon", [whatif_form.said(one, "epsilon") for one in (first, found)]),
-        ("whatif.field.questions", [plain(one.questions) for one in (first, found)]),
-        ("whatif.row.each", [three_figures(one.query.epsilon) for one in (first, found)]),
-        ("whatif.row.promise", [one.promise.unnamed(asked.UNNAMED).short(one.query) for one in (first, found)]),
+        ("whatif.row.question", [whatif_form.noun(side.query.card.key) for side in (first, solved)]),
+        ("whatif.field.people", [plain(side.people) for side in (first, solved)]),
+        ("whatif.field.epsilon", [whatif_form.sentence_text(side, "epsilon") for side in (first, solved)]),
+        ("whatif.field.questions", [plain(side.questions) for side in (first, solved)]),
+        ("whatif.row.each", [three_figures(side.query.epsilon) for side in (first, solved)]),
+        ("whatif.row.promise", [side.promise.unnamed(asked.UNNAMED).short(side.query) for side in (first, solved)]),
     ]
     body = ""
     for code, cells in rows:
-        told = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        body += f"<tr><th scope='row'>{escape(say(code))}</th>{told}</tr>"
+        html = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        body += f"<tr><th scope='row'>{escape(say(code))}</th>{html}</tr>"
     head = "<tr><td></td><th scope='col'>A</th><th scope='col'>B</th></tr>"
     with st.container(key="card-compare"):
         st.html(
-            f"<h2>{escape(say('whatif.compare'))}</h2><p>{escape(_difference(found, first))}</p>"
+            f"<h2>{escape(say('whatif.compare'))}</h2><p>{escape(_difference(solved, first))}</p>"
             f"<div class='scroll' tabindex='0'><table class='plain'>{head}{body}</table></div>"
         )
 
 
-def _difference(found: whatif.Solved, first: whatif.Solved) -> str:
-    """How the two errors stand to each other, where they are of one kind and one relation."""
-    one, other = first.promise, found.promise
-    if first.query.facts.relation != found.query.facts.relation:
+def _difference(solved: whatif.Solved, first: whatif.Solved) -> str:
+    """How the two errors compare, if they have the same kind and relation."""
+    promise, other = first.promise, solved.promise
+    if first.query.facts.relation != solved.query.facts.relation:
         return say("whatif.compare_relations")
-    if not _same_unit(first, found) or not one.amount or not other.amount:
+    if not _same_unit(first, solved) or not promise.amount or not other.amount:
         return say("whatif.compare_kinds")
-    ratio = float(other.amount / one.amount)
+    ratio = float(other.amount / promise.amount)
     if abs(ratio - 1) < 0.005:
         return say("whatif.compare_same")
     return say("whatif.compare_ratio", times=to_figures(max(ratio, 1 / ratio), 3), which="A" if ratio > 1 else "B")

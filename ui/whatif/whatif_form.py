@@ -45,7 +45,7 @@ def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
         return chosen
     if picked != table.name:
         choose_table(picked)
-    return chosen | from_table(open_table(picked))  # its public terms take the place of what was typed
+    return chosen | from_table(open_table(picked))  # its public terms replace the typed ones
 
 
 def _source(table: str) -> str:
@@ -65,13 +65,13 @@ def _middle(key: str, column: str) -> str:
 
 
 def noun(key: str) -> str:
-    """What the question is called in the sentence; a model and a session have a name of their own there."""
+    """The question's noun in the sentence; a model and a session have their own names there."""
     own = f"whatif.noun.{key}"
     return say(own) if known(own) else dp.catalogue[key].card.noun
 
 
 def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """What else the question needs to know, all of it public."""
+    """Other public facts that the question needs."""
     needed, sized = asked.typed(given["q"]), asked.sized(given["q"])
     own = given["from"] == "table" and not sized
     names: list[str] = [name for name in ("asks", "options", "features", "lists") if name in needed]
@@ -91,20 +91,20 @@ def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def field(label: str, name: str, given: dict[str, str], key: str = "", **options: Any) -> str:
-    """What an address says of it stays as it is written there, 1,000, while it says the same number. Of an error in
-    people, a “%” stays too: it is a share of all of them."""
+    """A number field. The text in the address stays, 1,000, while it means the same number. For an error in people, a
+    “%” stays too: a share of all people."""
     key = widget(key or name)
-    found = fields.number_field(label, given[name], key, unit="%", live=True, max_chars=40, **options)
+    text = fields.number_field(label, given[name], key, unit="%", live=True, max_chars=40, **options)
     shown = str(st.session_state.get(fields.number_key(key), ""))
-    if name == "x" and shown.strip().endswith("%") and _usual(given["q"])[0].whole and found:
-        found = f"{found.rstrip(' %')} %"
+    if name == "x" and shown.strip().endswith("%") and _usual(given["q"])[0].whole and text:
+        text = f"{text.rstrip(' %')} %"
     try:
-        same = asked.read_number_field(given[name], "") == asked.read_number_field(found, "") and (
+        same = asked.read_number_field(given[name], "") == asked.read_number_field(text, "") and (
             "%" in given[name]
-        ) == ("%" in found)
-        return given[name] if same else found
+        ) == ("%" in text)
+        return given[name] if same else text
     except dp.AllowanceError:
-        return found
+        return text
 
 
 def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
@@ -115,7 +115,7 @@ def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
         default=given["find"],
         required=True,
         key=widget("find"),
-        format_func=lambda one: say(f"whatif.find.{one}"),
+        format_func=lambda number: say(f"whatif.find.{number}"),
     )
     given = given | {"find": str(find or given["find"])}
     slot = None
@@ -134,7 +134,7 @@ def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
 
 
 def _help(name: str, people: bool) -> str | None:
-    """`people`: is the error a number of them?"""
+    """`people`: is the error a number of people?"""
     if name == "promise" and people:
         return say("whatif.wish.of_all")
     return say("gloss.epsilon.means") if name == "epsilon" else None
@@ -158,7 +158,7 @@ def result(slot: Any, label: str, value: str, note: str = "") -> None:
 
 
 def more(given: dict[str, str]) -> dict[str, str]:
-    """δ, β and who is protected."""
+    """δ, β and the protected unit."""
     with st.expander(say("whatif.more")):
         left, right = st.columns(2)
         with left:
@@ -171,7 +171,7 @@ def more(given: dict[str, str]) -> dict[str, str]:
                 say("whatif.relation"),
                 relations,
                 index=relations.index(given["relation"]),
-                format_func=lambda one: say(f"whatif.relation.{one}"),
+                format_func=lambda value: say(f"whatif.relation.{value}"),
                 key=widget("relation"),
             )
             given = given | {"relation": str(relation)}
@@ -188,7 +188,7 @@ def more(given: dict[str, str]) -> dict[str, str]:
 
 @cache
 def _usual(key: str) -> tuple[Promise, str]:
-    """Which kind of promise a question makes, whatever is typed, and in which unit its error is typed."""
+    """The question's kind of promise, and the unit of its error."""
     query = whatif.read(USUAL | {"q": key}).query
     return query.promise(), query.promise().typed_in(query)
 
@@ -201,7 +201,7 @@ def wish_label(table: dp.Table, given: dict[str, str]) -> str:
 
 
 def wish_text(query: dp.Query) -> str:
-    """The size of a promise as an address holds it: to three figures, rounded up, so that it can be kept."""
+    """The size of a promise for an address: three digits, rounded up, so that it can be kept."""
     promise = query.promise()
     exact = decimal_of(promise.figure_for(query))
     if promise.whole or not exact:
@@ -210,32 +210,32 @@ def wish_text(query: dp.Query) -> str:
     return f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}"
 
 
-def told(found: whatif.Solved, name: str) -> str:
-    """One of the four numbers, as an address holds it."""
+def address_text(solved: whatif.Solved, name: str) -> str:
+    """One of the four numbers for an address."""
     if name == "epsilon":
-        exact = found.budget.epsilon
+        exact = solved.budget.epsilon
         return text_of(exact) if exact.denominator <= 1000 else f"{_up(decimal_of(exact), 3):f}"
     if name == "promise":
-        return wish_text(found.query)
-    return f"{found.people if name == 'people' else found.questions:,}"
+        return wish_text(solved.query)
+    return f"{solved.people if name == 'people' else solved.questions:,}"
 
 
-def said(found: whatif.Solved, name: str) -> str:
-    """The same in a sentence."""
-    return local(told(found, name))
+def sentence_text(solved: whatif.Solved, name: str) -> str:
+    """One of the four numbers for a sentence."""
+    return local(address_text(solved, name))
 
 
 def _up(value: Decimal, figures: int) -> Decimal:
     return value.quantize(Decimal(1).scaleb(min(value.adjusted() + 1 - figures, 0)), rounding=ROUND_CEILING)
 
 
-def big(found: whatif.Solved) -> tuple[str, str]:
-    """The result as it is shown in its place, and a word below it."""
-    name = found.find
-    if name == "people" and found.any_size:
-        return say("whatif.any"), say("whatif.any_note", people=found.people)
+def big(solved: whatif.Solved) -> tuple[str, str]:
+    """The result as shown in its place, and a word below it."""
+    name = solved.find
+    if name == "people" and solved.any_size:
+        return say("whatif.any"), say("whatif.any_note", people=solved.people)
     if name != "promise":
-        many = name == "questions" and found.questions >= 10**6
-        return (say("whatif.lots") if many else said(found, name)), ""
-    beside = f"whatif.beside.{found.promise.kind}"
-    return found.promise.unnamed(asked.UNNAMED).size_for(found.query), say(beside) if known(beside) else ""
+        many = name == "questions" and solved.questions >= 10**6
+        return (say("whatif.lots") if many else sentence_text(solved, name)), ""
+    beside = f"whatif.beside.{solved.promise.kind}"
+    return solved.promise.unnamed(asked.UNNAMED).size_for(solved.query), say(beside) if known(beside) else ""

@@ -1,4 +1,4 @@
-"""What is typed on the What-if page. It lives in the address, so that a link restores all of it."""
+"""The entries on the What-if page. The address keeps them, so that a link restores them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpengine.planning.whatif import FIND, offered
 from ui.shell.language import address
 
 STATE = "whatif"
-FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # the four numbers, as they stand in a row
+FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # the four numbers, in order
 LONGEST = 60
 SECTIONS = ("odds", "ways", "many", "choose", "median")
 SHAPES = ("even", "bell", "skewed")
@@ -57,7 +57,7 @@ _COMPARED = tuple(name for name in USUAL if name not in ("find", "x", "see", "pr
 
 
 def state(table: dp.Table) -> dict[str, str]:
-    """The settings: from the URL on arrival, else as they were left, else the defaults."""
+    """The settings: from the URL on arrival, else as last left, else the defaults."""
     arriving = {name: st.query_params[name] for name in (*USUAL, "a") if name in st.query_params}
     kept = st.session_state.get(STATE)
     if kept is None or (arriving and arriving != kept["url"]):
@@ -71,12 +71,12 @@ def state(table: dp.Table) -> dict[str, str]:
 
 
 def _usual(table: dp.Table, source: str) -> dict[str, str]:
-    """What an address need not say: for an open table, its own terms."""
+    """What an address omits: for an open table, its own terms."""
     return USUAL | from_table(table) if source == "table" else USUAL
 
 
 def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
-    """Nothing in a URL is trusted: what cannot be chosen becomes the default, what is too long is cut."""
+    """Replace impossible values by defaults and cut long ones; nothing in a URL is trusted."""
     given = {}
     for name, usual in _usual(table, arriving.get("from", "")).items():
         text = str(arriving.get(name, usual))[:LONGEST]
@@ -87,17 +87,17 @@ def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
 def _pinned(text: str | None, table: dp.Table) -> dict[str, str] | None:
     """Setting A, as JSON in the address."""
     try:
-        told = read_strict(text or "null")
+        value = read_strict(text or "null")
     except ValueError:
         return None
-    if not isinstance(told, dict):
+    if not isinstance(value, dict):
         return None
-    return _clean({name: str(told[name]) for name in _COMPARED if name in told}, table)
+    return _clean({name: str(value[name]) for name in _COMPARED if name in value}, table)
 
 
 def pinned() -> dict[str, str] | None:
-    found: dict[str, str] | None = st.session_state[STATE]["a"]
-    return found
+    setting: dict[str, str] | None = st.session_state[STATE]["a"]
+    return setting
 
 
 def pin(given: dict[str, str] | None) -> None:
@@ -105,27 +105,27 @@ def pin(given: dict[str, str] | None) -> None:
 
 
 def widget(name: str) -> str:
-    """The key of a widget; a new one for every link that arrives, because a browser goes on showing what it has."""
+    """The key of a widget; new after each link, because a browser keeps old widget values."""
     return f"whatif-{name}-{st.session_state[STATE]['turn']}"
 
 
 def change(**values: str) -> None:
-    """Set fields from outside their widgets, which are made anew."""
+    """Set fields from outside their widgets, which are built anew."""
     kept = st.session_state[STATE]
     kept["given"] = kept["given"] | values
     kept["turn"] += 1
 
 
 def remember(table: dp.Table, given: dict[str, str]) -> None:
-    """Writes the settings to the URL; defaults are left out."""
+    """Write the settings to the URL, without defaults."""
     kept = st.session_state[STATE]
-    found = FIELDS[given["find"]]  # a result, not something typed
-    told = {name: text for name, text in _unusual(table, given).items() if name != found}
+    result = FIELDS[given["find"]]  # a result, not typed
+    query = {name: text for name, text in _unusual(table, given).items() if name != result}
     if kept["a"]:
         first = {name: text for name, text in _unusual(table, kept["a"]).items() if name in _COMPARED}
-        told["a"] = json.dumps(first, ensure_ascii=False, separators=(",", ":"))
-    kept["given"], kept["url"], kept["table"] = given, told, table.name
-    wanted = {"table": table.name} | told
+        query["a"] = json.dumps(first, ensure_ascii=False, separators=(",", ":"))
+    kept["given"], kept["url"], kept["table"] = given, query, table.name
+    wanted = {"table": table.name} | query
     address(wanted)
 
 

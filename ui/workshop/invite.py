@@ -1,8 +1,8 @@
-"""`make workshop`: the app for a room. Prints where to go, as a QR code too, and the instructor's code; then serves.
+"""`make workshop`: the app for a room. Prints the address, also as a QR code, and the instructor's code; then serves.
 
-The workspace is a temporary folder that refuses every table but the bundled samples; it is deleted at the end. The code
-is made here, handed to the server in its environment, and written nowhere. This machine's own address is found by
-asking its routing table: nothing is sent and no host is asked.
+The workspace is a temporary folder that accepts only the bundled samples and is deleted at the end. The code is created
+here, passed to the server in its environment, and written nowhere. This machine's own address comes from its routing
+table: nothing is sent, and no host is asked.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ui.shell.workshop_state import ADDRESS, CODE, new_code
 ROOT = Path(__file__).resolve().parents[2]
 ALONE = "127.0.0.1"
 _PORT = 8501
-_ANYWHERE = ("192.0.2.1", 9)  # an address kept free for documentation: a datagram socket only chooses its way there
+_ANYWHERE = ("192.0.2.1", 9)  # an address reserved for documentation: a datagram socket only chooses a route to it
 
 
 def own_address() -> str:
-    """The address others on this network reach this machine at; its own loopback where there is no network."""
+    """This machine's address on the network; its loopback address without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(_ANYWHERE)
@@ -50,9 +50,9 @@ def free(host: str, port: int) -> bool:
 
 
 def command(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
-    """Streamlit, with `more` options of its own, on all of this machine's addresses. To which it answers,
-    ui/shell/gate.py knows: the one in ORIGIN, and those where a connection really comes in; no other site can point its
-    own name at it."""
+    """Streamlit, with `more` options, on all of this machine's addresses. ui/shell/gate.py decides which origins it
+    answers: the one in ORIGIN, and those at which a connection really arrives. No other site can point its own name at
+    it."""
     return [
         sys.executable,
         "-m",
@@ -70,7 +70,7 @@ def command(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
 
 
 def invitation(address: str, code: str) -> str:
-    """What is printed. The code is for one pair of eyes, so it is not in the QR code."""
+    """The printed text. The code is for the instructor only, so it is not in the QR code."""
     picture = segno.make(f"{address}/wall", micro=False)
     lines = [say("workshop.started"), "", _drawn(picture), say("workshop.go", address=f"{address}/wall")]
     lines.append(say("workshop.told_code", code=code))
@@ -80,18 +80,18 @@ def invitation(address: str, code: str) -> str:
 
 
 def _drawn(picture: segno.QRCode) -> str:
-    """Two rows of the code in one line of text, dark on light whatever the terminal's colours."""
+    """Two rows of the code in one line of text, dark on light in any terminal."""
     rows = [list(row) for row in picture.matrix_iter(border=2)]
     rows += [[0] * len(rows[0])] * (len(rows) % 2)
-    signs = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}  # light is drawn, dark is left
+    blocks = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}  # light is drawn, dark is left blank
     pairs = zip(rows[::2], rows[1::2], strict=True)
-    told = ("".join(signs[bool(above), bool(below)] for above, below in zip(*pair, strict=True)) for pair in pairs)
-    return "\n".join(f"\x1b[97;40m{line}\x1b[0m" for line in told)
+    lines = ("".join(blocks[bool(above), bool(below)] for above, below in zip(*pair, strict=True)) for pair in pairs)
+    return "\n".join(f"\x1b[97;40m{line}\x1b[0m" for line in lines)
 
 
 def main(given: list[str] | None = None) -> int:
-    """Options that it does not know are Streamlit's; those that say where it is served are told in its words too, so
-    that what is printed is where it is."""
+    """Unknown options are Streamlit's. Options about the address use Streamlit's names, so that the printed address is
+    the real one."""
     parser = argparse.ArgumentParser(prog="make workshop", allow_abbrev=False)
     addresses = ("--address", "--server.address", "--browser.serverAddress")
     parser.add_argument(*addresses, dest="address", help="the address others reach this machine at")
@@ -110,13 +110,13 @@ def main(given: list[str] | None = None) -> int:
 def serve(host: str, port: int, more: Sequence[str] = ()) -> int:
     address, code = f"http://{host}:{port}", new_code()
     with tempfile.TemporaryDirectory(prefix="allowance-workshop-") as home:
-        told = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
+        own = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
         print(invitation(address, code), flush=True)
-        server = subprocess.Popen(command(host, port, more), cwd=ROOT, env=os.environ | told, stdin=subprocess.DEVNULL)
+        server = subprocess.Popen(command(host, port, more), cwd=ROOT, env=os.environ | own, stdin=subprocess.DEVNULL)
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         try:
             return server.wait()
-        except KeyboardInterrupt:  # the server was told too
+        except KeyboardInterrupt:  # the server got it too
             server.terminate()
             server.wait()
             return 0

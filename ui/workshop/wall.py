@@ -1,7 +1,7 @@
 """The class wall: the instructor picks a question, everyone asks it once, and thirty answers land around the truth.
 
-One fragment moves: it reads a snapshot made for all (ui/shell/workshop_state.py). Asking goes through the worker like
-any other question, on the participant's own practice budget. Outside a workshop this page has one sentence.
+One fragment updates: it reads a snapshot built for all (ui/shell/workshop_state.py). Asking goes through the worker
+like any other question, on the participant's own practice budget. Outside a workshop this page has one sentence.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from ui.workshop import wall_picture
 from ui.workshop.wall_picture import width
 from ui.workshop.workshop import figure
 
-# What can be put on the class wall, one figure each about a bundled sample; its answers, and what is true of it.
+# --- questions for the class wall, each with one number about a bundled sample; their answers, and the truth
 
-EVERY = 2  # seconds between two looks of a viewer
+EVERY = 2  # seconds between two updates of a viewer
 MANY = 1_000
 
 QUESTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -50,7 +50,7 @@ USUAL = ("car", "0.1")
 
 
 def clean(question: Any, epsilon: Any) -> tuple[str, str]:
-    """What an address means; anything else is the usual."""
+    """The question in an address; anything else is the default."""
     return question if question in QUESTIONS else USUAL[0], epsilon if epsilon in EPSILONS else USUAL[1]
 
 
@@ -63,7 +63,7 @@ def query_of(question: str, epsilon: str) -> tuple[dp.Table, dp.Query]:
 
 @lru_cache(maxsize=64)
 def told_of(question: str, epsilon: str, lang: str) -> tuple[str, str]:
-    """What its axis is called, and how many of 100 ranges are promised to hold. Kept by `lang` too."""
+    """The axis title, and how many of 100 intervals are promised to hold. Cached by `lang` too."""
     query = query_of(question, epsilon)[1]
     return axis(query), chance(query.beta)
 
@@ -73,40 +73,39 @@ def words_of(question: str) -> str:
 
 
 def read(request: str) -> Dot | str:
-    """What became of one participant's question."""
-    found = workspace().job(request)
-    if found.answer is not None:
-        value, interval = found.answer.value, found.answer.interval or (found.answer.value,) * 2
+    """The state of one participant's question."""
+    state_of_job = workspace().job(request)
+    if state_of_job.answer is not None:
+        value, interval = state_of_job.answer.value, state_of_job.answer.interval or (state_of_job.answer.value,) * 2
         return Dot(float(value), *map(float, interval))
-    return GONE if found.over and found.state != "unknown" else WAITING
+    return GONE if state_of_job.over and state_of_job.state != "unknown" else WAITING
 
 
 @lru_cache(maxsize=64)
 def true_value(question: str) -> float:
-    """From the bundled file; once for everybody."""
+    """From the bundled file, once for everybody."""
     here()
     return figure(truth.of(query_of(question, "1")[1]))
 
 
 @lru_cache(maxsize=64)
 def thousand(question: str, epsilon: str) -> tuple[tuple[float, ...], int, float]:
-    """Simulated: the answers, how many of their ranges hold the truth, and half of a usual range. The instructor's
-    switch makes them; whoever looks later finds them made."""
+    """Simulated: the answers, how many of their intervals hold the truth, and half of a typical interval. The
+    instructor's switch draws them; later viewers find them cached."""
     here()
-    found = truth.simulated(query_of(question, epsilon)[1], MANY)
-    dots = [Dot(float(one.value), *map(float, one.interval)) for one in found]
+    answers = truth.simulated(query_of(question, epsilon)[1], MANY)
+    dots = [Dot(float(answer.value), *map(float, answer.interval)) for answer in answers]
     return tuple(dot.value for dot in dots), sum(dot.holds(true_value(question)) for dot in dots), width(dots)
 
 
-# What the instructor has on the wall: the code, the question, the truth, a new round; and how others are invited.
-#
-# Every act is checked again by the room, so a page that shows too much would still change nothing.
+# --- the instructor's controls: the code, the question, the truth, a new round, and the invitation. The room checks
+# every action again, so a page that shows too much could still change nothing.
 
 _TYPED, _WRONG = "workshop-typed", "workshop-wrong"
 
 
 def address() -> str:
-    """Where the others go: what `make workshop` found, since the instructor's own browser may say localhost."""
+    """The participants' address, as `make workshop` found it; the instructor's own browser may say localhost."""
     parts = urlsplit(str(st.context.url or ""))
     return os.environ.get(ADDRESS) or (f"{parts.scheme}://{parts.netloc}" if parts.netloc else "")
 
@@ -158,8 +157,8 @@ def _controls() -> None:
     epsilon = str(st.select_slider(say("workshop.epsilon"), EPSILONS, epsilon, format_func=local, key="wall-epsilon"))
     table, query = query_of(question, epsilon)
     fresh = query.epsilon / table.budget.rule.epsilon
-    told = say("workshop.takes", share=percent(fresh), promise=_sentence(query.promise().words(query)))
-    st.html(f'<p class="muted">{escape(told)}</p>')
+    sentence = say("workshop.takes", share=percent(fresh), promise=_sentence(query.promise().words(query)))
+    st.html(f'<p class="muted">{escape(sentence)}</p>')
     with st.container(horizontal=True):
         _button("workshop.pose", "wall-pose", _pose, question, epsilon, kind="primary")
         with st.popover(say("workshop.slide")):
@@ -177,8 +176,8 @@ def _controls() -> None:
 @st.fragment(run_every=EVERY)
 def _counts() -> None:
     seen = here().snapshot(read)
-    told = say("workshop.counts", round=seen.round, people=seen.people, answers=len(seen.dots))
-    st.html(f'<p role="status"><b>{escape(told)}</b></p>')
+    sentence = say("workshop.counts", round=seen.round, people=seen.people, answers=len(seen.dots))
+    st.html(f'<p role="status"><b>{escape(sentence)}</b></p>')
 
 
 def _button(code: str, key: str, act: Any, *given: Any, kind: Any = "secondary") -> None:
@@ -194,7 +193,7 @@ def _do(act: Any, *given: Any) -> None:
 
 def _pose(question: str, epsilon: str) -> None:
     here().pose(state.browser(), question, epsilon)
-    true_value(question)  # now, and not when thirty people look
+    true_value(question)  # now, not when thirty people look
 
 
 def _reveal(turn: int) -> None:
@@ -211,7 +210,7 @@ def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-PATIENCE = 1.5  # seconds a click waits for its answer; what takes longer is found by the live part
+PATIENCE = 1.5  # seconds a click waits for its answer; the live part finds a later one
 
 
 def show() -> None:
@@ -245,14 +244,14 @@ def _rules() -> str:
 
 
 def _own(posed: Posed, name: str) -> bool:
-    """Whether one's own answer is on the page, or will not be."""
+    """Is the viewer's own answer on the page, or certain not to come?"""
     table, query = query_of(posed.question, posed.epsilon)
     request = here().asked(name)
     if request is None:
         price = table.preview(query)
         frame.show_price(table, price)
-        if complaint := st.session_state.pop("refusal", None):
-            job.refused(complaint)
+        if refusal := st.session_state.pop("refusal", None):
+            job.refused(refusal)
         if not price.admissible:
             job.refused(say("workshop.too_much"))
             return True
@@ -264,24 +263,24 @@ def _own(posed: Posed, name: str) -> bool:
             args=(table, query, name, posed.turn),
         )
         return False
-    found = state.workspace().job(request)
-    frame.show_price(table, None)  # again: it was charged after the frame was drawn
-    if not found.over:  # the live part below finds it: thirty waiting people must not poll one by one
+    own_job = state.workspace().job(request)
+    frame.show_price(table, None)  # again: the charge came after the frame
+    if not own_job.over:  # the live part below finds it: thirty waiting people must not poll one by one
         st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
-    elif found.answer is None:
-        job.refused(str(found.error or say("job.unknown")))
+    elif own_job.answer is None:
+        job.refused(str(own_job.error or say("job.unknown")))
     else:
         st.html(
             f'<p class="muted">{escape(say("workshop.your_answer"))}</p>'
-            f'<p class="together">{escape(headline(found.answer))}</p>'
-            f"<p>{escape(range_words(found.answer))} {escape(say('workshop.others'))}</p>"
-            f"{answer_notes.cut_note(found.answer.query)}"
+            f'<p class="together">{escape(headline(own_job.answer))}</p>'
+            f"<p>{escape(range_words(own_job.answer))} {escape(say('workshop.others'))}</p>"
+            f"{answer_notes.cut_note(own_job.answer.query)}"
         )
-    return found.over
+    return own_job.over
 
 
 def _ask(table: dp.Table, query: dp.Query, name: str, turn: int) -> None:
-    """The click hands it over, once: the id is the participant's for this turn, whatever is clicked again."""
+    """A click asks once: the participant's id for this turn stays the same."""
     try:
         request = here().asks(name, turn)
         table.submit(query, request_id=request)
@@ -311,7 +310,7 @@ def _live(turn: int, number: int, name: str, answered: bool) -> None:
 
 
 def everybody(seen: Snapshot, name: str) -> str:
-    """The picture and what it says, for one viewer."""
+    """The picture and its sentences, for one viewer."""
     posed = seen.posed
     assert posed is not None
     lang = language.get()
@@ -322,14 +321,14 @@ def everybody(seen: Snapshot, name: str) -> str:
     mine = wall_picture.yours(seen.names.index(name)) if name in seen.names else ""
     title, promised = told_of(posed.question, posed.epsilon, lang)
     drawn = mine + wall_picture.wall(seen.dots, true, title, lang)
-    drawn += f'<div role="status">{_said(seen, true, promised)}{waiting}</div>'
+    drawn += f'<div role="status">{_sentences(seen, true, promised)}{waiting}</div>'
     if posed.simulated and true is not None:
         values, held, half = thousand(posed.question, posed.epsilon)
         drawn += wall_picture.simulated(values, held, true, half, title, lang)
     return drawn
 
 
-def _said(seen: Snapshot, true: float | None, promised: str) -> str:
+def _sentences(seen: Snapshot, true: float | None, promised: str) -> str:
     dots, half = seen.dots, wall_picture.width(seen.dots)
     middle = sum(dot.value for dot in dots) / len(dots)
     mean = rounded(middle, middle - half, middle + half)

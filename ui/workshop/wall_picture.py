@@ -1,6 +1,6 @@
-"""The picture on the class wall: every answer a dot, its range a line below, the mean, and the truth where it is shown.
+"""The picture on the class wall: every answer a dot, its interval a line below, the mean, and the truth once shown.
 
-It is drawn once for everybody and cached; a style rule that only this viewer gets marks the viewer's own dot.
+It is drawn once for everybody and cached; a style rule for each viewer marks their own dot.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from ui.pictures.svg import Axis
 from ui.shell.workshop_state import Dot
 from ui.words.figures import rounded
 
-_CELLS = 80  # parts of the axis; dots that fall into one are stacked
+_CELLS = 80  # parts of the axis; dots in one part are stacked
 _TALL = 130  # pixels for the dots
-_ROWS = 60  # ranges drawn; the sentence below counts all of them
+_ROWS = 60  # intervals drawn; the sentence below counts all of them
 _BARS = 40
 
 
 def width(dots: Sequence[Dot]) -> float:
-    """Half of a usual range."""
+    """Half of a typical interval."""
     return median((dot.high - dot.low) / 2 for dot in dots) or 1.0
 
 
 @lru_cache(maxsize=64)
 def wall(dots: tuple[Dot, ...], truth: float | None, title: str, lang: str) -> str:
-    """`lang` is part of what it is kept by."""
+    """The cache key includes `lang`."""
     half = width(dots)
     middle = fmean(dot.value for dot in dots)
     mean = rounded(middle, middle - half, middle + half)
     shown = [dot.value for dot in dots] + ([] if truth is None else [truth])
     low, high = min(shown) - 1.15 * half, max(shown) + 1.15 * half
-    room = 0.05 * (high - low)  # no range goes beyond what is possible, and neither does the axis, by more than this
+    room = 0.05 * (high - low)  # the axis goes no further beyond what is possible
     ends = [*shown, *(dot.low for dot in dots), *(dot.high for dot in dots)]
     axis = Axis(max(low, min(ends) - room), min(high, max(ends) + room), 0, 100, days=False)
     drawn = "".join(
-        _mark(axis, at, say(f"workshop.mark.{kind}", **{kind: told}), kind)
-        for kind, at, told in (("truth", truth, truth), ("mean", middle, mean))
+        _mark(axis, at, say(f"workshop.mark.{kind}", **{kind: number}), kind)
+        for kind, at, number in (("truth", truth, truth), ("mean", middle, mean))
         if at is not None
     )
     drawn += f'<div class="dots" style="height:{_TALL}px">{_dots(axis, dots, truth)}</div>'
@@ -59,7 +59,7 @@ def _dots(axis: Axis, dots: Sequence[Dot], truth: float | None) -> str:
     drawn = ""
     for number, (dot, at) in enumerate(zip(dots, placed, strict=True)):
         missed = " missed" if truth is not None and not dot.holds(truth) else ""
-        across = axis.place(min(max(dot.value, axis.low), axis.high))  # exactly over its range below
+        across = axis.place(min(max(dot.value, axis.low), axis.high))  # exactly above its interval
         where = f"left:{across:.2f}%;bottom:{3 + stacked[at] * lift:.1f}px"
         drawn += f'<i class="d{number}{missed}" style="{where}"></i>'
         stacked[at] += 1
@@ -84,13 +84,13 @@ def _mark(axis: Axis, at: float, words: str, kind: str) -> str:
 
 def _ticks(axis: Axis) -> str:
     ticks = [tick for tick in axis.ticks() if 3 <= axis.place(tick) <= 97]
-    told = ((axis.place(tick), plain(float(f"{tick:.10g}"))) for tick in ticks)
-    spans = "".join(f'<span style="left:{at:.2f}%">{escape(words)}</span>' for at, words in told)
+    labels = ((axis.place(tick), plain(float(f"{tick:.10g}"))) for tick in ticks)
+    spans = "".join(f'<span style="left:{at:.2f}%">{escape(words)}</span>' for at, words in labels)
     return f'<div class="ticks">{spans}</div>'
 
 
 def yours(number: int) -> str:
-    """Which of the dots is the viewer's own."""
+    """Mark the viewer's own dot."""
     words = say("workshop.yours").replace("\\", "").replace('"', "")
     mine = f".wall .dots i.d{number}"
     return (
@@ -102,17 +102,17 @@ def yours(number: int) -> str:
 
 @lru_cache(maxsize=64)
 def simulated(values: tuple[float, ...], held: int, truth: float, half: float, title: str, lang: str) -> str:
-    """A thousand answers that nobody got, as bars."""
+    """A thousand simulated answers, as bars."""
     ordered = sorted(values)
     low, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.025, 0.975))
     axis = Axis(min(truth, low) - half, max(truth, high) + half, 0, 100, days=False)
     cell = (axis.high - axis.low) / _BARS
     counts = Counter(min(max(int((value - axis.low) / cell), 0), _BARS - 1) for value in values)
     bars = "".join(f'<i style="height:{100 * counts[at] / max(counts.values()):.1f}%"></i>' for at in range(_BARS))
-    told = {name: rounded(end, end - half, end + half) for name, end in (("low", low), ("high", high))}
+    ends = {name: rounded(end, end - half, end + half) for name, end in (("low", low), ("high", high))}
     drawn = _mark(axis, truth, say("workshop.mark.truth", truth=truth), "truth") + f'<div class="bars">{bars}</div>'
-    alt = say("workshop.simulated_alt", truth=truth, **told)
+    alt = say("workshop.simulated_alt", truth=truth, **ends)
     under = f'{_ticks(axis)}<div class="title">{escape(title)}</div>'
     body = figure(f'<div class="field">{drawn}</div>{under}', alt, "wall")
-    said = say("workshop.simulated_means", held=held, **told)
-    return f'<h2>{escape(say("workshop.simulated"))}</h2>{body}<p class="muted">{escape(said)}</p>'
+    sentence = say("workshop.simulated_means", held=held, **ends)
+    return f'<h2>{escape(say("workshop.simulated"))}</h2>{body}<p class="muted">{escape(sentence)}</p>'

@@ -1,7 +1,7 @@
-"""What a workshop changes on every page: a banner, no data of one's own, and the truth beside a private answer.
+"""What a workshop changes on every page: a banner, no own data, and the truth beside a private answer.
 
-Each of these asks first whether the app is a workshop (ui/shell/workshop_state.py). The truth comes from a bundled file
-(demos/truth.py), never from a table of the workspace, so there is none to show of anything else.
+Each part first asks whether the app is a workshop (ui/shell/workshop_state.py). The truth comes from a bundled file
+(demos/truth.py), never from a table of the workspace, so nothing else has one to show.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ui.shell import nav, speed, state, workshop_state
 
 
 def warm() -> None:
-    """Bring the sample tables in, and ask each a question for nobody, before thirty people do it at once."""
+    """Load the sample tables, and ask each a question, before thirty people do it at once."""
     if workshop_state.on():
         threading.Thread(target=_bring, daemon=True, name="warm").start()
 
@@ -35,12 +35,12 @@ def _bring() -> None:
 def banner() -> None:
     """On every page, before everything else."""
     if workshop_state.on():
-        told = f"<b>{escape(say('workshop.banner'))}</b> {escape(say('workshop.banner_means'))}"
-        st.html(f'<div class="workshop" role="note">{told}</div>')
+        html = f"<b>{escape(say('workshop.banner'))}</b> {escape(say('workshop.banner_means'))}"
+        st.html(f'<div class="workshop" role="note">{html}</div>')
 
 
 def instead_of_data() -> None:
-    """The way to a table of one's own, for whoever may bring one; in a workshop, to the wall."""
+    """The link to add a table, for those who may; in a workshop, to the wall."""
     if workshop_state.on():
         st.page_link(nav.page("wall"), label=say("workshop.wall_link"))
     elif state.may("add_table"):
@@ -48,7 +48,7 @@ def instead_of_data() -> None:
 
 
 def refuse_data() -> None:
-    """No table is added here; the workspace refuses one too. Those that are here can be looked at."""
+    """Say that a workshop adds no tables; the workspace refuses them too. The existing ones can be opened."""
     if workshop_state.on() and not st.query_params.get("table"):
         st.html(f'<h1>{escape(say("page.data"))}</h1><p class="lead">{escape(say("workshop.no_tables"))}</p>')
         instead_of_data()
@@ -57,12 +57,12 @@ def refuse_data() -> None:
 
 def truth_beside(answer: dp.Answer) -> None:
     if workshop_state.on() and truth.tellable(answer.query):
-        told = say("workshop.truth", truth=plain(figure(truth.of(answer.query))))
-        st.html(f'<p class="warn workshop-truth">{escape(told)}</p>')
+        sentence = say("workshop.truth", truth=plain(figure(truth.of(answer.query))))
+        st.html(f'<p class="warn workshop-truth">{escape(sentence)}</p>')
 
 
 def figure(value: float) -> int | float:
-    """As it is printed beside private answers: whole numbers whole, others to a tenth."""
+    """Printed as beside private answers: whole numbers whole, others to a tenth."""
     return int(value) if value == int(value) else round(value, 1)
 
 

@@ -1,4 +1,4 @@
-"""A porter before an app that notes what reaches it, for tests without a server."""
+"""The sign-in middleware before an app that notes what reaches it, for tests without a server."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ui.auth.config import Provider, Proxy, Served
-from ui.auth.login import Away, Told
-from ui.auth.middleware import Porter
+from ui.auth.login import Identity, Redirect
+from ui.auth.middleware import AuthMiddleware
 from ui.auth.passes import Passes
 from ui.shell import gate
 
@@ -43,19 +43,19 @@ class Abroad:
     def __init__(self) -> None:
         self.wanted = "/"
 
-    async def begin(self, cookies: Any, wanted: str) -> Away:
+    async def begin(self, cookies: Any, wanted: str) -> Redirect:
         self.wanted = wanted
-        return Away("https://id.example.org/authorize?x=1", ("__Host-allowance_way_1", "kept"), ())
+        return Redirect("https://id.example.org/authorize?x=1", ("__Host-allowance_login_1", "kept"), ())
 
-    async def end(self, scope: Any, cookies: Any) -> tuple[Told, str, str]:
-        return Told("https://id.example.org", "ana", "Ana", ""), self.wanted, "__Host-allowance_way_1"
+    async def end(self, scope: Any, cookies: Any) -> tuple[Identity, str, str]:
+        return Identity("https://id.example.org", "ana", "Ana", ""), self.wanted, "__Host-allowance_login_1"
 
     async def farewell(self) -> str:
         return ""
 
 
 class Door:
-    """A porter before an app that notes what reaches it and answers."""
+    """The sign-in middleware before an app that notes what reaches it and answers."""
 
     def __init__(self, home: Path, proxy: Proxy | None = None) -> None:
         provider = None if proxy else Provider(f"{ADDRESS}/x", "id", "secret", "openid", "", ())
@@ -67,7 +67,7 @@ class Door:
         self.reached: list[Any] = []
         self.says: list[dict[str, Any]] = []  # what the app tells a socket
         self.heard: list[Any] = []
-        self.porter = Porter(self._app, self.served, self.passes, self.people, None if proxy else self.abroad)
+        self.auth = AuthMiddleware(self._app, self.served, self.passes, self.people, None if proxy else self.abroad)
 
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
         self.reached.append(scope)
@@ -109,7 +109,7 @@ class Door:
             return {"type": "websocket.connect"} if not self.heard else {"type": "websocket.disconnect"}
 
         before = len(self.reached)
-        asyncio.run(self.porter(self.scope(kind, path, cookie, **more), receive, send))
+        asyncio.run(self.auth(self.scope(kind, path, cookie, **more), receive, send))
         return self.reached[before:], sent
 
     def signed_in(self, who: str = ANA) -> str:

@@ -1,5 +1,5 @@
-"""The porter: before signing in nothing is served but the way to the provider and the health check, and nothing that
-anybody forges, copies or finds lying about opens more than that."""
+"""The sign-in middleware: without a pass it serves only the provider's sign-in and the health check, and nothing that
+somebody forges, copies or picks up opens more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers_porter import ADDRESS, ANA, BOR, SECRET, Door, cookies, location, status
+from helpers_auth import ADDRESS, ANA, BOR, SECRET, Door, cookies, location, status
 from itsdangerous import URLSafeSerializer
 
 from ui.auth import middleware, passes
@@ -213,7 +213,7 @@ def talk(door: Door, cookie: str, then: Callable[[], None]) -> list[dict[str, An
 
     async def run() -> None:
         try:
-            await asyncio.wait_for(door.porter(door.scope("websocket", "/_stcore/stream", cookie), receive, send), 60)
+            await asyncio.wait_for(door.auth(door.scope("websocket", "/_stcore/stream", cookie), receive, send), 60)
         except TimeoutError:
             pytest.fail("the socket stayed open")
 
@@ -245,7 +245,7 @@ def test_an_open_socket_hears_and_says_nothing_more(door: Door, monkeypatch: pyt
 
 
 def test_a_silent_socket_is_closed_too(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "_LOOK", 0.01)
+    monkeypatch.setattr(middleware, "_CHECK_EVERY", 0.01)
     cookie, sent = door.signed_in(), []
 
     async def send(message: Any) -> None:
@@ -256,7 +256,7 @@ def test_a_silent_socket_is_closed_too(door: Door, monkeypatch: pytest.MonkeyPat
         await asyncio.sleep(3600)
 
     scope = door.scope("websocket", "/_stcore/stream", cookie)
-    asyncio.run(asyncio.wait_for(door.porter(scope, receive, send), 60))
+    asyncio.run(asyncio.wait_for(door.auth(scope, receive, send), 60))
     assert sent == ["websocket.close"]
 
 
@@ -313,13 +313,13 @@ def test_no_address_leads_around_whose_upload_it_is(
 ) -> None:
     monkeypatch.setattr(person, "_sessions", {"theirs": ANA, "mine": BOR})
     monkeypatch.setattr(gate, "folder", lambda: f"{base}/" if base else "")
-    files, behind = incoming.Incoming(), door.porter.app
+    files, behind = incoming.Incoming(), door.auth.app
     kept = tmp_path / "upload-0123456789abcdef.csv"
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await files.through(behind, scope, receive, send)
 
-    door.porter.app = app
+    door.auth.app = app
     for path in CROOKED:
         for front in ("", "/folder", "/folder/folder"):
             kept.write_text("rows")
@@ -369,7 +369,7 @@ def test_a_header_that_is_missing_empty_or_twice_is_nobody(behind: Door) -> None
 
 def test_a_socket_behind_a_proxy_ends_too(behind: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = time.time(), []
-    monkeypatch.setattr(middleware, "_LOOK", 0.01)
+    monkeypatch.setattr(middleware, "_CHECK_EVERY", 0.01)
 
     async def send(message: Any) -> None:
         sent.append(message["type"])
@@ -379,5 +379,5 @@ def test_a_socket_behind_a_proxy_ends_too(behind: Door, monkeypatch: pytest.Monk
         await asyncio.sleep(3600)
 
     scope = behind.scope("websocket", "/_stcore/stream", headers={"x-remote-user": "ana"})
-    asyncio.run(asyncio.wait_for(behind.porter(scope, receive, send), 60))
+    asyncio.run(asyncio.wait_for(behind.auth(scope, receive, send), 60))
     assert sent == ["websocket.close"]

@@ -108,12 +108,7 @@ class ItemSet:
         return sorted({self._places[item] for item in map(normal, items) if item in self._places})
 
     def as_json(self) -> JsonObject:
-        return {
-            "kind": "items",
-            "values": list(self.values),
-            "separator": self.separator,
-            "at_most": self.at_most,
-        }
+        return {"kind": "items", "values": list(self.values), "separator": self.separator, "at_most": self.at_most}
 
 
 # A column of numbers: a public grid, and public numbers that stand for no value.

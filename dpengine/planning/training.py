@@ -11,10 +11,10 @@ from typing import Literal
 from dpengine.accountant import compositions, filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.accountant.how_many_fit import largest
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.remembered import largest
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_group

@@ -32,6 +32,7 @@ from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, read_typed, up
+from dpengine.core.remembered import largest
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -255,7 +256,7 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
         return how_many_fit.holds(accounting, rule, query.asked_at(Fraction(grains, GRAIN)).loss(), questions)
 
     least = int(LEAST_EPSILON * GRAIN)
-    return Fraction(how_many_fit.largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
+    return Fraction(largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
 
 
 def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
@@ -298,7 +299,7 @@ def next_true(true: Callable[[int], bool], high: int) -> int | None:
     none."""
     if not true(high):
         return None
-    return 1 + how_many_fit.largest(lambda n: n == 0 or not true(n), 0, high - 1)
+    return 1 + largest(lambda n: n == 0 or not true(n), 0, high - 1)
 
 
 def depends_on_people(query: AnyQuery) -> bool:

@@ -23,13 +23,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpengine.accountant import compositions as strong
-from dpengine.accountant import filter, how_many_fit
+from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, ceiling, down, ln_above, up
+from dpengine.core.remembered import largest
 from dpengine.noise import tails
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def laplace(
     def admitted(pico: int) -> bool:
         return filter.fits(rule, totals, cost(Pure(Fraction(pico, PICO)), rule.alpha), answers) >= answers
 
-    most = how_many_fit.largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
+    most = largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
     if most == 0:
         raise AllowanceError("validity.no_room", answers=answers)
     amount = steps / Fraction(most, PICO)

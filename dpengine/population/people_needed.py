@@ -13,10 +13,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.accountant import how_many_fit
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
+from dpengine.core.remembered import largest
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.population.noise_for_k import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
@@ -50,14 +50,14 @@ def most_answers(people: int, width: Fraction, beta: Fraction = BETA, yes_no: bo
     one."""
     _check_width(width)
     check(people, 1, beta)
-    return how_many_fit.largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
+    return largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
     """How many people are needed for this many questions at this width; None if unrealistically many."""
     _check_width(width)
     check(1, answers, beta)
-    short = how_many_fit.largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
+    short = largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
     return short + 1 if short < MOST_PEOPLE else None
 
 
@@ -68,7 +68,7 @@ def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
     def splitting(answers: int) -> bool:
         return split(people, answers, beta, yes_no).width < planned(people, answers, beta).width
 
-    return how_many_fit.largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
+    return largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
 
 
 def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:

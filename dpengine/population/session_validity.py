@@ -76,12 +76,7 @@ def outward(
 
 
 def claimed(
-    query: AdaptiveSession,
-    past: Past,
-    reserve: Fraction,
-    question: int,
-    choices: int = 0,
-    others: Past | None = None,
+    query: AdaptiveSession, past: Past, reserve: Fraction, question: int, choices: int = 0, others: Past | None = None
 ) -> Width | None:
     """What is claimed of one answer; None where nothing is. `choices`: how many of the questions before it were “which
     is largest”. `others`: all but this session's own that was released before it, where some of that came after the

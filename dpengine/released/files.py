@@ -215,10 +215,7 @@ def _draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
                 "access_type": "Interactive",
                 "access_type_details": say("registry.access"),
             },
-            "accounting": {
-                "post_processing": say("registry.after"),
-                "composition": say("registry.composition"),
-            },
+            "accounting": {"post_processing": say("registry.after"), "composition": say("registry.composition")},
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": say("registry.before"),
                 "mechanisms": say(

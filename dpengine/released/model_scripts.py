@@ -296,11 +296,7 @@ def _column(model: Shapes, name: str) -> JsonObject:
     if isinstance(column, Category):
         group = ref.of if isinstance(ref, Grouped) else int
         values = {spelling: adds[group(code)] for spelling, code in column.spelled().items()}
-        return {
-            "values": values,
-            "other": values[normal(column.unknown)],
-            "empty": values[normal(column.missing)],
-        }
+        return {"values": values, "other": values[normal(column.unknown)], "empty": values[normal(column.missing)]}
     assert isinstance(ref, Grouped) and isinstance(column, Number | Date)
     told: JsonObject = {"adds": adds, "empty": axis.listed if axis.absent else None}
     if not axis.absent and isinstance(column, Number) and column.missing is not None:

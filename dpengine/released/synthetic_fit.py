@@ -250,12 +250,7 @@ def _dealt(shares: Floats, many: int) -> Integers:
 
 
 def whole_rows(
-    points: Points,
-    sizes: Sequence[int],
-    rows: int,
-    pairs: Sequence[Columns],
-    seed: int,
-    possible: Possible = anything,
+    points: Points, sizes: Sequence[int], rows: int, pairs: Sequence[Columns], seed: int, possible: Possible = anything
 ) -> list[Integers]:
     """So many rows, a code for each column: rounded, then mended so that these pairs are as the fit has them."""
     order = np.lexsort([*reversed(points.codes)])

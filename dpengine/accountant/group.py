@@ -98,7 +98,6 @@ def _simple(part: Simple, size: int) -> Simple:
 
 
 def _as_one(parts: tuple[tuple[Simple, int], ...], size: int) -> Loss:
-    """Several parts as one (ε, δ) claim."""
     delta = sum((delta_of_part(part) * times for part, times in parts), Fraction(0))
     known = [(epsilon, times) for part, times in parts if (epsilon := epsilon_of_part(part)) is not None]
     if len(known) == len(parts):

@@ -49,7 +49,6 @@ class History:
         return History(self.count + 1, epsilon, squares, self.rho + rho, self.delta + delta)
 
     def joined(self, other: History) -> History:
-        """The sums of two histories."""
         epsilon = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
         squares = None if self.squares is None or other.squares is None else self.squares + other.squares
         count, rho, delta = self.count + other.count, self.rho + other.rho, self.delta + other.delta

@@ -109,7 +109,6 @@ class Meter:
 
     @property
     def unused(self) -> Fraction:
-        """The share of the allowance that is left."""
         return max(1 - self.used, Fraction(0))
 
     @property

@@ -374,7 +374,6 @@ def slip(column: Column) -> str:
 
 
 def _ends(column: Column) -> dict[str, str]:
-    """The declared ends, in words."""
     if isinstance(column, Number | Date):
         return {"lower": plain(column.ends[0]), "upper": plain(column.ends[1])}
     return {"lower": "", "upper": ""}

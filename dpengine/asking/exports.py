@@ -178,7 +178,6 @@ def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
 
 
 def act_words(act: Act) -> str:
-    """An owner's act as a sentence."""
     caps: JsonObject = {} if act.before is None else {"before": act.before, "after": act.after}
     caps |= {} if act.unit is None else {"column": act.unit.id_column, "rows": act.unit.at_most}
     return say(f"act.{act.kind}", table=act.table, **caps)  # not the newer table, which not everybody may see
@@ -256,7 +255,6 @@ def _title(key: str) -> str:
 
 
 def step_words(kind: str, body: JsonObject) -> str:
-    """A row of a session as a sentence."""
     facts = {"sentence": body["claim"]["sentence"]} if kind == "step" else {}
     number = {"asked": body["asked"]} if kind == "ended" else {"index": body["index"]}
     return say(f"session.row.{kind}", **facts, **number)
@@ -399,7 +397,7 @@ class Account:
         except _ILLEGIBLE:
             return None
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Every answer in a line or more: its number, its question, its figures with their ranges."""
         lines = []
         for number, (_, receipt) in enumerate(self.records):

@@ -31,7 +31,6 @@ class PeopleTold:
 
     @property
     def far(self) -> bool:
-        """Is the declared number certainly far off?"""
         return self.low > (1 + FAR) * self.declared or (self.high is not None and self.high < (1 - FAR) * self.declared)
 
     @property

@@ -77,7 +77,6 @@ class Lanes:
         return 0
 
     def waiting(self) -> dict[bool, int]:
-        """How many wait in each lane: short questions, long ones."""
         with self._lock:
             return {long: sum(map(len, lane.waiting.values())) for long, lane in self._lanes.items()}
 

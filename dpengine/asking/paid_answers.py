@@ -160,7 +160,6 @@ def _width(interval: Json) -> Json:
 
 
 def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
-    """The exact mean of each part."""
     if len(rows) == 1:
         return rows[0]
     return tuple(Fraction(sum(parts), len(rows)) for parts in zip(*rows, strict=True))
@@ -341,12 +340,10 @@ def submit_rows(asker: Asker, answer: Answer) -> None:
 
 
 def _fit_of(answer: Answer) -> str:
-    """The id of the answer's fitting job."""
     return f"rows-{hashlib.sha256(answer.request_id.encode()).hexdigest()[:32]}"
 
 
 def _progress(asker: Asker, answer: Answer) -> tuple[int, int] | None:
-    """The progress of a fit that waits or runs in this process."""
     jobs = asker.home.jobs
     return None if jobs.state(_fit_of(answer)).over else jobs.progress(_fit_of(answer))
 

@@ -137,7 +137,6 @@ PlanRow = tuple[Wish, _Option | None]  # a wish, and the question that meets it 
 
 
 def requests_of(run: str) -> list[str]:
-    """The request ids of a plan's rows, in order."""
     return [f"{run}.{number}" for number in range(1, MOST_ROWS + 1)]
 
 

@@ -235,7 +235,6 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
 
 
 def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
-    """Does the claim list the cuts of its question?"""
     stated = [{name: fact for name, fact in stated_cut.items() if name != "words"} for stated_cut in claim["cuts"]]
     return canonical(stated) == canonical([cut.as_json() for cut in query.cuts()])
 

@@ -49,7 +49,6 @@ AS_MADE = """
 
 
 def settings(psycopg: Driver, address: str) -> dict[str, str]:
-    """All settings of a connection to a URL."""
     options = {option.keyword.decode(): option for option in psycopg.pq.Conninfo.get_defaults()}
     built_in = {
         name: (option.compiled or b"").decode()

@@ -38,7 +38,6 @@ def _in_tenths(tenths: int, share: Fraction) -> str:
 
 
 def percent_left(left: Fraction) -> str:
-    """The rest of an allowance, to a tenth of a percent."""
     return _in_tenths(_tenths(left), left)
 
 
@@ -67,7 +66,6 @@ def percent_up(share: Fraction) -> str:
 
 
 def points(share: Fraction) -> str:
-    """A distance on [0, 1] in percentage points."""
     return say("amount.percent", alpha=two_figures(share * 100))
 
 

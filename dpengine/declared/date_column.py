@@ -24,8 +24,8 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}})\.?{_TIME
 
 @dataclass(frozen=True)
 class Date:
-    """A day from `first` to `last`; `order` says how the file writes it. With `words` the usual words for “unknown”
-    count as empty cells, and so fit."""
+    """A day from `first` to `last`; `order` is the order of day, month and year in the file. With `words` the usual
+    words for “unknown” count as empty cells, and so fit."""
 
     first: date
     last: date
@@ -45,7 +45,6 @@ class Date:
 
     @property
     def size(self) -> int:
-        """How many days."""
         return (self.last - self.first).days + 1
 
     @property

@@ -61,7 +61,6 @@ class Calibration:
 
     @property
     def each(self) -> Pure | Gaussian:
-        """The loss of one answer."""
         if self.kind == LAPLACE:
             return Pure(self.steps / self.amount)
         return Gaussian(self.steps**2 / (2 * self.amount))
@@ -150,7 +149,7 @@ def tightest(
 
 
 def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:
-    """A rule for answers of this kind alone: none of them has a δ of its own, so there is no δ reserve."""
+    """A rule for such answers alone: none of them has a δ of its own, so there is no δ reserve."""
     return Rule.make(epsilon, delta, slack_share=Fraction(1))
 
 

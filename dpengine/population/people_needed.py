@@ -1,9 +1,9 @@
-"""How many questions can be answered validly for a number of people, and how many people a number of questions needs:
-the bounds of `validity.py` inverted, at the noise that suits the population best.
+"""How many valid answers a number of people allows, and how many people a number of questions needs: the bounds of
+`validity.py` inverted, at the noise that suits the population best.
 
-With less noise an analyst overfits to the table, with more noise the answers get worse: in between lies the noise for
-which the answers are closest to the population. It may cost more than a privacy budget allows; under a budget, use
-`validity.stated` with the noise that the budget gives.
+With less noise an analyst overfits to the table, with more noise the answers get worse; in between the answers are
+closest to the population. That noise may cost more than a privacy budget allows; under a budget, use `validity.stated`
+with the budget's noise.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpengine.population.validity import Width, exactly, golden, information, sp
 def planned(
     people: int, answers: int, beta: Fraction = BETA, bound: Callable[..., Width | None] = information, steps: int = 1
 ) -> Width:
-    """The bound at the Gaussian noise for which it is narrowest."""
+    """The bound at the Gaussian noise that makes it narrowest."""
     check(people, answers, beta, steps)
 
     def at(ln_variance: float) -> Width:
@@ -46,15 +46,14 @@ def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False)
 
 
 def most_answers(people: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int:
-    """How many questions can be answered within this width of the population, at most MOST_ANSWERS; 0 if not even
-    one."""
+    """How many questions can be answered within this width of the population, at most MOST_ANSWERS; maybe 0."""
     _check_width(width)
     check(people, 1, beta)
     return largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
-    """How many people are needed for this many questions at this width; None if unrealistically many."""
+    """How many people this many questions at this width need; None if unrealistically many."""
     _check_width(width)
     check(1, answers, beta)
     short = largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
@@ -62,7 +61,7 @@ def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: b
 
 
 def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
-    """The number of questions up to which splitting the people is narrower; beyond it, private answers are."""
+    """The number of questions up to which splitting the people is narrower than private answers."""
     check(people, 1, beta)
 
     def splitting(answers: int) -> bool:

@@ -30,19 +30,6 @@ from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, spared
 from dpengine.asking.exports import BurnDownStep, Fit, account_lines
 from dpengine.asking.implied_people import PeopleTold, far_off, kinds
 from dpengine.asking.jobs import outcome_of
-from dpengine.asking.paid_answers import (
-    MOST_LOOKS,
-    Reading,
-    already_known,
-    answer_of,
-    answers_of_kinds,
-    answers_to,
-    entries_of_kinds,
-    latest_to,
-    looks_at,
-    run_of,
-    session_for,
-)
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.sessions import BEST, Session, fitted
@@ -444,7 +431,7 @@ class Table:
 
     def run(self, run: str) -> PlanRun:
         """The state of a plan in this process, in another, or stored before a restart."""
-        return run_of(self._asker, run)
+        return paid_answers.run_of(self._asker, run)
 
     def session_for(self, questions: Json, share: Fraction, calibration: str = BEST) -> AdaptiveSession:
         """The session with the least noise that takes at most this share of the allowance, of the kind that promises
@@ -461,7 +448,7 @@ class Table:
 
     def session(self, request_id: str) -> Session:
         """A paid session at its present step; refused if this table has none of that id."""
-        return session_for(self._asker, request_id)
+        return paid_answers.session_for(self._asker, request_id)
 
     def published(self, answer: Answer) -> Published:
         """A published table, with what can be computed from it: free."""
@@ -469,19 +456,19 @@ class Table:
 
     def publications(self, most: int = 20) -> list[Answer]:
         """Published tables from this one under this budget, newest first: free to see and to ask."""
-        return answers_of_kinds(self._asker, ("publish_*",), most)
+        return paid_answers.answers_of_kinds(self._asker, ("publish_*",), most)
 
     def trainings(self, most: int = 20) -> list[Answer]:
         """Models trained on this table under this budget, newest first: free to see and to use."""
-        return answers_of_kinds(self._asker, ("train_*",), most)
+        return paid_answers.answers_of_kinds(self._asker, ("train_*",), most)
 
     def checks(self, most: int = 50) -> list[Answer]:
         """Paid checks of models on this table, newest first: free to see."""
-        return answers_of_kinds(self._asker, ("check_*",), most)
+        return paid_answers.answers_of_kinds(self._asker, ("check_*",), most)
 
     def drafted(self, most: int = 20) -> list[Answer]:
         """Bought ranges and lists of several columns of this table, newest first: free to see and to use."""
-        return answers_of_kinds(self._asker, (FindDeclarations.card.key,), most)
+        return paid_answers.answers_of_kinds(self._asker, (FindDeclarations.card.key,), most)
 
     def synthetic(self, answer: Answer) -> Synthetic | MadeTable:
         """A synthetic table, with what can be computed from it: free."""
@@ -493,21 +480,21 @@ class Table:
 
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables from this one under this budget, newest first."""
-        return answers_of_kinds(self._asker, KEYS, most)
+        return paid_answers.answers_of_kinds(self._asker, KEYS, most)
 
     def first_looks(self, most: int = 20, but: str = "") -> list[Answer]:
         """Bought first looks at this table under this budget, newest first, except one: free to see."""
-        return answers_of_kinds(self._asker, (Overview.card.key,), most, but)
+        return paid_answers.answers_of_kinds(self._asker, (Overview.card.key,), most, but)
 
     def newest_look(self) -> str | None:
         """The request that bought the newest first look."""
-        entries = entries_of_kinds(self._asker, (Overview.card.key,), 1)
+        entries = paid_answers.entries_of_kinds(self._asker, (Overview.card.key,), 1)
         return entries[0].charge.request if entries else None
 
     def already_known(self, query: AdaptiveSession) -> KnownAlready | None:
         """What bought first looks say about one question of a session before it is asked: the narrowest promised range,
         else the newest estimate. Free."""
-        return already_known(self.first_looks(MOST_LOOKS), query)
+        return paid_answers.already_known(self.first_looks(paid_answers.MOST_LOOKS), query)
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
         """The last charge for exactly this question, even without an answer yet: free."""
@@ -516,12 +503,12 @@ class Table:
     def recall(self, query: AnyQuery, exactly: bool = True) -> list[Answer]:
         """The latest paid answers to exactly this question, oldest first: free. The same question under other bounds is
         a different one. Not `exactly`: the latest one at any ε."""
-        return answers_to(self._asker, query) if exactly else latest_to(self._asker, query)
+        return paid_answers.answers_to(self._asker, query) if exactly else paid_answers.latest_to(self._asker, query)
 
-    def looks(self, query: AnyQuery) -> Reading:
+    def looks(self, query: AnyQuery) -> paid_answers.Reading:
         """The paid answers to this question at any ε, and what they say together: free. They are read in the order they
         were given, so that a later answer never changes a stated range."""
-        return looks_at(self._asker, query)
+        return paid_answers.looks_at(self._asker, query)
 
     def fits(self) -> Fits:
         """The paid checks of how the cells of its columns fit: free to see."""
@@ -531,7 +518,7 @@ class Table:
         """The number of people that a paid answer implies, if the declared one is certainly far off: free to see."""
         if self.practice or self.facts.people is not None:
             return None
-        return far_off(answers_of_kinds(self._asker, kinds(), MOST_ASKED), self.facts.about)
+        return far_off(paid_answers.answers_of_kinds(self._asker, kinds(), MOST_ASKED), self.facts.about)
 
     def correct_people(self, people: int) -> Table:
         """Declare another number of people, where membership is secret. Free: no row is read, and earlier answers keep
@@ -545,7 +532,7 @@ class Table:
 
     def answer_of(self, entry: Entry) -> Answer:
         """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
-        return answer_of(self.facts, entry)
+        return paid_answers.answer_of(self.facts, entry)
 
     def figures(self, entry: Entry, parts: Collection[str] | None = None) -> list[Comparable]:
         """The figures of a paid answer, or some of them, for comparison, in one joint claim with all others of the

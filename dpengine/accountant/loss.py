@@ -67,12 +67,8 @@ class Repeated:
 Simple = Pure | Exponential | Gaussian | Bounded | Approximate
 Loss = Simple | Together | Repeated
 
-_KINDS: dict[str, type[Pure] | type[Exponential] | type[Gaussian] | type[Bounded] | type[Approximate]] = {
-    "pure": Pure,
-    "exponential": Exponential,
-    "gaussian": Gaussian,
-    "bounded": Bounded,
-    "approximate": Approximate,
+_KINDS: dict[str, type[Simple]] = {
+    kind.__name__.lower(): kind for kind in (Pure, Exponential, Gaussian, Bounded, Approximate)
 }
 
 

@@ -163,13 +163,7 @@ def words_fit(column: Column) -> Column | None:
     if isinstance(column, Date):
         return Date(column.first, column.last, column.order, words=True)
     if isinstance(column, Category) and not column.spellings and not column.complete:
-        return Category(
-            column.values,
-            unknown=column.unknown,
-            missing=column.missing,
-            aliases=[list(pair) for pair in column.aliases],
-            spellings=MISSING,
-        )
+        return Category(column.values, column.unknown, column.missing, column.aliases, spellings=MISSING)
     return None
 
 

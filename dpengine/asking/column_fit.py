@@ -278,18 +278,9 @@ def _check(entry: Entry) -> Check | None:
     query, raw = query_of(entry.charge), entry.outcome.body.get("raw")
     if not isinstance(query, FitChecks) or raw is None:
         return None
-    drawn, charge = tuple(raw), entry.charge
-    bounds = charge.claim.get("bounds", {})
-    return Check(
-        bounds,
-        query.found(drawn),
-        _sure(query, drawn),
-        query.ids,
-        query.facts.unit.as_json(),
-        query.crowded(drawn),
-        charge.request,
-        charge.seq,
-    )
+    drawn, charge, unit = tuple(raw), entry.charge, query.facts.unit.as_json()
+    bounds, found, repeated = charge.claim.get("bounds", {}), query.found(drawn), _sure(query, drawn)
+    return Check(bounds, found, repeated, query.ids, unit, query.crowded(drawn), charge.request, charge.seq)
 
 
 def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int]]:

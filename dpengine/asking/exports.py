@@ -273,43 +273,20 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
         for label, figure in figures:
             figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
             low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
-            yield [
-                charge.seq,
-                charge.at,
-                charge.table,
-                charge.claim.get("sentence", ""),
-                *(*cells.get(label, (label,)), "", "")[:LABELS],
-                figure,
-                low,
-                high,
-                text_of(charge.price),
-                charge.request,
-                charge.hash,
-                cut,
-                "" if query is None else query.measure_of(label),
-                _english(known, label),
-            ]
+            labels = (*cells.get(label, (label,)), "", "")[:LABELS]
+            measure = "" if query is None else query.measure_of(label)
+            asked = charge.seq, charge.at, charge.table, charge.claim.get("sentence", "")
+            paid = text_of(charge.price), charge.request, charge.hash
+            yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label)]
         for burned in _parts(ledger, entry):
             body = burned.told.body if burned.told else {}
             low, high = body["interval"] or ("", "")
             step = query.again(burned.claim) if isinstance(query, AdaptiveSession) else None
             known = None if step is None else FigureNotes(step, body["value"], body["interval"], fits(charge.table))
-            yield [
-                burned.seq,
-                burned.at,
-                charge.table,
-                burned.claim["sentence"],
-                *[""] * LABELS,
-                body["value"],
-                low,
-                high,
-                "",
-                charge.request,
-                burned.hash,
-                counted(charge, burned),
-                "" if step is None else step.measure,
-                _english(known),
-            ]
+            measure = "" if step is None else step.measure
+            asked = burned.seq, burned.at, charge.table, burned.claim["sentence"]
+            values = *[""] * LABELS, body["value"], low, high
+            yield [*asked, *values, "", charge.request, burned.hash, counted(charge, burned), measure, _english(known)]
 
 
 def _english(notes: FigureNotes | None, part: str = "") -> str:

@@ -215,18 +215,10 @@ class Session:
         interval = body.get("interval")
         state, query, value = self._state(burned), self.query.again(burned.claim), body.get("value")
         reach = self._claim(burned, choices, since) if state == "done" and interval is not None else None
-        return Taken(
-            burned.index,
-            burned.step,
-            burned.at,
-            state,
-            query,
-            value,
-            None if interval is None else tuple(interval),
-            make_step_receipt(self.entry, burned),
-            burned.seq,
-            None if reach is None else _around(query, value, reach.width),
-        )
+        population = None if reach is None else _around(query, value, reach.width)
+        ends, receipt = None if interval is None else tuple(interval), make_step_receipt(self.entry, burned)
+        step = burned.index, burned.step, burned.at
+        return Taken(*step, state, query, value, ends, receipt, burned.seq, population)
 
     def _claim(self, burned: Burned, choices: int, since: int | None) -> Width | None:
         """The claim about the population, counting all that was released before the step."""

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
@@ -32,6 +33,10 @@ class Date:
     order: str
     words: bool
 
+    shape: ClassVar[str] = "even"  # the public guess for previews
+    complete: ClassVar[bool] = False  # a row without a day is left out
+    kappa: ClassVar[Fraction] = Fraction(1)
+
     def __init__(self, first: object, last: object, order: str = "ymd", words: bool = False) -> None:
         low, high = read_date(first, "first"), read_date(last, "last")
         if not low < high:
@@ -48,26 +53,12 @@ class Date:
         return (self.last - self.first).days + 1
 
     @property
-    def shape(self) -> str:
-        """The public guess for previews."""
-        return "even"
-
-    @property
-    def complete(self) -> bool:
-        """Does every row have a value, by declaration? A row without a day is left out."""
-        return False
-
-    @property
     def ends(self) -> tuple[str, str]:
         return self.value(0), self.value(self.size - 1)
 
     @property
     def diameter(self) -> Fraction:
         return Fraction(self.size - 1)
-
-    @property
-    def kappa(self) -> Fraction:
-        return Fraction(1)
 
     @property
     def points(self) -> int:

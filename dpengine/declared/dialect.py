@@ -270,13 +270,9 @@ class Lines:
 
 
 def reader_of(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
-    return csv.reader(
-        lines,
-        strict=True,
-        delimiter=dialect.separator,
-        quotechar=dialect.quote or None,
-        quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
-    )
+    if not dialect.quote:
+        return csv.reader(lines, strict=True, delimiter=dialect.separator, quotechar=None, quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, strict=True, delimiter=dialect.separator, quotechar=dialect.quote)
 
 
 def readable(text: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import overload
+from typing import ClassVar, overload
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
@@ -50,6 +50,7 @@ class ItemSet:
     separator: str | None
     at_most: int | None
     _places: dict[str, Code] = field(compare=False, repr=False)
+    kappa: ClassVar[Fraction] = Fraction(1)
 
     def __init__(self, values: Json, separator: str | None = "|", at_most: int | None = None) -> None:
         if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
@@ -92,10 +93,6 @@ class ItemSet:
     def diameter(self) -> Fraction:
         """The distance of two sets is the number of items in one and not in the other."""
         return Fraction(self.size)
-
-    @property
-    def kappa(self) -> Fraction:
-        return Fraction(1)
 
     def value(self, code: Code) -> str:
         return self.values[code]
@@ -211,13 +208,8 @@ class Number:
         return text_of(self.lower + code * self.step)
 
     def as_json(self) -> JsonObject:
-        data: JsonObject = {
-            "kind": "number",
-            "lower": text_of(self.lower),
-            "upper": text_of(self.upper),
-            "step": text_of(self.step),
-            "shape": self.shape,
-        }
+        grid = {name: text_of(getattr(self, name)) for name in ("lower", "upper", "step")}
+        data: JsonObject = {"kind": "number", **grid, "shape": self.shape}
         data |= {} if self.missing is None else {"missing": text_of(self.missing)}
         data |= {"measure": self.measure} if self.measure else {}
         data |= {"codes": [text_of(code) for code in self.codes]} if self.codes else {}
@@ -259,6 +251,8 @@ class Category:
     complete: bool  # declared to hold every value that occurs
     labels: tuple[str, ...] = field(compare=False)
     _places: dict[str, Code] = field(compare=False, repr=False)
+    diameter: ClassVar[Fraction] = Fraction(1)
+    kappa: ClassVar[Fraction] = Fraction(1)
 
     def __init__(
         self,
@@ -323,14 +317,6 @@ class Category:
     @property
     def size(self) -> int:
         return len(self.labels)
-
-    @property
-    def diameter(self) -> Fraction:
-        return Fraction(1)
-
-    @property
-    def kappa(self) -> Fraction:
-        return Fraction(1)
 
     @property
     def points(self) -> int:

@@ -73,14 +73,9 @@ def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
 def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:
     """One line: which of the two is narrower here, and where they cross."""
     private, parts = planned(people, answers, beta).width, split(people, answers, beta, yes_no).width
-    return say(
-        "validity.split_wins" if parts < private else "validity.private_wins",
-        people=people,
-        answers=answers,
-        crossing=crossing(people, beta, yes_no),
-        private=points_above(private),
-        split=points_above(parts),
-    )
+    code = "validity.split_wins" if parts < private else "validity.private_wins"
+    sizes = {"people": people, "answers": answers, "crossing": crossing(people, beta, yes_no)}
+    return say(code, **sizes, private=points_above(private), split=points_above(parts))
 
 
 def points_above(width: Fraction) -> str:

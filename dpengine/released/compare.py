@@ -152,8 +152,8 @@ def difference(first: Stated, second: Stated) -> Stated:
     return Stated(first.value - second.value, first.low - second.high, first.high - second.low)
 
 
-def total(some: Sequence[Stated]) -> Stated:
-    values, lows, highs = zip(*((figure.value, figure.low, figure.high) for figure in some), strict=True)
+def total(figures: Sequence[Stated]) -> Stated:
+    values, lows, highs = zip(*((figure.value, figure.low, figure.high) for figure in figures), strict=True)
     return Stated(sum(values, Fraction(0)), sum(lows, Fraction(0)), sum(highs, Fraction(0)))
 
 

@@ -462,14 +462,9 @@ class Look(dict[str, int]):
         """How estimates through the columns of interest did on the bought pairs with one of them, each estimated
         without itself; None if there is none."""
         hubs = self.fit.hubs
-        return HeldBack.of(
-            [
-                self._left_out((*hubs, place), (min(hub, place), max(hub, place)))
-                for hub in hubs
-                for place in range(len(self.query.axes))
-                if place not in hubs and self.fits((place,))
-            ]
-        )
+        places = [place for place in range(len(self.query.axes)) if place not in hubs and self.fits((place,))]
+        pairs = [(hub, place) for hub in hubs for place in places]
+        return HeldBack.of([self._left_out((*hubs, place), (min(hub, place), max(hub, place))) for hub, place in pairs])
 
     def checked(self, *columns: str) -> HeldBack | None:
         """The same for an estimate among these columns: through the columns of interest, or, if other sets of them were

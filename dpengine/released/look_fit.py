@@ -100,8 +100,7 @@ class EntropyFit:
         joint = weights[:, None] * given[0]
         for chances in given[1:-1]:
             joint = (joint[:, :, None] * chances[:, None, :]).reshape(rows, -1)
-        fitted: Floats = (joint.T @ given[-1]).reshape([self.sizes[place] for place in columns])
-        return fitted
+        return (joint.T @ given[-1]).reshape([self.sizes[place] for place in columns])
 
     def among(self, wanted: Mapping[int, Floats], target: int) -> Floats:
         """The probability of each cell of a column together with the wanted cells of others."""
@@ -159,5 +158,4 @@ class EntropyFit:
         cells = np.clip(self.marginals[part], 0, None)
         cells = np.moveaxis(cells, [part.index(place) for place in columns], range(len(columns)))
         total = cells.sum()
-        chances: Floats = cells / total if total > 0 else np.full(cells.shape, 1 / cells.size)
-        return chances
+        return cells / total if total > 0 else np.full(cells.shape, 1 / cells.size)

@@ -122,14 +122,12 @@ def _adds(part: JsonObject, column: Number | Date | Category) -> Adds:
             cells = (codes - int(part["monday"])) % 7
         else:
             cells = places[np.searchsorted(starts, np.maximum(codes, 0), side="right") - 1]
-        added: Floats = effects[np.where(codes == MISSING, empty, cells)]
-        return added
+        return effects[np.where(codes == MISSING, empty, cells)]
 
     return groups
 
 
 def _predictions(parts: JsonObject, total: Floats) -> Floats:
     if parts.get("kind") == LOGISTIC:
-        odds: Floats = 1 / (1 + np.exp(-np.clip(total, -_FARTHEST, _FARTHEST)))
-        return odds
+        return 1 / (1 + np.exp(-np.clip(total, -_FARTHEST, _FARTHEST)))
     return np.clip(total, parts["least"], parts["most"]) if "least" in parts else total

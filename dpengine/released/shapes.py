@@ -125,8 +125,7 @@ class ShapesFit:
     @cached_property
     def map(self) -> Floats:
         """λ·C·G"""
-        scaled: Floats = self.kept * self._whole
-        return scaled
+        return self.kept * self._whole
 
     @cached_property
     def _whole(self) -> Floats:
@@ -140,8 +139,7 @@ class ShapesFit:
 
     @cached_property
     def effects(self) -> Floats:
-        effects: Floats = self.map @ self.moments.against
-        return effects
+        return self.map @ self.moments.against
 
     def reach(self, beta: float) -> Floats:
         """How far each effect may be from the same fit without noise in the counts against the target; all at once
@@ -254,8 +252,8 @@ def _may_be_target(look: Look, name: str) -> bool:
     return isinstance(column, Category) and len(look.query.cell_labels[look.place(name)]) > 1
 
 
-def _pair(one: int, other: int) -> Columns:
-    return (min(one, other), max(one, other))
+def _pair(first: int, second: int) -> Columns:
+    return (min(first, second), max(first, second))
 
 
 class Shapes:
@@ -344,15 +342,15 @@ class Shapes:
         cells = self.look.marginals[_pair(place, self._goal)]
         return cells if place < self._goal else cells.T
 
-    def _beyond(self, one: int, other: int, rows: Floats, columns: Floats) -> tuple[Floats, float]:
+    def _beyond(self, first: int, second: int, rows: Floats, columns: Floats) -> tuple[Floats, float]:
         """How many rows two columns have together beyond independence, and the variance of its noise."""
-        part, total = _pair(one, other), self.look.rows
+        part, total = _pair(first, second), self.look.rows
         apart, variance = np.outer(rows, columns) / total, 0.0
         if part in self.look.marginals:
-            cells = self.look.marginals[part] if one < other else self.look.marginals[part].T
+            cells = self.look.marginals[part] if first < second else self.look.marginals[part].T
             variance = float(self.look.query.variance(part))
         else:
-            cells = total * self.look.estimated((one, other)) if self.look.fits((one, other)) else apart
+            cells = total * self.look.estimated((first, second)) if self.look.fits((first, second)) else apart
         beyond = cells - apart
         beyond = beyond - beyond.mean(axis=0, keepdims=True)
         centred: Floats = beyond - beyond.mean(axis=1, keepdims=True)

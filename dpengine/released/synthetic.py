@@ -131,9 +131,9 @@ class KeptTogether:
     def apart_by_column(self) -> dict[str, list[str]]:
         """For each column the others that it was not measured with, if any."""
         others_of: dict[str, list[str]] = {name: [] for name in self.names}
-        for one, other in self.apart:
-            others_of[one].append(other)
-            others_of[other].append(one)
+        for first, second in self.apart:
+            others_of[first].append(second)
+            others_of[second].append(first)
         return {name: others for name, others in others_of.items() if others}
 
     @property
@@ -339,17 +339,8 @@ class MadeTable:
         seen = {place for target in rest for place in target.columns}
         if len(seen) < len(self.sizes):
             return None
-        points = fitted(
-            self.sizes,
-            rest,
-            float(self.rows),
-            self.seed,
-            alike=self.alike,
-            points=TRIED_POINTS,
-            most=TRIED_POINTS,
-            sweeps=TRIED_SWEEPS,
-            possible=self.possible,
-        )
+        size, rows = (TRIED_POINTS, TRIED_POINTS, TRIED_SWEEPS), float(self.rows)
+        points = fitted(self.sizes, rest, rows, self.seed, quiet, self.alike, *size, self.possible)
         shares, errors = shares_of(self.sizes, rest), []
         for target in pairs:
             if target.columns in out:

@@ -304,5 +304,4 @@ def mended(
 def _counted(codes: Sequence[Integers], pair: Columns, sizes: Sequence[int]) -> Floats:
     place = codes[pair[0]].astype(np.int64) * sizes[pair[1]] + codes[pair[1]]
     shape = (sizes[pair[0]], sizes[pair[1]])
-    counts: Floats = np.bincount(place, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
-    return counts
+    return np.bincount(place, minlength=math.prod(shape)).reshape(shape).astype(np.float64)

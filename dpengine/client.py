@@ -1,5 +1,4 @@
-"""Ask a served Allowance from a notebook or a script: one file, which needs nothing but Python itself, and may be
-copied beside a script.
+"""Ask a served Allowance from a notebook or a script. This one file needs nothing but Python, and may be copied.
 
     from dpengine.client import Client
 
@@ -8,9 +7,8 @@ copied beside a script.
     answer = clinic.ask("median", column="age", epsilon="0.1")
     print(answer.value, answer.interval, clinic.meter().used)
 
-The names are those of the Python face. A question is asked under a request id of its own: where the connection breaks
-it is sent again under the same id, and is charged once. Whatever is refused is one exception, with its code and
-sentence.
+The names are those of the Python interface. Every question has a request id: if the connection breaks it is sent again
+under the same id, and is charged once. Every refusal is one exception, with its code and sentence.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from fractions import Fraction
 
 Json: typing.TypeAlias = typing.Any  # whatever JSON holds
 _HERE = ("localhost", "127.0.0.1", "::1")
-_TRIES = 6  # of one call, while the connection breaks or the server says to wait
+_TRIES = 6  # of one call, while the connection breaks or the server asks to wait
 _LONGEST_PAUSE = 30.0
 _BROKEN = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
 _EXACT = re.compile(r"-?[0-9]+(\.[0-9]+|/[0-9]+)?")
@@ -44,12 +42,12 @@ class RefusedByServer(Exception):
     def __init__(self, code: str, sentence: str, status: int = 0, wait: float | None = None) -> None:
         super().__init__(f"{sentence} ({code})")
         self.code, self.sentence, self.status = code, sentence, status
-        self.wait = wait  # seconds, where the server says how long
-        self.ways: list[Json] = []  # out of a refusal because a check doubts a column
+        self.wait = wait  # seconds, if the server gives them
+        self.ways: list[Json] = []  # the ways out, if a check doubts a column
 
 
-class Told(dict[str, Json]):
-    """What the server said, also by attribute: `answer.value`, `meter.used`. Exact numbers of previews and meters are
+class Reply(dict[str, Json]):
+    """A reply of the server, also by attribute: `answer.value`, `meter.used`. Exact numbers of previews and meters are
     Fractions."""
 
     def __getattr__(self, name: str) -> Json:
@@ -60,7 +58,7 @@ class Told(dict[str, Json]):
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """A token is sent to the address it is for and to no other, so nothing is followed."""
+    """A token goes to its own address only, so no redirect is followed."""
 
     def redirect_request(self, *given: Json, **named: Json) -> None:
         return None
@@ -83,17 +81,17 @@ class Client:
         return ClientTable(self, name)
 
     def tables(self) -> list[str]:
-        return [one["name"] for one in self.call("GET", "tables")["tables"]]
+        return [table["name"] for table in self.call("GET", "tables")["tables"]]
 
-    def catalogue(self) -> dict[str, Told]:
+    def catalogue(self) -> dict[str, Reply]:
         """The questions by their keys, with their parameters."""
-        return {one["key"]: Told(one) for one in self.call("GET", "catalogue")["questions"]}
+        return {question["key"]: Reply(question) for question in self.call("GET", "catalogue")["questions"]}
 
-    def job(self, request_id: str) -> Told:
-        """Where a question stands, with its answer once there is one."""
+    def job(self, request_id: str) -> Reply:
+        """The state of a question, with its answer once there is one."""
         return _job(self.call("GET", f"job/{_quoted(request_id)}"))
 
-    def call(self, method: str, path: str, body: Mapping[str, Json] | None = None) -> Told:
+    def call(self, method: str, path: str, body: Mapping[str, Json] | None = None) -> Reply:
         """One call of the API. It may be sent several times: nothing is charged twice."""
         pause = 0.5
         for left in reversed(range(_TRIES)):
@@ -106,7 +104,7 @@ class Client:
             pause *= 2
         raise AssertionError
 
-    def _once(self, method: str, path: str, body: Mapping[str, Json] | None) -> Told:
+    def _once(self, method: str, path: str, body: Mapping[str, Json] | None) -> Reply:
         headers = {"Authorization": f"Bearer {self.token}", "Accept-Language": self.language}
         content = None if body is None else json.dumps(body, default=_written).encode()
         if content is not None:
@@ -115,7 +113,7 @@ class Client:
         request = urllib.request.Request(address, content, headers, method=method)
         try:
             with urllib.request.build_opener(_StayHere).open(request, timeout=self.timeout) as reply:
-                return Told(json.load(reply))
+                return Reply(json.load(reply))
         except urllib.error.HTTPError as reply:
             with reply:
                 raise _refused(reply) from None
@@ -128,39 +126,39 @@ class ClientTable:
     client: Client
     name: str
 
-    def preview(self, key: str, /, **parameters: Json) -> Told:
-        """What a question would take and how accurate it would be. Spends nothing."""
+    def preview(self, key: str, /, **parameters: Json) -> Reply:
+        """The price and accuracy of a question. Spends nothing."""
         return _exact(self.client.call("POST", "preview", self._question(key, parameters)))
 
-    def recall(self, key: str, /, **parameters: Json) -> list[Told]:
+    def recall(self, key: str, /, **parameters: Json) -> list[Reply]:
         """The paid answers to exactly this question, oldest first. Spends nothing."""
-        return [Told(one) for one in self.client.call("POST", "recall", self._question(key, parameters))["answers"]]
+        answers = self.client.call("POST", "recall", self._question(key, parameters))["answers"]
+        return [Reply(answer) for answer in answers]
 
-    def ask(self, key: str, /, request_id: str | None = None, anyway: bool = False, **parameters: Json) -> Told:
+    def ask(self, key: str, /, request_id: str | None = None, anyway: bool = False, **parameters: Json) -> Reply:
         """Ask and wait for the answer. The same request id is the same answer; without one it is a new, paid draw.
-        Columns that nobody has checked are checked first; where a check doubts one, the question is refused, with the
-        ways out in `ways`, and with `anyway` it is asked of the cells that fit."""
+        Unchecked columns are checked first; if a check doubts one, the question is refused, with the ways out in
+        `ways`, and with `anyway` it is asked of the cells that fit."""
         question = self._question(key, parameters) | ({"anyway": True} if anyway else {})
-        return Told(self._asked("ask", question, request_id)["answer"])
+        return Reply(self._asked("ask", question, request_id)["answer"])
 
-    def overview(self, request_id: str | None = None, **parameters: Json) -> Told:
+    def overview(self, request_id: str | None = None, **parameters: Json) -> Reply:
         """A first look at all columns: the answer, and in `look` the bars of each column with their ranges."""
         asked = self._asked("overview", {"table": self.name, "parameters": parameters}, request_id)
-        return Told(asked["answer"] | {"look": asked["look"]})
+        return Reply(asked["answer"] | {"look": asked["look"]})
 
-    def meter(self) -> Told:
+    def meter(self) -> Reply:
         """How much of the table's allowance is used; `yours` is the same for one's own share."""
-        told = self.client.call("GET", f"meter/{_quoted(self.name)}")
-        return Told(_exact(told["table"]) | {"yours": _exact(told["yours"])})
+        reply = self.client.call("GET", f"meter/{_quoted(self.name)}")
+        return Reply(_exact(reply["table"]) | {"yours": _exact(reply["yours"])})
 
-    def facts(self) -> Told:
-        """What is declared about the table, which is public."""
+    def facts(self) -> Reply:
         return self.client.call("GET", f"table/{_quoted(self.name)}")
 
     def _question(self, key: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
         return {"table": self.name, "key": key, "parameters": parameters}
 
-    def _asked(self, verb: str, question: Mapping[str, Json], request_id: str | None) -> Told:
+    def _asked(self, verb: str, question: Mapping[str, Json], request_id: str | None) -> Reply:
         body = {**question, "request": request_id or secrets.token_hex(8)}
         deadline = time.monotonic() + self.client.patience
         job = _job(self.client.call("POST", verb, body))
@@ -172,30 +170,30 @@ class ClientTable:
         return job
 
 
-def _job(told: Told) -> Told:
-    if told.get("error"):
-        refused = RefusedByServer(told["error"]["code"], told["error"]["sentence"], 200)
-        refused.ways = told["error"].get("ways", [])
+def _job(job: Reply) -> Reply:
+    if job.get("error"):
+        refused = RefusedByServer(job["error"]["code"], job["error"]["sentence"], 200)
+        refused.ways = job["error"].get("ways", [])
         raise refused
-    return Told(told | {"answer": None if told.get("answer") is None else Told(told["answer"])})
+    return Reply(job | {"answer": None if job.get("answer") is None else Reply(job["answer"])})
 
 
-def _exact(told: Mapping[str, Json]) -> Told:
-    return Told({name: _number(name, one) for name, one in told.items()})
+def _exact(fields: Mapping[str, Json]) -> Reply:
+    return Reply({name: _number(name, value) for name, value in fields.items()})
 
 
-def _number(name: str, one: Json) -> Json:
-    if name == "rules" and isinstance(one, dict):
-        return _exact(one)
-    return Fraction(one) if isinstance(one, str) and _EXACT.fullmatch(one) else one
+def _number(name: str, value: Json) -> Json:
+    if name == "rules" and isinstance(value, dict):
+        return _exact(value)
+    return Fraction(value) if isinstance(value, str) and _EXACT.fullmatch(value) else value
 
 
-def _written(one: Json) -> str:
+def _written(value: Json) -> str:
     """Fractions and decimals as the server reads them, exactly."""
-    if isinstance(one, Fraction):
-        near = Decimal(one.numerator) / Decimal(one.denominator)
-        return f"{near:f}" if Fraction(near) == one else str(one)
-    return str(one)
+    if isinstance(value, Fraction):
+        near = Decimal(value.numerator) / Decimal(value.denominator)
+        return f"{near:f}" if Fraction(near) == value else str(value)
+    return str(value)
 
 
 def _quoted(name: str) -> str:
@@ -206,8 +204,8 @@ def _refused(reply: urllib.error.HTTPError) -> RefusedByServer:
     after = reply.headers.get("Retry-After", "")
     wait = float(after) if after.isdecimal() else None
     try:
-        told = json.load(reply)
-        return RefusedByServer(str(told["code"]), str(told["sentence"]), reply.code, wait)
+        body = json.load(reply)
+        return RefusedByServer(str(body["code"]), str(body["sentence"]), reply.code, wait)
     except (ValueError, LookupError, TypeError, OSError):
         sentence = f"The server answered {reply.code} without a sentence."
         return RefusedByServer("client.answer", sentence, reply.code, wait)

@@ -57,22 +57,22 @@ _opening = threading.Lock()
 
 
 def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Workspace:
-    """The workspace in this folder, created if absent. One per process and folder. With `samples_only` it is, or
-    becomes, one for the bundled tables alone, which refuses every other."""
+    """The workspace in this folder, created if absent. One per process and folder. With `samples_only` it holds the
+    bundled tables alone and refuses every other."""
     path = Path(folder).resolve()
     with _opening:
         if path not in _opened:
             if samples_only:
                 _mark_samples_only(path)
             _opened[path] = Workspace(path)
-            _opened[path].ledger.check_soon()  # so that the first question need not wait for it
+            _opened[path].ledger.check_soon()  # before the first question has to wait for it
         if samples_only and not _opened[path].samples_only:
             raise AllowanceError("workshop.folder")
         return _opened[path]
 
 
 def finish_releases() -> None:
-    """Before a server ends: what is being answered is answered and stored, in every workspace that is open here."""
+    """Before a server ends: finish and store the running answers of every open workspace."""
     for opened in list(_opened.values()):
         opened.jobs.close()
 
@@ -120,11 +120,10 @@ class Workspace(DeclaredTables):
         new_people: bool = False,
         protect: bool = False,
     ) -> Table:
-        """Declare a table: a CSV or Parquet path, a pandas frame or a `Source`, with what is public about it. The
-        budget may be a function of the number of people, which is not known before. A newer state of a source joins
-        the budget that it has, unless its owner says that these are `new_people`. If the content is here with less
-        protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
-        `Table.protect`."""
+        """Declare a table: a CSV or Parquet path, a pandas frame or a `Source`, with its public facts. The budget may
+        be a function of the number of people, which is not known before. A newer state of a source joins its budget,
+        unless the owner says that these are `new_people`. If the content is here with less protection (one row each,
+        and now rows belong to people), `protect` corrects that, at a price: see `Table.protect`."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         if isinstance(source, Source):
@@ -162,8 +161,8 @@ class Workspace(DeclaredTables):
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
     ) -> Table:
-        """The rows of a table's source as they are now, as another table that is declared the same. It is charged to
-        the same allowance, unless its owner says that its people are new: then to one of the same size."""
+        """The present rows of a table's source as another table with the same declaration. It shares the allowance,
+        unless the owner says that its people are new: then it gets one of the same size."""
         record = self._own(name)
         self.ledger.refuse_other(record.budget, name, actor)
         source = sources.kept(self.folder / "tables" / record.folder)
@@ -185,7 +184,7 @@ class Workspace(DeclaredTables):
         )
 
     def _refuse_sharing(self, budget: str, actor: str) -> None:
-        """Where people sign in, a table shares the allowance of one that its owner has too, and of no other."""
+        """Where people sign in, a table may share only the allowance of another table of its owner."""
         with self.ledger.people() as book:
             theirs = (owns(book, actor, name) for name, paid in self.names() if paid == budget)
             if book.served() and not any(theirs):
@@ -200,7 +199,7 @@ class Workspace(DeclaredTables):
         return Table(self, record, self.practice_budget(record, actor), actor)
 
     def record(self, name: str) -> Record:
-        """What was declared about a table, or a bundled sample."""
+        """The declaration of a table or a bundled sample."""
         record = self._sample(SAMPLES[name]) if name in SAMPLES else self._registry.get(name)
         if record is None:
             raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
@@ -217,32 +216,31 @@ class Workspace(DeclaredTables):
     # People
 
     def as_person(self, person: str) -> Face:
-        """All that this person may do, and nothing else: what pages and other doors use once people sign in."""
+        """The rights of this person and nothing else: pages and programs use it once people sign in."""
         return Face(self, person)
 
     def person(self, issuer: str, subject: str, name: str = "", email: str = "") -> str:
-        """The id of whoever signed in; the name and the address are noted beside the ledger, not in it."""
-        found = people_names.person_id(self._secret, issuer, subject)
-        people_names.remember(self._registry, found, name, email)
-        return found
+        """The id of the person who signed in; name and address are stored beside the ledger, not in it."""
+        person = people_names.person_id(self._secret, issuer, subject)
+        people_names.remember(self._registry, person, name, email)
+        return person
 
     def people(self) -> list[KnownPerson]:
         """Everybody who ever signed in or was named."""
         return people_names.everybody(self._registry)
 
     def forget_person(self, person: str) -> None:
-        """Empty a person's name and address, and take back their tokens. What they did stays, under an id that says
-        nothing."""
+        """Delete a person's name, address and tokens. Their acts stay, under an id that says nothing."""
         people_names.forget(self._registry, person)
         self.token_book.forget(person)
 
     def matches(self) -> list[Match]:
-        """Tables that were brought though another owner's table held their content."""
+        """Tables that were added although another owner's table held their content."""
         return all_matches(self._registry)
 
     @property
     def served(self) -> bool:
-        """Do people sign in? Then nobody does anything here without a right."""
+        """Do people sign in? Then every act needs a right."""
         return self.ledger.served
 
     def name_administrator(self, person: str) -> None:
@@ -252,9 +250,8 @@ class Workspace(DeclaredTables):
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
         """A practice budget is stored when its first question is charged, not when a page is opened."""
         if budget.kind == "practice":
-            self.ledger.create_budget(
-                budget.id, budget.rule, budget.kind, actor, budget.name, budget.unit, budget.relation
-            )
+            terms = budget.name, budget.unit, budget.relation
+            self.ledger.create_budget(budget.id, budget.rule, budget.kind, actor, *terms)
 
     def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None:
         """Called before a charge: can this be computed where the table lies? From public facts."""
@@ -263,8 +260,8 @@ class Workspace(DeclaredTables):
             self.engine.refuse(part, self.coded(record))
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of the coded rows, or of a raw column. It is cached for samples only: they are public, and a
-        whole class asks the same."""
+        """A statistic of the coded rows, or of a raw column. Cached for samples only: they are public, and a whole
+        class asks the same."""
         key = record.name, repr(need)
         if self.samples_only and key in self._statistics:
             return self._statistics[key]
@@ -287,7 +284,7 @@ class Workspace(DeclaredTables):
     def seal(self, name: str, actor: str = OWNER) -> Act:
         """No more questions to this table, nor to its content under another name, for good. Its answers stay."""
         own = self._own(name)
-        with self._registry.transaction() as rows:  # nobody brings the same content meanwhile
+        with self._registry.transaction() as rows:  # nobody adds the same content meanwhile
             self._seal(rows, name, actor)
             return self.ledger.close_table("seal", own.budget, name, actor)
 
@@ -302,21 +299,21 @@ class Workspace(DeclaredTables):
         return act
 
     def raise_cap(self, name: str, epsilon: object, actor: str = OWNER) -> Act:
-        """A larger cap ε for this table's budget; see accountant/filter.py for what is guaranteed then."""
+        """A larger cap ε for this table's budget; accountant/filter.py states the guarantee."""
         return self.ledger.raise_cap(self._own(name).budget, name, read_number(epsilon, "ε"), actor)
 
     # Answers
 
     def answer_of(self, entry: Entry) -> Answer | None:
-        """A stored answer of any table, forgotten ones too; None if the table was never here."""
+        """A stored answer of any table, even a forgotten one; None if the table was never here."""
         record = self._registry.get(entry.charge.table)
         if record is None or entry.outcome is None or entry.outcome.kind != "answer":
             return None
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 
     def job(self, request_id: str, actor: str = "") -> Job:
-        """The state of a question, whether it runs in this process or another, or was stored before a restart. With
-        `actor`, only of one that this person asked."""
+        """The state of a question in this process, in another, or stored before a restart. With `actor`, only if this
+        person asked it."""
         state = self.jobs.state(request_id, actor)
         answer = None
         if state.state == "done":
@@ -329,7 +326,6 @@ class Workspace(DeclaredTables):
         return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error, ahead=ahead)
 
     def published_file(self, request_id: str) -> Path:
-        """The file of the table that a request published."""
         folder = self.folder / "published"
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder / f"{hashlib.sha256(request_id.encode()).hexdigest()[:32]}.parquet"
@@ -339,11 +335,10 @@ class Workspace(DeclaredTables):
         return self.ledger.verify()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
-        """Does this workspace's ledger hold what the receipts in a file say?"""
+        """Does this workspace's ledger hold the receipts in a file?"""
         return check(read_receipts(content, name), self.ledger.export_rows())
 
     def close(self) -> None:
-        """Let the worker finish and close the files."""
         self.jobs.close()
         self.engine.let_go()
         self.ledger.close()
@@ -356,28 +351,30 @@ class Workspace(DeclaredTables):
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
                 places = {record.folder: record.name in gone for record in self._registry.all()}
-                erase.sweep(self.folder, [one for one, left in places.items() if not (left and self._let_go(one))])
-        with suppress(AllowanceError):  # a damaged ledger does not say which files are answers: nothing is removed
+                kept = [folder for folder, forgotten in places.items() if not (forgotten and self._let_go(folder))]
+                erase.sweep(self.folder, kept)
+        with suppress(AllowanceError):  # a damaged ledger does not show which files are answers: nothing is removed
             erase.sweep_published(self.folder / "published", self._published)
 
     def _let_go(self, folder: str) -> bool:
-        """Has its database nothing left of a forgotten table? While it cannot be reached, the way to it is kept."""
+        """Is nothing of a forgotten table left in its database? While the database is unreachable, its address is
+        kept."""
         with suppress(AllowanceError):
             sources.drop_there(self.folder / "tables" / folder)
             return True
         return False
 
     def _give_back(self) -> None:
-        """A process that was killed between bringing a table and naming its owner leaves it to who brought it."""
+        """A table from a process that was killed before it named the owner goes to the person who added it."""
         lost: list[Record] = []
-        with suppress(AllowanceError), self.ledger.people() as book:  # a damaged ledger does not say whose they are
-            lost = [one for one in self.tables() if is_person(one.owner) and not book.owned(one.name)]
+        with suppress(AllowanceError), self.ledger.people() as book:  # a damaged ledger does not name their owners
+            lost = [table for table in self.tables() if is_person(table.owner) and not book.owned(table.name)]
         for record in lost:
-            with suppress(AllowanceError):  # who may bring no more tables by now: an administrator hands it over
+            with suppress(AllowanceError):  # the person may add no more tables: an administrator hands it over
                 self.ledger.hand_over(record.budget, record.name, record.owner, record.owner)
 
     def _published(self) -> set[str]:
-        """The files of published tables that are answers, or are being made."""
+        """The files of published tables that are answers, or are being written."""
         kinds = [key for key in catalogue if key.startswith("publish_") or key == SyntheticTable.card.key]
         requests = (entry.charge.request for key in kinds for entry in self.ledger.charges(limit=-1, key=key))
         published = (request for request in requests if self.jobs.state(request).state in ("running", "done"))

@@ -1,5 +1,4 @@
-"""Who may spend, and what it cost: one file per rule.
-
-`filter` decides (the only rule that is valid when questions and prices are picked as one goes); `basic`, `lecture` and
-`zcdp` read the same history as if it had all been fixed in advance; `pld` prices a plan, numerically.
+"""Privacy accounting. `filter` admits or refuses a charge: the only rule that is valid when questions and prices are
+chosen adaptively. `compositions` reads the same history as if it had been fixed in advance; `pld` prices a plan,
+numerically.
 """

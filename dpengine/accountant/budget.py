@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.accountant import filter
-from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule
-from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.types import Json
@@ -39,9 +36,3 @@ def usual_delta(people: int) -> Fraction:
     while delta * 10 * people > 1:
         delta /= 10
     return delta
-
-
-def questions(budget: Budget, epsilon: Json = "0.1") -> int:
-    """How many counts or medians at this ε fit into the budget."""
-    rule = budget.rule()
-    return filter.fits(rule, filter.Totals.NOTHING, cost(Pure(read_number(epsilon, "ε")), rule.alpha))

@@ -1,6 +1,22 @@
-"""Basic composition (Dwork, McSherry, Nissim, Smith 2006): the ε add up and the δ add up.
+"""Composition theorems for releases fixed in advance; only basic composition allows an adaptive choice.
 
-**Theorem.** Releases that are (ε_i, δ_i)-DP are together (Σε_i, Σδ_i)-DP. Adaptive choice of the releases is allowed.
+**Basic** (Dwork, McSherry, Nissim, Smith 2006). Releases that are (ε_i, δ_i)-DP are together (Σε_i, Σδ_i)-DP. Adaptive
+choice of the releases is allowed.
+
+**Concentrated** (Bun and Steinke 2016). Releases that are ρ_i-zCDP up to δ_i, *fixed in advance*, are together ρ-zCDP
+up to Σδ_i with ρ = Σρ_i, and so (ε, δ)-DP with ε = min over α > 1 of [ρα + c(α)], c the toll at δ − Σδ_i. Pure ε counts
+as ρ = ε·tanh(ε/2), the exponential mechanism as ε²/8, the discrete Gaussian as its own ρ, Laplace noise on a vector as
+the smaller of its own ρ and that of its ε.
+
+**Strong**, with the constants of the lecture (Dwork, Rothblum and Vadhan 2010, in its form). Releases that are
+(ε_i, δ_i)-DP, *fixed in advance*, are together (ε̂, δ̂ + Σδ_i)-DP for every δ̂ > 0, with
+
+    ε̂ = 2Σε_i² + √(2Σε_i²·ln(1/δ̂)).
+
+With k equal pure releases this is 2kε² + ε√(2k·ln(1/δ̂)); with k equal (ε, δ) ones and δ̂ = kδ it is (ε̂, 2kδ). It does
+not cover an analyst who picks each ε after seeing answers: that takes a filter.
+*Corollary.* With γ = ε/√(8k·ln(1/δ)), k pure-γ releases are (ε, δ)-DP, *only* where ε ≤ 2·ln(1/δ): the bound comes out
+as ε²/(4·ln(1/δ)) + ε/2, which is 0.84 at ε = 0.5, δ = 0.9.
 """
 
 from __future__ import annotations
@@ -18,23 +34,13 @@ from dpengine.core.exact import PICO, ceiling, down, ln_below, up
 
 
 def basic_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:
-    """ε of the whole history at `delta`; None where a Gaussian is in it, or where its own δ exceed `delta`."""
+    """ε of the whole history at `delta`; None with a Gaussian in it, or where its own δ exceed `delta`."""
     history = history_of(entries)
     return history.epsilon if history.delta <= delta else None
 
 
-# Concentrated composition (Bun and Steinke 2016): the ρ add up, and turn into (ε, δ) once, at the end.
-#
-# **Theorem.** Releases that are ρ_i-zCDP up to δ_i, *fixed in advance*, are together ρ-zCDP up to Σδ_i with ρ = Σρ_i,
-# and
-# so (ε, δ)-DP with ε = min over α > 1 of [ρα + c(α)], c the toll at δ − Σδ_i.
-#
-# Pure ε counts as ρ = ε·tanh(ε/2), the exponential mechanism as ε²/8, the discrete Gaussian as its own ρ, Laplace noise
-# on a vector as the smaller of its own ρ and that of its ε.
-
-
 def zcdp_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:
-    """ε of the whole history at `delta`, rounded up; None where its own δ leave nothing of `delta` to convert with."""
+    """ε of the whole history at `delta`, rounded up; None where its own δ use up `delta`."""
     history = history_of(entries)
     slack = delta - history.delta
     if history.rho == 0:
@@ -45,22 +51,8 @@ def zcdp_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction
     return up(history.rho * alpha) + renyi.toll(alpha, slack)
 
 
-# Strong composition with the constants of the lecture (Dwork, Rothblum and Vadhan 2010, in its form).
-#
-# **Theorem.** Releases that are (ε_i, δ_i)-DP, *fixed in advance*, are together (ε̂, δ̂ + Σδ_i)-DP for every δ̂ > 0,
-# with
-#
-#     ε̂ = 2Σε_i² + √(2Σε_i²·ln(1/δ̂)).
-#
-# With k equal pure releases this is 2kε² + ε√(2k·ln(1/δ̂)); with k equal (ε, δ) ones and δ̂ = kδ it is (ε̂, 2kδ). A
-# person who picks each ε after seeing answers is not covered: that takes a filter.
-#
-# **Corollary.** With γ = ε/√(8k·ln(1/δ)), k pure-γ releases are (ε, δ)-DP, *only* where ε ≤ 2·ln(1/δ): the bound
-# comes out as ε²/(4·ln(1/δ)) + ε/2, which is 0.84 at ε = 0.5, δ = 0.9.
-
-
 def advanced_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:
-    """ε̂ at `delta` in all, rounded up; None where a Gaussian is in the history or its own δ leave no δ̂ over."""
+    """ε̂ at `delta` in all, rounded up; None with a Gaussian in it, or where its own δ use up `delta`."""
     history = history_of(entries)
     slack = delta - history.delta
     if history.squares is None or slack < 0:

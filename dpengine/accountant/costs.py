@@ -52,12 +52,13 @@ def cost(loss: Loss, alpha: Fraction | None) -> Cost:
 
 
 def checked_parts(loss: Loss) -> tuple[Simple, ...]:
-    """The simple events of a loss one by one, checked like `counted_parts`."""
+    """The simple events of a loss one by one, checked."""
     return tuple(part for part, times in counted_parts(loss) for _ in range(times))
 
 
 def counted_parts(loss: Loss) -> tuple[tuple[Simple, int], ...]:
-    """The simple events of a loss; raises where one is of an unknown kind, inexact, or negative (a refund)."""
+    """The simple events of a loss with their multiplicity; raises for an unknown kind, an inexact amount or a negative
+    one (a refund)."""
     parts = counted(loss)
     for part, _ in parts:
         if type(part) not in (Pure, Exponential, Gaussian, Bounded, Approximate):

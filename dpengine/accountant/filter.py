@@ -48,7 +48,7 @@ moment spent ≤ the cap in force, and the meter's reading is true at any moment
 when and how far it was raised being decided by the answers too. Hence: if ε' bounds every cap that would ever have been
 set, everything is (ε', δ)-DP; without such a bound the claim is the line above, for the cap that was reached, and no
 statement about a smaller constant. What raising needs is assumption (b) again: it is decided from public facts and
-answers, not by a look at the table. Recomputing α and c for the new cap would admit more and is unsound: it is a
+answers, never from the table. Recomputing α and c for the new cap would admit more and is unsound: it is a
 reading that picks its order afresh. The price of keeping them is that a raised budget holds less than one born large.
 
 **Several people.** The proof allows every question to depend on every earlier answer, and does not ask who posed it.
@@ -81,8 +81,8 @@ _KIND = "pure-or-renyi"
 
 @dataclass(frozen=True)
 class Rule:
-    """A budget's terms: all but ε are frozen, and ε only grows. `alpha` and `c` are None where δ_slack = 0: then only
-    the pure clause exists."""
+    """A budget's terms: all but ε are frozen, and ε only grows. Where δ_slack = 0 only the pure clause exists, and
+    `alpha` and `c` are None."""
 
     epsilon: Fraction
     delta: Fraction
@@ -135,7 +135,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Totals:
-    """Running sums of everything charged: all that is needed to decide about the next charge."""
+    """Running sums of all charges: enough to decide about the next one."""
 
     epsilon: Fraction | None  # None once a Gaussian was admitted: the pure clause is closed
     renyi: Fraction
@@ -167,8 +167,8 @@ def admits(rule: Rule, totals_after: Totals) -> bool:
 
 
 def spent(rule: Rule, totals: Totals) -> Fraction:
-    """The ε that is true if nothing more is asked: 0 at first, never falling, and at most ε exactly while the first
-    condition of the rule holds."""
+    """The ε that holds if nothing more is asked. It starts at 0, never falls, and is at most ε while the ε-condition of
+    the rule holds."""
     readings = []
     if totals.epsilon is not None:
         readings.append(totals.epsilon)
@@ -180,14 +180,14 @@ def spent(rule: Rule, totals: Totals) -> Fraction:
 
 
 def alone(rule: Rule, cost: Cost) -> tuple[Fraction, Fraction]:
-    """(ε, δ) of one event by itself: its own where it has one, else by the rule's order, at the slack."""
+    """(ε, δ) of one event by itself: its own ε if it has one, else converted at the rule's order and slack."""
     if cost.epsilon is not None:
         return cost.epsilon, cost.delta
     return spent(rule, Totals.NOTHING.plus(cost)), rule.delta_slack + cost.delta
 
 
 def used(rule: Rule, totals: Totals) -> Fraction:
-    """The meter: the share of what can ever be asked that is used up."""
+    """The meter: the share of the allowance that is used up."""
     readings = []
     if totals.epsilon is not None:
         readings.append(totals.epsilon / rule.epsilon)
@@ -199,7 +199,7 @@ def used(rule: Rule, totals: Totals) -> Fraction:
 
 
 def price(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
-    """By how much ε this charge raises `spent`."""
+    """By how much this charge raises `spent`."""
     return spent(rule, totals.plus(cost)) - spent(rule, totals)
 
 
@@ -217,8 +217,8 @@ def affords(rule: Rule, totals: Totals, cost: Cost, most: Fraction) -> bool:
 def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:
     """How many more events of this cost the rule admits, at most `most`.
 
-    Sums only grow, so each clause admits the first so many events and then none. The larger of the two numbers counts,
-    and at most as many as the δ reserve allows.
+    Sums only grow, so each clause admits a first run of events and then none. The longer run counts, cut to what the δ
+    reserve allows.
     """
     runs = [0]
     if totals.epsilon is not None and cost.epsilon is not None:
@@ -229,7 +229,7 @@ def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:
 
 
 def _run(room: Fraction, amount: Fraction, most: int) -> int:
-    """The largest n ≤ most with n·each ≤ room, and 0 where there is no room at all."""
+    """The largest n ≤ most with n·amount ≤ room; 0 where there is no room."""
     if room < 0:
         return 0
     return most if amount == 0 else min(most, room // amount)

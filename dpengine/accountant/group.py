@@ -1,5 +1,5 @@
-"""What a loss stated for one row is worth for a person with several: every event as if its sensitivity were M times as
-large.
+"""Group privacy: the loss for a person with several rows, from the loss for one row. Every event counts as if its
+sensitivity were M times as large.
 
 **Theorem.** A release is what its event says for every two tables that differ in one row. Then for every two tables
 that differ in at most M rows of one person it is what `for_group` says, under the same relation:
@@ -23,7 +23,7 @@ P_0, …, P_k the laws of the release. ln(P_0/P_k) is the sum of the k log-ratio
 in an interval of length ε: the sum lies in [−Mε, Mε], or in an interval of length Mε. For ρ-zCDP it is Proposition 1.9
 of Bun and Steinke 2016. For (ε, δ), P_0(S) ≤ e^ε·P_1(S) + δ ≤ e^(2ε)·P_2(S) + δ(1 + e^ε) ≤ …, which sums to
 δ·(e^(Mε) − 1)/(e^ε − 1).
-*Together* without a δ: a part is one draw, or a row touches only so many of many independent draws (two bars of a
+*Together* without a δ: a part is one draw, or a row touches only a few of many independent draws (two bars of a
 histogram). If k_j of the links touch draw j, then k_j ≤ M, and Σk_j is at most M times the number of parts. What a part
 costs, f(k) at k times its size, has f(k)/k non-decreasing (ε itself, ε², ρ, and each Rényi curve of renyi.py; the tests
 compute it), so Σf(k_j) ≤ Σ(k_j/M)·f(M), at most f(M) for each part. ∎
@@ -56,17 +56,7 @@ from typing import assert_never
 from dpengine.accountant import compositions
 from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
 from dpengine.accountant.history import History
-from dpengine.accountant.loss import (
-    Approximate,
-    Bounded,
-    Exponential,
-    Gaussian,
-    Loss,
-    Pure,
-    Repeated,
-    Simple,
-    Together,
-)
+from dpengine.accountant.loss import Approximate, Bounded, Exponential, Gaussian, Loss, Pure, Repeated, Simple, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, exp_decimal, up
 
@@ -108,11 +98,10 @@ def _simple(part: Simple, size: int) -> Simple:
 
 
 def _as_one(parts: tuple[tuple[Simple, int], ...], size: int) -> Loss:
-    """Parts that are one claim up to their δ."""
     delta = sum((delta_of_part(part) * times for part, times in parts), Fraction(0))
     known = [(epsilon, times) for part, times in parts if (epsilon := epsilon_of_part(part)) is not None]
     if len(known) == len(parts):
-        epsilon = sum((one * times for one, times in known), Fraction(0))
+        epsilon = sum((own * times for own, times in known), Fraction(0))
         return Approximate(size * epsilon, _delta(epsilon, delta, size))
     rho = Fraction(0)
     rest: list[Loss] = []
@@ -121,13 +110,13 @@ def _as_one(parts: tuple[tuple[Simple, int], ...], size: int) -> Loss:
             rho += part.rho * times
         bare: Simple = Pure(part.epsilon) if isinstance(part, Approximate) else part
         rest.append(Repeated(bare, times))
-    found = compositions.zcdp_epsilon(History.of([Together(tuple(rest))]), delta)
-    assert found is not None  # δ > 0, and `rest` has none of its own
-    return Together((Gaussian(size**2 * rho), Approximate(size * found, _delta(found, 2 * delta, size))))
+    converted = compositions.zcdp_epsilon(History.of([Together(tuple(rest))]), delta)
+    assert converted is not None  # δ > 0, and `rest` has none of its own
+    return Together((Gaussian(size**2 * rho), Approximate(size * converted, _delta(converted, 2 * delta, size))))
 
 
 def _delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction:
-    """δ·Σ_{j<M} e^(jε), rounded up to 10^-36, and at most 1, where it says nothing more."""
+    """δ·Σ_{j<M} e^(jε), rounded up to 10^-36 and cut at 1."""
     if not delta:
         return Fraction(0)
     if epsilon * (size - 1) > _MOST_EXPONENT:

@@ -1,5 +1,4 @@
-"""What every fixed-plan accountant needs of the history: a few running sums, so a reading costs the same after any
-number of rows.
+"""The history of charges as a few running sums, so that a reading costs the same after any number of rows.
 
 Every sum is rounded up once per entry: ε to 10^-12, squares and ρ to 10^-24 (the square of a multiple of 10^-12 is
 exact there). δ is exact.
@@ -21,7 +20,7 @@ from dpengine.core.types import JsonObject
 
 @dataclass(frozen=True)
 class History:
-    """What was charged so far. `epsilon` and `squares` are None once a Gaussian was charged, which has no finite ε."""
+    """The charges so far. `epsilon` and `squares` are None once a Gaussian was charged, which has no finite ε."""
 
     count: int  # entries, not their parts
     epsilon: Fraction | None  # Σ ε_i
@@ -50,7 +49,6 @@ class History:
         return History(self.count + 1, epsilon, squares, self.rho + rho, self.delta + delta)
 
     def joined(self, other: History) -> History:
-        """The sums of two histories."""
         epsilon = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
         squares = None if self.squares is None or other.squares is None else self.squares + other.squares
         count, rho, delta = self.count + other.count, self.rho + other.rho, self.delta + other.delta
@@ -77,8 +75,8 @@ History.NOTHING = History(0, Fraction(0), Fraction(0), Fraction(0), Fraction(0))
 
 @dataclass(frozen=True)
 class Past:
-    """What was released about some people: the sums that bounds on the population count (population/validity.py). Every
-    loss is in `rho`; those with a finite ε are in `pure` too, the others in `bell`."""
+    """The sums over past releases that bounds on the population use (population/validity.py). Every loss is in `rho`;
+    those with a finite ε are in `pure` too, the others in `bell`."""
 
     pure: Fraction  # Σ ε_i of the parts that have one
     bell: Fraction  # Σ ρ_i of the parts that have none
@@ -96,7 +94,7 @@ class Past:
 
     @staticmethod
     def of_sums(history: History) -> Past:
-        """From running sums alone: where a Gaussian is among them, all of it as ρ."""
+        """From running sums alone: with a Gaussian among them, all of it counts as ρ."""
         if history.epsilon is None:
             return Past(Fraction(0), history.rho, history.rho, history.delta)
         return Past(history.epsilon, Fraction(0), history.rho, history.delta)

@@ -1,6 +1,6 @@
-"""How many questions of one kind fit into a budget, and how much ε each of many may take, under every accountant.
+"""How many questions of one kind fit into a budget, under every accountant.
 
-`filter` is the rule that this program charges by: it also holds when each question is picked after seeing answers.
+`filter` is the rule that this program charges by: it also holds when questions are chosen adaptively.
 `basic`, `lecture` and `zcdp` use the whole δ for a plan *fixed in advance* (basic composition holds for any).
 
     python -m dpengine fits --epsilon 1 --delta 1e-6 --each 0.01 0.05 0.1
@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -22,6 +22,7 @@ from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Loss, Pure
 from dpengine.core.amounts import read_epsilon
 from dpengine.core.exact import text_of
+from dpengine.core.remembered import largest
 from dpengine.messages import say
 
 ACCOUNTINGS = (*EPSILON_OF, "filter")
@@ -41,17 +42,9 @@ def how_many(rule: Rule, loss: Loss) -> dict[str, int]:
     return {name: largest(partial(holds, name, rule, loss), 0, MOST) for name in ACCOUNTINGS}
 
 
-def largest(true: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest number up to `high` for which `true` holds. It must hold at `low` and, once false, stay false."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if true(middle) else (low, middle - 1)
-    return low
-
-
 def _times(entry: History, count: int) -> History:
     """The sums of `count` equal entries. Sums are rounded once per entry, so this is exact."""
-    epsilon, squares = (None if one is None else count * one for one in (entry.epsilon, entry.squares))
+    epsilon, squares = (None if amount is None else count * amount for amount in (entry.epsilon, entry.squares))
     return History(count, epsilon, squares, count * entry.rho, count * entry.delta)
 
 

@@ -35,8 +35,7 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Bounded:
-    """ε-DP and ρ-zCDP, both of the same release: Laplace noise on a vector, ε by the ℓ1 norm and ρ by the ℓ2 norm of
-    what one person changes."""
+    """ε-DP and ρ-zCDP of the same release: Laplace noise on a vector, ε by the ℓ1 and ρ by the ℓ2 sensitivity."""
 
     epsilon: Fraction
     rho: Fraction
@@ -59,7 +58,7 @@ class Together:
 
 @dataclass(frozen=True)
 class Repeated:
-    """The same event `times` times, as in the answers of a session: short for `Together` of that many copies."""
+    """The same event `times` times, as the answers of a session: short for `Together` of that many copies."""
 
     part: Loss
     times: int
@@ -68,17 +67,13 @@ class Repeated:
 Simple = Pure | Exponential | Gaussian | Bounded | Approximate
 Loss = Simple | Together | Repeated
 
-_KINDS: dict[str, type[Pure] | type[Exponential] | type[Gaussian] | type[Bounded] | type[Approximate]] = {
-    "pure": Pure,
-    "exponential": Exponential,
-    "gaussian": Gaussian,
-    "bounded": Bounded,
-    "approximate": Approximate,
+_KINDS: dict[str, type[Simple]] = {
+    kind.__name__.lower(): kind for kind in (Pure, Exponential, Gaussian, Bounded, Approximate)
 }
 
 
 def counted(loss: Loss) -> tuple[tuple[Simple, int], ...]:
-    """The simple events a loss is made of, each with how many times."""
+    """The simple events in a loss, each with its multiplicity."""
     if isinstance(loss, Together):
         return tuple(simple for inner in loss.parts for simple in counted(inner))
     if isinstance(loss, Repeated):

@@ -2,7 +2,7 @@
 
 **Theorem** (Kairouz, Oh, Viswanath 2015; Zhu, Dong, Wang 2022). Every (ε, δ)-DP release is dominated by one pair of
 laws: randomised response, p = e^ε/(1+e^ε), except that with probability δ it reveals all. The composition of a *fixed*
-list of releases is dominated by the product of their pairs, whose privacy loss is a sum of independent losses.
+list of releases is dominated by the product of their pairs; its privacy loss is a sum of independent losses.
 
 That sum's distribution is computed by Google's dp-accounting on a grid of losses, rounded to the pessimistic side; what
 its FFT cuts off is added to δ. It is a float computation without a proof of its last digits, so it decides nothing.

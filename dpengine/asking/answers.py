@@ -1,5 +1,5 @@
-"""What callers get back: previews, answers with their receipts, and the meter. Frozen records made from public facts
-and from the ledger.
+"""What callers get back: previews, answers with their receipts, and the meter. Frozen records, built from public facts
+and from the ledger. Also the question behind an answer: as a person asks it, and rebuilt from its charge.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ from dpengine.messages.language import stored
 from dpengine.released.shapes import LookWithModels
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
+FINDS = 10  # this many finds without a δ of their own fit into the δ reserve
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a question would cost and how accurate it would be, before anything is spent and without using the data."""
+    """The price and accuracy of a question before anything is spent. It uses no data."""
 
     cost: Fraction  # by how much ε "if you stop now" grows
-    share: Fraction  # how far the meter moves: the share of the allowance that this takes now
+    share: Fraction  # how far the meter moves
     promise: Promise
     useful: bool  # False: mostly noise
     people_needed: int  # about how many people would make it useful at this ε
@@ -45,15 +46,15 @@ class Preview:
     unused_after: Fraction  # the share of the allowance that would be left
     admissible: bool
     more_like_this: int
-    own_share: Fraction | None = None  # where people sign in: what it takes of the asker's share, of the allowance
-    own_left: Fraction | None = None  # and what is left of their own share before it
-    own_whole: Fraction | None = None  # the share itself, of the allowance
-    own_delta: bool = True  # False: it takes more δ than is left of their part of the δ reserve
-    tighter: str = "table"  # which of the two limits leaves less now: `table` or `own`
-    covered: bool = True  # False: their share is not for questions of this kind
-    waits: bool = False  # it takes more than the owner lets pass without a decision
-    check: AnyQuery | None = None  # the check that is bought with it, in the price
-    check_share: Fraction = Fraction(0)  # what of the price is the check's
+    own_share: Fraction | None = None  # where people sign in: the price out of the asker's own share, of the allowance
+    own_left: Fraction | None = None  # the rest of the asker's share before it
+    own_whole: Fraction | None = None  # the asker's share, of the allowance
+    own_delta: bool = True  # False: it takes more δ than is left of the asker's part of the δ reserve
+    tighter: str = "table"  # the limit that leaves less now: `table` or `own`
+    covered: bool = True  # False: the asker's share excludes this kind of question
+    waits: bool = False  # it needs the owner's decision
+    check: AnyQuery | None = None  # the check bought with it, included in the price
+    check_share: Fraction = Fraction(0)  # the check's part of the price
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,8 @@ class Answer:
     query: AnyQuery
     request_id: str
     at: str
-    raw: tuple[int, ...] | None = None  # what was drawn, where further draws may be averaged with it
-    path: Path | None = None  # how a training went
+    raw: tuple[int, ...] | None = None  # the draw, where further draws may be averaged with it
+    path: Path | None = None  # of a training
 
     @property
     def sentence(self) -> str:
@@ -83,7 +84,7 @@ class Job:
     total: int = 1
     answer: Answer | None = None
     error: Exception | None = None
-    ahead: int = 0  # while it is queued: how many are run before it
+    ahead: int = 0  # in the queue before it
 
     @property
     def over(self) -> bool:
@@ -92,8 +93,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Meter:
-    """`used` is the share of what can ever be asked that is used up. `spent_epsilon` is the guarantee if nothing more
-    is asked: true at `delta_now` at any moment, even one chosen because of the answers."""
+    """`used` is the share of the allowance that is used up. `spent_epsilon` is the guarantee if nothing more is asked:
+    it holds at `delta_now` at any moment, even one chosen because of the answers."""
 
     epsilon: Fraction
     delta: Fraction
@@ -103,33 +104,32 @@ class Meter:
     delta_reserve: Fraction
     charges: int
     pure_closed: bool
-    rules: dict[str, Fraction | None]  # the same history under other accountants, had all been fixed in advance
-    share: Fraction = Fraction(1)  # of the table's allowance that this meter is about: less for a person's own
+    rules: dict[str, Fraction | None]  # the same history under other accountants, had it been fixed in advance
+    share: Fraction = Fraction(1)  # of the table's allowance: less for a person's own meter
 
     @property
     def unused(self) -> Fraction:
-        """The share of the allowance that is left."""
         return max(1 - self.used, Fraction(0))
 
     @property
     def delta_now(self) -> Fraction:
-        """The δ at which `spent_epsilon` is true at this moment: the slack, plus the δ of single questions."""
+        """The δ at which `spent_epsilon` holds now: the slack, plus the δ of single questions."""
         return self.delta - self.delta_reserve + self.spent_delta
 
 
 @dataclass(frozen=True)
 class Protection:
-    """What more protection would cost, before it is declared: the share of the allowance that is left now and then."""
+    """What more protection would cost before it is declared: the share of the allowance left now and afterwards."""
 
-    rows: int  # at most so many of one person
+    rows: int  # the most of one person
     left_now: Fraction
     left_then: Fraction
     fits: bool
-    needs: Fraction | None  # the cap that it would take; None where no cap would do
+    needs: Fraction | None  # the cap it would take; None where no cap is enough
 
 
 def make_protection(rule: filter.Rule, before: Standing, after: Standing, rows: int) -> Protection:
-    left_now, left_then = (max(1 - filter.used(rule, one.totals), Fraction(0)) for one in (before, after))
+    left_now, left_then = (max(1 - filter.used(rule, standing.totals), Fraction(0)) for standing in (before, after))
     return Protection(rows, left_now, left_then, filter.admits(rule, after.totals), cap_needed(rule, after.totals))
 
 
@@ -208,13 +208,13 @@ def claim_of(query: AnyQuery) -> JsonObject:
 
 
 def cuts_as_json(query: AnyQuery) -> list[JsonObject]:
-    """The question's cuts as a claim stores them: public facts, and the same in words."""
+    """The question's cuts as a claim stores them, with their sentences."""
     with stored():
         return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
 
 
 def _interval(stored: Json, labels: list[str]) -> Json:
-    """Turns JSON lists back into tuples: (low, high), alone or by label."""
+    """JSON lists back into tuples: (low, high), alone or by label."""
     if isinstance(stored, dict):
         return {label: tuple(stored[label]) for label in labels}
     return None if stored is None else tuple(stored)
@@ -225,7 +225,7 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
     body = entry.outcome.body
     value = body["value"]
     labels: list[str] = []
-    if isinstance(value, dict) and query.answer_kind != "file":  # the ledger sorts names
+    if isinstance(value, dict) and query.answer_kind != "file":  # the ledger sorts labels
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
     raw = tuple(body["raw"]) if "raw" in body else None
@@ -272,14 +272,9 @@ def make_receipt(entry: Entry) -> JsonObject:
     }
 
 
-# A question from the catalogue as a person asks it, with what is chosen for her.
-
-FINDS = 10  # that name no δ fit into the reserve
-
-
 def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQuery:
-    """Refuses in one sentence what it cannot use. Whoever finds declarations and names no δ takes a tenth of the
-    reserve of δ."""
+    """Build a question as a person asks it; refuses in one sentence. A question that finds declarations and names no δ
+    gets a tenth of the δ reserve."""
     if key not in catalogue:
         raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
     kind = catalogue[key]
@@ -290,20 +285,17 @@ def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQu
 
 
 def same_question(one: AnyQuery, other: AnyQuery) -> bool:
-    """Are both one question under the same bounds, at whatever ε and with whatever noise?"""
+    """Are these one question under the same bounds, at any ε and with any noise?"""
     return identity(claim_of(one.with_noise(""))) == identity(claim_of(other.with_noise("")))
 
 
 def identity(claim: JsonObject) -> str:
-    """What a question's claims at any ε and with any noise have in common: the ledger finds its answers by the same."""
+    """The part of a claim that is the same at any ε and with any noise. The ledger finds answers by it."""
     return repeats.question_of("", "", claim)
 
 
-# A question as it was charged, built again from what its row claims: public facts and nothing else.
-
-
 def query_of(charge: Charge) -> AnyQuery | None:
-    """A charged question, built again from its claim; None if this program cannot build it."""
+    """A charged question rebuilt from its claim; None if this program cannot build it."""
     claim = charge.claim
     if claim.get("key") not in catalogue:
         return None

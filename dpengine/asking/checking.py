@@ -1,13 +1,12 @@
-"""The check is part of asking: the one rule that every page, plan, session and program goes through.
+"""The check is part of asking: one rule for every page, plan, session and program.
 
-A question about a column that nobody has checked buys the check first, in the same click: one displayed price, two rows
-of the ledger. What the check finds decides, by a public rule on released figures (`Found.doubted`), whether it is
-asked. If not, only the check is paid for, and `ColumnDoubted` says why, with the ways out.
+A question about an unchecked column buys the check first, in the same click: one displayed price, two ledger rows. A
+public rule on the check's released figures (`ColumnFound.doubted`) decides whether the question is asked. If not, only
+the check is paid for, and `ColumnDoubted` gives the reason and the ways out.
 
-Which check is bought follows from public facts and the ledger's sums alone: of all unchecked columns where `CHEAP` buys
-a close look at all of them, else of the question's own; as exact as that buys, but no finer than one person in `FINE`.
-Where so few people are in the table that even a rough check is dear, none is bought, and the answer says so in the size
-of its headline.
+Public facts and the ledger's sums alone choose the check: of all unchecked columns if `CHEAP` buys a close one, else of
+the question's own; as exact as that buys, but no finer than one person in `FINE`. In a table so small that even a rough
+check is dear, none is bought, and the answer carries a prominent note.
 """
 
 from __future__ import annotations
@@ -32,16 +31,18 @@ from dpengine.mechanisms.counts.fit_checks import GATE, MOST_COLUMNS
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 
-NOTHING = Fraction(1, 200)  # of the allowance: for this all columns are checked as finely as is useful
-CHEAP = Fraction(199, 10_000)  # for this a check is as exact as can be: just under 2 %
-DEAR = Fraction(1, 25)  # more than this no check takes of its own accord …
-BOUGHT = Fraction(1, 10)  # … and none is offered
-FINE, CLOSE, ROUGH = 50, 20, 6  # one person in so many
-OF_ROWS = 6  # the same for what is counted of ids
+# Shares of the allowance.
+NOTHING = Fraction(1, 200)  # buys a check of all columns that is as fine as is useful
+CHEAP = Fraction(199, 10_000)  # just under 2 %: buys the most exact check
+DEAR = Fraction(1, 25)  # no check is bought automatically above this …
+BOUGHT = Fraction(1, 10)  # … and none is offered above this
+# The accuracy of a check: one person in this many.
+FINE, CLOSE, ROUGH = 50, 20, 6
+OF_ROWS = 6  # for counts of ids
 
 
 class Checked(Protocol):
-    """What the rule uses of a table."""
+    """The part of a table that the rule uses."""
 
     practice: bool
     facts: Facts
@@ -58,8 +59,8 @@ class Checked(Protocol):
 
 @dataclass(frozen=True)
 class WayOut:
-    """A way out of a refusal. With `query` it is another question; with `schema`, the same columns declared anew; with
-    neither, something that the owner has to say about the column."""
+    """A way out of a refusal: another question (`query`), the columns declared anew (`schema`), or, with neither,
+    something that only the owner can say about the column."""
 
     kind: str  # code, words, widen, name_code, written, list, people, rows, more_rows, cut or fitting
     column: str
@@ -72,8 +73,7 @@ class WayOut:
 
 
 class ColumnDoubted(AllowanceError):
-    """A question was not asked, because a paid check doubts what it is about. `check` is that check, `ways` the ways
-    out."""
+    """A question was not asked, because the paid check `check` doubts its columns. `ways` are the ways out."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ColumnDoubted(AllowanceError):
 
 
 def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
-    """Why a question is not asked, by the checks that were paid for; None where it is."""
+    """Why the paid checks do not let this question be asked; None where they do."""
     if not query.gated and not query.of_people:
         return None
     if facts.unit == Unit.rows() and fits.repeated:
@@ -127,7 +127,7 @@ def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
         if isinstance(column, Number):
             ways.append(WayOut("code", name, schema=_with(schema, name, coded(column, code)), code=text_of(code)))
     commonest = max(found.parts, key=lambda part: found.parts[part].value)
-    if found.misfit.low > 0 and found.misfit.value >= max((one.value for one in found.codes.values()), default=0):
+    if found.misfit.low > 0 and found.misfit.value >= max((share.value for share in found.codes.values()), default=0):
         if commonest == "word" and (mended := words_fit(column)) is not None:
             ways.append(WayOut("words", name, schema=_with(schema, name, mended)))
         elif commonest in ("below", "above"):
@@ -139,7 +139,7 @@ def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
 
 
 def ways_in_part(fit: ColumnFit, schema: Schema) -> list[WayOut]:
-    """What one click mends where a check found too little to refuse a question: codes, and words for “unknown”."""
+    """One-click fixes where a check found too little to refuse a question: codes, and words for “unknown”."""
     column, name = fit.declared, fit.column
     if fit.found is None or not fit.in_part:
         return []
@@ -158,24 +158,18 @@ def _with(schema: Schema, name: str, column: Column) -> Schema:
 
 
 def coded(column: Number, code: Fraction) -> Number:
-    """The same column, in which this number means “unknown”."""
+    """The column with this number meaning “unknown”."""
     return Number(**_parts(column) | {"codes": [*column.codes, code]})
 
 
 def words_fit(column: Column) -> Column | None:
-    """The same column, in which the usual words for “unknown” count as empty cells."""
+    """The column with the usual words for “unknown” counting as empty cells."""
     if isinstance(column, Number):
         return Number(**_parts(column) | {"words": True})
     if isinstance(column, Date):
         return Date(column.first, column.last, column.order, words=True)
     if isinstance(column, Category) and not column.spellings and not column.complete:
-        return Category(
-            column.values,
-            unknown=column.unknown,
-            missing=column.missing,
-            aliases=[list(pair) for pair in column.aliases],
-            spellings=MISSING,
-        )
+        return Category(column.values, column.unknown, column.missing, column.aliases, spellings=MISSING)
     return None
 
 
@@ -185,8 +179,8 @@ def _parts(column: Number) -> JsonObject:
 
 
 def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
-    """The check that questions about these columns buy with them; None where all were checked, where the table is made
-    up, or where a check is not worth its price."""
+    """The check that questions about these columns buy with them; None where all columns are checked, the table is
+    bundled, or a check is not worth its price."""
     if table.practice:
         return None
     fits, names = table.fits(), set(wanted)
@@ -204,10 +198,10 @@ def check_for(table: Checked, wanted: Iterable[str]) -> AnyQuery | None:
 
 
 def id_check_for(table: Checked) -> AnyQuery | None:
-    """Bought before anything else, by itself and roughly. Where “one row each” was said: how many different values a
-    column has that seems to number people. Where a person's rows are known: how many people have more rows than count.
-    None where there is nothing to count, or it is known. If people turn out to have more rows, everything bought before
-    is counted anew for all of a person's rows, which is many times what it took: so this check is cheap."""
+    """A rough check of its own, bought before everything else. For “one row each”: how many different values an id-like
+    column has. For a known id: how many people have more rows than count. None where this is known or does not apply.
+    If people turn out to have more rows, everything bought before counts for all of a person's rows, which multiplies
+    its price; so this check is cheap."""
     unit, fits = table.facts.unit, table.fits()
     if table.practice:
         return None
@@ -218,29 +212,29 @@ def id_check_for(table: Checked) -> AnyQuery | None:
     asked = table.query("fit_checks", epsilon="1", columns=[], ids=ids) if ids else None
     if asked is None or not table.can_read(asked):
         return None
-    found = table.least_priced(asked, Fraction(table.facts.about, OF_ROWS))
-    return found if found is not None and table.preview(found).share <= CHEAP else None
+    check = table.least_priced(asked, Fraction(table.facts.about, OF_ROWS))
+    return check if check is not None and table.preview(check).share <= CHEAP else None
 
 
 def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: int) -> AnyQuery | None:
-    """The check of these columns that is as fine as `most` of the allowance buys, but no finer than is useful; None
-    where it would be rougher than one row in `least`."""
+    """The finest useful check of these columns that `most` of the allowance buys; None where it would be rougher than
+    one row in `least`."""
     asked = table.query("fit_checks", epsilon="1", columns=list(columns))
     finest = table.least_priced(asked, Fraction(asked.most, FINE))
     if finest is not None and table.preview(finest).share <= most:
         return finest
     options = [table.at_share(asked.with_noise(noise), most) for noise in ("", *asked.noises)]
-    found = min((one for one in options if one is not None), key=lambda one: one.promise().amount, default=None)
-    return None if found is None or found.promise().amount > Fraction(asked.most, least) else found
+    best = min(filter(None, options), key=lambda option: option.promise().amount, default=None)
+    return None if best is None or best.promise().amount > Fraction(asked.most, least) else best
 
 
 def finer_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
-    """A check of columns that were checked only roughly which would tell nearly everything; None where it is dear."""
+    """A check that shows nearly everything about columns checked only roughly; None where it is dear."""
     return _least(table, columns, 2 * FINE, BOUGHT)
 
 
 def _least(table: Checked, columns: Sequence[str], step: int, most: Fraction) -> AnyQuery | None:
-    """The check within one row in so many, where it takes at most this."""
+    """The check within one row in `step`, if it takes at most `most`."""
     asked = table.query("fit_checks", epsilon="1", columns=list(columns))
-    found = table.least_priced(asked, Fraction(asked.most, step))
-    return found if found is not None and table.preview(found).share <= most else None
+    check = table.least_priced(asked, Fraction(asked.most, step))
+    return check if check is not None and table.preview(check).share <= most else None

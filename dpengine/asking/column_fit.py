@@ -1,8 +1,7 @@
-"""What paid checks say about whether the cells of a column are as declared, and what follows for a question.
+"""Do the cells of a column fit its declaration? What paid checks say, and what follows for a question.
 
-A check counts for a column as long as its declaration is unchanged; once declared anew, the column is unchecked again.
-The tables that come with this program fit by construction. All of it is read from the ledger: public facts and released
-figures.
+A check counts as long as the column's declaration is unchanged. The bundled tables fit by construction. Everything here
+comes from the ledger: public facts and released figures.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 
 from dpengine.asking.answers import query_of
 from dpengine.core.errors import AllowanceError
@@ -37,8 +36,8 @@ ENDS = ("value", "low", "high")
 
 @dataclass(frozen=True)
 class ColumnFit:
-    """What is known of one column as it is declared now. `state` is MADE, UNCHECKED, GOOD, MOSTLY_NOT, SOME_NOT or
-    UNSURE."""
+    """What the checks say about a column as it is declared now. `state` is MADE, UNCHECKED, GOOD, MOSTLY_NOT, SOME_NOT
+    or UNSURE."""
 
     column: str
     declared: Column
@@ -51,51 +50,51 @@ class ColumnFit:
 
     @property
     def doubted(self) -> bool:
-        """Is a question about it not asked?"""
+        """Are questions about it refused?"""
         return self.found is not None and self.found.doubted
 
     @property
     def fits(self) -> bool:
-        """Is nothing known against it?"""
+        """Does nothing speak against it?"""
         return self.state in (MADE, GOOD) and not self.doubted and not self.in_part
 
     @property
     def codes(self) -> dict[Fraction, CellShare]:
-        """Usual codes that some cells surely hold."""
-        return {} if self.found is None else {code: one for code, one in self.found.codes.items() if one.low > 0}
+        """Usual codes that some cells certainly hold."""
+        return {} if self.found is None else {code: share for code, share in self.found.codes.items() if share.low > 0}
 
     @property
     def in_part(self) -> bool:
-        """Do some cells surely not fit, or hold a code, but too few to refuse a question?"""
+        """Do some cells certainly not fit or hold a code, but too few to refuse a question?"""
         found = self.found
         return found is not None and not found.doubted and (found.misfit.low > 0 or bool(self.codes))
 
     @property
     def rough(self) -> bool:
-        """Was nothing found, by a check that would not see a small share?"""
+        """Did the check find nothing, though it could have missed a small share?"""
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
     def reason(self) -> str:
-        """What speaks against it, as a sentence: a code; or of the cells that do not fit, the commonest kind, and as
-        which value of the list they count, if they do."""
+        """What speaks against it, as a sentence: a code, or the commonest kind of misfit and the listed value that such
+        cells count as."""
         if self.found is None:
             return ""
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
             code = self.found.doubted_codes[0]
             return say("fit.reason.code", column=self.column, share=near(self.found.codes[code]), code=text_of(code))
         if self.found.misfit.low <= 0 and self.codes:
-            code, share = max(self.codes.items(), key=lambda one: one[1].value)
+            code, share = max(self.codes.items(), key=lambda item: item[1].value)
             return say("fit.reason.code", column=self.column, share=near(share), code=text_of(code))
         parts = self.found.parts
         kind = max(parts, key=lambda name: parts[name].value)
         kind = kind if parts[kind].low > 0 else "some"  # else noise would name it
-        told = say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
+        reason = say(f"fit.reason.{kind}", column=self.column, share=near(self.found.misfit), **_ends(self.declared))
         if isinstance(self.declared, Category) and self.declared.unknown in self.declared.values:
-            told += " " + say("fit.reason.counted_as", label=self.declared.unknown)
-        return told
+            reason += " " + say("fit.reason.counted_as", label=self.declared.unknown)
+        return reason
 
     def note(self) -> str:
-        """The note beside an answer about the column; empty where there is nothing to say."""
+        """The note beside an answer about the column; empty where there is none."""
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
         if self.found is None or self.found.quiet:
@@ -105,7 +104,7 @@ class ColumnFit:
         return self.words()
 
     def words(self) -> str:
-        """The result of a check, as a line of its own."""
+        """The result of the check as a line of its own."""
         if self.found is None:
             return ""
         if self.doubted or self.in_part:
@@ -138,18 +137,20 @@ class ColumnFit:
         return "" if self.found is None else percent(Fraction(round(self.fitting * 100), 100))
 
     def clause(self) -> list[object]:
-        """The condition under which only its cells that fit count, without codes that many cells hold."""
+        """The condition that keeps only cells that fit, without frequent codes."""
         codes = () if self.found is None else self.found.doubted_codes
         return [self.column, FIT_OP, [text_of(code) for code in codes]]
 
 
 @dataclass(frozen=True)
 class Check:
-    """A paid check: what was declared, and what it found of each column."""
+    """A paid check: the declaration, and the result for each column."""
 
     bounds: JsonObject
     found: dict[str, ColumnFound]
-    repeated: dict[str, tuple[int, int, int]]  # ids that repeat: different ones at least and at most, in so many rows
+    repeated: dict[str, tuple[int, int, int]]  # ids that repeat: bounds on the different values, and the rows
+        str, tuple[int, int, int]
+    ]  # ids that repeat: different ones at least and at most, and the number of rows
     ids: tuple[str, ...]
     unit: JsonObject
     crowded: CellShare | None  # of people with more rows than count
@@ -165,28 +166,31 @@ class Fits:
     made: bool = False  # a bundled table, which fits by construction
 
     def of(self, name: str, declared: Column) -> ColumnFit:
-        """The result of the newest check that could tell anything, else of the newest."""
+        """The newest check with a clear result, else the newest check."""
         if self.made:
             return ColumnFit(name, declared, MADE)
-        found = [
-            one
+        results = [
+            result
             for check in self.checks
-            if name in check.found and (one := _as_declared_now(check.found[name], check.bounds[name], declared))
+            if name in check.found and (result := _as_declared_now(check.found[name], check.bounds[name], declared))
         ]
-        told = [one for one in found if one.state != UNSURE] or found
-        return ColumnFit(name, declared, told[0].state, told[0]) if told else ColumnFit(name, declared, UNCHECKED)
+        conclusive = [result for result in results if result.state != UNSURE] or results
+        return (
+            ColumnFit(name, declared, conclusive[0].state, conclusive[0])
+            if conclusive
+            else ColumnFit(name, declared, UNCHECKED)
+        )
 
     def all_of(self, columns: Iterable[tuple[str, Column]]) -> list[ColumnFit]:
         return [self.of(name, column) for name, column in columns]
 
     def about(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """Of the columns that an answer, or a part of it, is about."""
+        """The columns that an answer, or a part of it, is about."""
         columns, about = query.facts.schema.columns, query.about(part)
         return self.all_of((name, column) for name, column in columns.items() if name in about)
 
     def doubted(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """Columns because of which a question is not asked: not those of which only cells that fit count, unless hardly
-        any does."""
+        """Columns because of which a question is refused, unless it counts only their cells that fit and enough do."""
         spared = query.where.fitting()
         found = [fit for fit in self.about(query, part) if fit.doubted]
         return [fit for fit in found if fit.column not in spared or fit.hardly_fits]
@@ -194,19 +198,18 @@ class Fits:
     @property
     def repeated(self) -> dict[str, tuple[int, int, int]]:
         """Columns of the file that look like ids and repeat, by the newest check that counted each."""
-        told: dict[str, tuple[int, int, int]] = {}
+        repeated: dict[str, tuple[int, int, int]] = {}
         for check in reversed(self.checks):
-            told = {name: one for name, one in told.items() if name not in check.ids} | check.repeated
-        return told
+            repeated = {name: counts for name, counts in repeated.items() if name not in check.ids} | check.repeated
+        return repeated
 
     def crowded(self, unit: Unit) -> CellShare | None:
-        """Which share of the people has more rows than count, by the newest check under this unit; None: unknown."""
+        """The share of people with more rows than count, by the newest check under this unit; None: unknown."""
         declared = unit.as_json()
-        found = [check.crowded for check in self.checks if check.crowded is not None and check.unit == declared]
-        return found[0] if found else None
+        return next((check.crowded for check in self.checks if check.crowded and check.unit == declared), None)
 
     def row_notes(self, query: AnyQuery) -> list[str]:
-        """What an answer says, in the size of its headline, about rows that belong to one person."""
+        """Prominent notes about rows that belong to one person."""
         unit = query.facts.unit
         if self.made or (not query.to_check() and not query.gated):
             return []
@@ -222,12 +225,12 @@ class Fits:
 
     @property
     def ids(self) -> set[str]:
-        """Columns whose different values were counted."""
+        """Columns with a count of their different values."""
         return {name for check in self.checks for name in check.ids}
 
     def notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, one for all that
-        were checked only roughly, and one for all unchecked ones."""
+        """Notes on the columns of an answer, or of a part of it: one for each that does not fit, one for all that were
+        checked only roughly, one for all unchecked."""
         fits, notes = self.about(query, part), self.doubts(query, part)
         if rough := rough_words(fit for fit in fits if fit.column not in query.where.fitting()):
             notes.append(rough)
@@ -236,34 +239,33 @@ class Fits:
         return notes
 
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
-        """What paid checks say against the columns of a question; of cells that it leaves out, that it does."""
-        spared, told = query.where.fitting(), []
+        """What the checks say against the columns of a question; for excluded cells, that they are excluded."""
+        spared, notes = query.where.fitting(), []
         for fit in self.about(query, part):
             if fit.column in spared:
-                told += [say("fit.note.spared", column=fit.column, share=fit.fitting_share())] if fit.doubted else []
+                notes += [say("fit.note.spared", column=fit.column, share=fit.fitting_share())] if fit.doubted else []
             elif fit.doubted or fit.in_part:
-                told.append(fit.note())
-        return told
+                notes.append(fit.note())
+        return notes
 
     def outdated(self, query: AnyQuery) -> list[str]:
-        """Columns that were checked, and then declared anew."""
+        """Columns declared anew after their check."""
         unchecked = [fit.column for fit in self.about(query) if not fit.checked]
         return [name for name in unchecked if any(name in check.found for check in self.checks)]
 
     def between(self, query: AnyQuery) -> list[ColumnFit]:
-        """Columns that nobody has checked, that a check doubts, or where it found too little to refuse the question or
-        would not have seen a small share: the answer says so in the size of its headline."""
-        spared, found = query.where.fitting(), self.about(query)
-        told = [fit for fit in found if fit.doubted or fit.in_part or fit.rough or not fit.checked]
-        return [fit for fit in told if fit.column not in spared]
+        """Columns that need a prominent note: unchecked, doubted, checked roughly, or with too few misfits to
+        refuse."""
+        others = [fit for fit in self.about(query) if fit.column not in query.where.fitting()]
+        return [fit for fit in others if fit.doubted or fit.in_part or fit.rough or not fit.checked]
 
     def in_short(self, query: AnyQuery) -> str:
-        """The same on a line that leads to the answer."""
+        """The doubts on a line that leads to the answer."""
         return " ".join(self.doubts(query))
 
 
 def rough_words(fits: Iterable[ColumnFit]) -> str:
-    """One sentence for all columns that were checked only roughly; empty where there is none."""
+    """One sentence for all columns checked only roughly; empty if there are none."""
     rough = [fit for fit in fits if fit.rough]
     if len(rough) < 2:
         return "".join(fit.words() for fit in rough)
@@ -272,7 +274,7 @@ def rough_words(fits: Iterable[ColumnFit]) -> str:
 
 
 def unchecked_words(fits: Iterable[ColumnFit]) -> str:
-    """One sentence for all columns that nobody has checked; empty where there is none."""
+    """One sentence for all unchecked columns; empty if there are none."""
     names = [fit.column for fit in fits if not fit.checked]
     if len(names) > 1:
         return say("fit.note.unchecked_several", columns=names)
@@ -286,8 +288,8 @@ def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
     if made:
         return WELL_MADE
     entries = ledger.charges(budget, table, key=FitChecks.card.key, limit=MOST_CHECKS)
-    found = (_check(entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer")
-    return Fits(tuple(check for check in found if check is not None))
+    checks = (_check(entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer")
+    return Fits(tuple(check for check in checks if check is not None))
 
 
 def _check(entry: Entry) -> Check | None:
@@ -295,18 +297,9 @@ def _check(entry: Entry) -> Check | None:
     query, raw = query_of(entry.charge), entry.outcome.body.get("raw")
     if not isinstance(query, FitChecks) or raw is None:
         return None
-    drawn, charge = tuple(raw), entry.charge
-    bounds = charge.claim.get("bounds", {})
-    return Check(
-        bounds,
-        query.found(drawn),
-        _sure(query, drawn),
-        query.ids,
-        query.facts.unit.as_json(),
-        query.crowded(drawn),
-        charge.request,
-        charge.seq,
-    )
+    drawn, charge, unit = tuple(raw), entry.charge, query.facts.unit.as_json()
+    bounds, found, repeated = charge.claim.get("bounds", {}), query.found(drawn), _sure(query, drawn)
+    return Check(bounds, found, repeated, query.ids, unit, query.crowded(drawn), charge.request, charge.seq)
 
 
 def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
@@ -317,9 +310,8 @@ def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
 
 
 def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -> ColumnFound | None:
-    """What a check says of a column as it is declared now: unchanged; or with codes inside the range, or the usual
-    words, named as “unknown” since: their bars are known, and those cells now count as empty. None where anything else
-    was declared anew."""
+    """The check's result under the present declaration: unchanged, or with codes inside the range or the usual words
+    named as “unknown” since (their bars are known, and those cells now count as empty). None after any other change."""
     now = declared.as_json()
     if before == now:
         return found
@@ -329,16 +321,15 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
         return None
     codes = {Fraction(code) for code in named}
     inside = isinstance(declared, Number) and all(declared.lower <= code <= declared.upper for code in codes)
-    if named and not inside:  # beyond the range they were counted with all other numbers there
+    if named and not inside:  # outside the range they were counted with all other numbers there
         return None
     left = {code: share for code, share in found.codes.items() if code not in codes}
     if "words" not in since:
         return replace(found, codes=left)
     parts = {name: share for name, share in found.parts.items() if name != "word"}
-    value, low, high = (sum((getattr(one, end) for one in parts.values()), Fraction(0)) for end in ENDS)
-    return replace(
-        found, codes=left, parts=parts, misfit=CellShare(value, min(low, Fraction(1)), min(high, Fraction(1)))
-    )
+    value, low, high = (sum((getattr(part, end) for part in parts.values()), Fraction(0)) for end in ENDS)
+    misfit = CellShare(value, min(low, Fraction(1)), min(high, Fraction(1)))
+    return replace(found, codes=left, parts=parts, misfit=misfit)
 
 
 def spared(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
@@ -356,17 +347,17 @@ def spared(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
 def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
     """What was declared anew since an answer was given under this claim, as sentences: the answer means what was
     declared then."""
-    told, schema, unit = [], facts.schema, facts.unit
+    sentences, schema, unit = [], facts.schema, facts.unit
     if (before := claim.get("unit", unit.as_json())) != unit.as_json():
         same = before.get("column") == unit.id_column
-        told.append(say("since.rows" if same else "since.people", column=unit.id_column, most=unit.at_most))
+        sentences.append(say("since.rows" if same else "since.people", column=unit.id_column, most=unit.at_most))
     for name, before in claim.get("bounds", {}).items():
         now = schema.columns[name].as_json() if name in schema.columns else None
         if now is None:
-            told.append(say("since.gone", column=name))
+            sentences.append(say("since.gone", column=name))
         elif now != before:
-            told.append(_changed(name, before, now))
-    return told
+            sentences.append(_changed(name, before, now))
+    return sentences
 
 
 def _changed(name: str, before: JsonObject, now: JsonObject) -> str:
@@ -396,7 +387,6 @@ def slip(column: Column) -> str:
 
 
 def _ends(column: Column) -> dict[str, str]:
-    """Its declared ends, in words."""
     if isinstance(column, Number | Date):
         return {"lower": plain(column.ends[0]), "upper": plain(column.ends[1])}
     return {"lower": "", "upper": ""}
@@ -408,7 +398,3 @@ def near(share: CellShare) -> str:
 
 def _up(share: Fraction) -> str:
     return percent(Fraction(ceil(share * 100), 100))
-
-
-def _down(share: Fraction) -> str:
-    return percent(Fraction(floor(share * 100), 100))

@@ -1,4 +1,10 @@
-"""Notes beside the figures of an answer in a file: that a figure says nothing, and how the cells behind it fit."""
+"""A budget's account for download and for auditors: what was left after each charge, its rows, its answers with notes.
+
+Everything here reads the ledger alone: public facts, running sums and released answers. `Account` reads downloaded
+receipts without a ledger, a table or a workspace. A receipt can be checked by itself: its loss, promise and cuts must
+follow from its parameters. Whether a ledger holds it is checked against a copy of that ledger. Its figures can be
+compared as on the page, because each record holds the number of its charge (`released/compare.py`).
+"""
 
 from __future__ import annotations
 
@@ -32,56 +38,36 @@ from dpengine.messages import plain, say
 from dpengine.messages.language import STORED, current, stored
 from dpengine.released.compare import Comparable, figures
 
+MOST_COUNTED = 10**6
+MOST_STEPS = 240  # a picture cannot show more
+LABELS = 3  # the most columns that label the figures of one answer
+ROW_COLUMNS = tuple("seq at kind table actor request sentence epsilon_spent running_total hash".split())
+ANSWER_COLUMNS = tuple(
+    "seq at table question label label_2 label_3 value low high epsilon_spent request hash counted unit note".split()
+)
+_ILLEGIBLE = (AllowanceError, KeyError, TypeError, ValueError)
+
 
 class FigureNotes:
-    """Of one answer. What was drawn stands beside a note as it was."""
+    """Notes for one answer. The drawn figure stays beside its note."""
 
     def __init__(self, query: AnyQuery, value: Json, interval: Json, fits: Fits) -> None:
         self._query, self._interval, self._fits = query, interval, fits
-        self._state = query.state(value, interval)  # looks at every part: once
-        self._told: dict[frozenset[str], str] = {}
+        self._state = query.state(value, interval)  # goes through every part, so only once
+        self._notes: dict[frozenset[str], str] = {}
 
     def of(self, part: str = "") -> str:
-        """Where the answer's state or the part's own range says that it says nothing; and what is known of the cells
-        of the columns that this very part is about."""
+        """That the answer or this part says nothing, and how well the cells of the part's columns fit."""
         state, interval = self._state, self._interval
         if part and isinstance(interval, dict) and self._query.mute(interval.get(part), part):
             state = FEW
-        return " ".join(told for told in (say(f"state.{state}") if state else "", self._fit(part)) if told)
+        return " ".join(note for note in (say(f"state.{state}") if state else "", self._fit(part)) if note)
 
     def _fit(self, part: str) -> str:
         about = frozenset(self._query.about(part))
-        if about not in self._told:
-            self._told[about] = " ".join(self._fits.notes(self._query, part))
-        return self._told[about]
-
-
-# A budget's account, for people: what was left after each charge, and its rows and answers for download.
-#
-# It reads the ledger alone: public facts, running sums and released answers.
-
-MOST_COUNTED = 10**6
-MOST_STEPS = 240  # more cannot be told apart in a picture
-LABELS = 3  # the most columns whose values identify the figures of one answer
-ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
-ANSWER_COLUMNS = (
-    "seq",
-    "at",
-    "table",
-    "question",
-    "label",
-    "label_2",
-    "label_3",
-    "value",
-    "low",
-    "high",
-    "epsilon_spent",
-    "request",
-    "hash",
-    "counted",
-    "unit",
-    "note",
-)
+        if about not in self._notes:
+            self._notes[about] = " ".join(self._fits.notes(self._query, part))
+        return self._notes[about]
 
 
 @dataclass(frozen=True)
@@ -95,8 +81,8 @@ class BurnDownStep:
 
 
 def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[BurnDownStep]:
-    """From the whole allowance down: a step down per charge and per declaration of more protection, and one up per
-    raise of the cap; of very many charges an evenly spaced selection that includes the last."""
+    """The share left over time: down with each charge and each declaration of more protection, up with each raise of
+    the cap. Of very many charges an even selection that includes the last."""
     rule = budget.rule
     acts = [act for act in reversed(ledger.acts(budget.id)) if act.kind in ("raise", "protect")]
     raises = [act for act in acts if act.kind == "raise"]
@@ -116,7 +102,7 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
 
 @dataclass(frozen=True)
 class Fit:
-    """How many more such questions the rule admits, at most MOST_COUNTED; `cheaper`: more than its present price
+    """How many more such questions the rule admits, at most MOST_COUNTED; `cheaper`: more than the present price
     suggests."""
 
     more: int
@@ -165,22 +151,12 @@ def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]
             body = json.loads(row["body"])
             with stored():
                 table, sentence = body.get("table", ""), people_words(row["kind"], body, row["actor"])
-        yield [
-            row["seq"],
-            row["at"],
-            row["kind"],
-            table,
-            row["actor"],
-            row["request"],
-            sentence,
-            price,
-            total,
-            row["hash"],
-        ]
+        row_columns = row["seq"], row["at"], row["kind"], table, row["actor"], row["request"]
+        yield [*row_columns, sentence, price, total, row["hash"]]
 
 
 def sentence_of(charge: Charge) -> str:
-    """A charged question in the reader's language: built again from its claim, or as it is stored."""
+    """A charged question in the reader's language: rebuilt from its claim, else as stored."""
     as_stored = str(charge.claim.get("sentence", ""))
     query = None if current() == STORED else query_of(charge)
     return as_stored if query is None else query.sentence()
@@ -195,14 +171,13 @@ def counted(charge: Charge, step: Burned | None = None) -> str:
 
 
 def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
-    """The cells of each label of a charged question, if it has several columns but at most LABELS."""
+    """The cells behind each label of a charged question with two columns or more, up to LABELS."""
     query = query_of(charge) if len(charge.claim.get("parameters", {}).get("columns") or ()) > 1 else None
     names, cells = ((), []) if query is None else query.cells()
     return dict(zip(query.labels(), cells, strict=True)) if query is not None and 1 < len(names) <= LABELS else {}
 
 
 def act_words(act: Act) -> str:
-    """An owner's act as a sentence."""
     caps: JsonObject = {} if act.before is None else {"before": act.before, "after": act.after}
     caps |= {} if act.unit is None else {"column": act.unit.id_column, "rows": act.unit.at_most}
     return say(f"act.{act.kind}", table=act.table, **caps)  # not the newer table, which not everybody may see
@@ -210,7 +185,7 @@ def act_words(act: Act) -> str:
 
 @dataclass(frozen=True)
 class Deed:
-    """What somebody did, as an auditor reads it."""
+    """A ledger row as an auditor reads it."""
 
     seq: int
     at: str
@@ -241,8 +216,9 @@ def deed_of(row: JsonObject) -> Deed:
 
 
 def people_words(kind: str, body: JsonObject, actor: str) -> str:
-    """A row about people as a sentence; they are told by the beginning of their ids."""
-    facts: JsonObject = {name: percent_of(body[name]) for name in ("share", "takes") if body.get(name) is not None}
+    """A row about people as a sentence; people appear by the beginning of their ids."""
+    shares = {name: body[name] for name in ("share", "takes") if body.get(name) is not None}
+    facts: JsonObject = {name: Fraction(str(share)) * 100 for name, share in shares.items()}
     facts |= {name: str(body[name])[:12] for name in ("person", "to") if name in body}
     facts |= {"who": actor[:12], "table": body.get("table", ""), "reason": body.get("reason", "")}
     facts |= {"group": body.get("group", "")[2:], "people": len(body.get("people", ()))}
@@ -261,27 +237,24 @@ def people_words(kind: str, body: JsonObject, actor: str) -> str:
 
 
 def _terms(body: JsonObject) -> list[str]:
-    """For which questions a share is, and until when, where that is not for all and for good."""
-    patterns = [str(one) for one in body.get("questions", ALL_QUESTIONS)]
-    only, but = ([one.lstrip("!") for one in patterns if one.startswith("!") == out] for out in (False, True))
-    told = [
-        say(f"people.row.grant.{code}", questions=", ".join(_title(one) for one in keys))
+    """Which questions a share is for, and until when, unless for all and for good."""
+    patterns = [str(pattern) for pattern in body.get("questions", ALL_QUESTIONS)]
+    only, but = (
+        [pattern.lstrip("!") for pattern in patterns if pattern.startswith("!") == out] for out in (False, True)
+    )
+    terms = [
+        say(f"people.row.grant.{code}", questions=", ".join(_title(pattern) for pattern in keys))
         for code, keys in (("only", only), ("except", but))
         if keys and tuple(keys) != ALL_QUESTIONS
     ]
-    return told + ([say("people.row.grant.until", day=body["until"])] if body.get("until") else [])
+    return terms + ([say("people.row.grant.until", day=body["until"])] if body.get("until") else [])
 
 
 def _title(key: str) -> str:
     return catalogue[key].card.title if key in catalogue else key
 
 
-def percent_of(share: Json) -> Fraction:
-    return Fraction(str(share)) * 100
-
-
 def step_words(kind: str, body: JsonObject) -> str:
-    """A row of a session as a sentence."""
     facts = {"sentence": body["claim"]["sentence"]} if kind == "step" else {}
     number = {"asked": body["asked"]} if kind == "ended" else {"index": body["index"]}
     return say(f"session.row.{kind}", **facts, **number)
@@ -289,7 +262,7 @@ def step_words(kind: str, body: JsonObject) -> str:
 
 def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits]) -> Iterator[list[Json]]:
     """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar.
-    `fits` says of a table what is known of its columns."""
+    `fits` gives a table's checks."""
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
         value, interval = body["value"], body["interval"]
@@ -300,47 +273,24 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
         for label, figure in figures:
             figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
             low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
-            yield [
-                charge.seq,
-                charge.at,
-                charge.table,
-                charge.claim.get("sentence", ""),
-                *(*cells.get(label, (label,)), "", "")[:LABELS],
-                figure,
-                low,
-                high,
-                text_of(charge.price),
-                charge.request,
-                charge.hash,
-                cut,
-                "" if query is None else query.measure_of(label),
-                _english(known, label),
-            ]
+            labels = (*cells.get(label, (label,)), "", "")[:LABELS]
+            measure = "" if query is None else query.measure_of(label)
+            asked = charge.seq, charge.at, charge.table, charge.claim.get("sentence", "")
+            paid = text_of(charge.price), charge.request, charge.hash
+            yield [*asked, *labels, figure, low, high, *paid, cut, measure, _english(known, label)]
         for burned in _parts(ledger, entry):
             body = burned.told.body if burned.told else {}
             low, high = body["interval"] or ("", "")
             step = query.again(burned.claim) if isinstance(query, AdaptiveSession) else None
             known = None if step is None else FigureNotes(step, body["value"], body["interval"], fits(charge.table))
-            yield [
-                burned.seq,
-                burned.at,
-                charge.table,
-                burned.claim["sentence"],
-                *[""] * LABELS,
-                body["value"],
-                low,
-                high,
-                "",
-                charge.request,
-                burned.hash,
-                counted(charge, burned),
-                "" if step is None else step.measure,
-                _english(known),
-            ]
+            measure = "" if step is None else step.measure
+            asked = burned.seq, burned.at, charge.table, burned.claim["sentence"]
+            values = *[""] * LABELS, body["value"], low, high
+            yield [*asked, *values, "", charge.request, burned.hash, counted(charge, burned), measure, _english(known)]
 
 
 def _english(notes: FigureNotes | None, part: str = "") -> str:
-    """A file of all answers is in English, whoever takes it."""
+    """A file of all answers is in English, in any reader's language."""
     with stored():
         return "" if notes is None else notes.of(part)
 
@@ -364,24 +314,15 @@ def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:
     return (entry for entry in ledger.walk(budget.id) if entry.outcome and entry.outcome.kind == "answer")
 
 
-# An account that was taken away: receipts with their answers, read without a ledger, a table or a workspace.
-#
-# What a receipt says by its own words can be checked anywhere: that its loss, its promise and its cuts follow from its
-# parameters. That it is what a ledger holds is checked against a copy of that ledger. Figures can be compared as on the
-# page: each record holds the number of its charge (`released/compare.py`). Nothing here draws or spends.
-
-_ILLEGIBLE = (AllowanceError, KeyError, TypeError, ValueError)
-
-
 def account_lines(entries: Iterable[Entry]) -> Iterator[str]:
-    """One record a line, of every charge that was answered."""
+    """One record per line for every answered charge."""
     for entry in entries:
         if entry.outcome is not None and entry.outcome.kind == "answer":
             yield json.dumps({"place": entry.charge.history.count, "receipt": make_receipt(entry)})
 
 
 def charge_of(receipt: Receipt) -> Charge:
-    """A charge as its receipt tells it; the sums around it stay with the ledger."""
+    """A charge from its receipt, without the sums around it, which stay with the ledger."""
     return Charge(
         seq=receipt["charge"]["seq"],
         at=receipt["at"],
@@ -412,16 +353,16 @@ class Account:
         return Account(tuple((int(record["place"]), record["receipt"]) for record in records))
 
     def checked(self) -> list[str]:
-        """Each receipt by its own words."""
+        """Check each receipt by itself."""
         return [_line(check_alone(receipt, charge_of(receipt))) for _, receipt in self.records]
 
     def against(self, ledger: str) -> list[str]:
-        """Each receipt against a copy of the ledger."""
+        """Check each receipt against a copy of the ledger."""
         with opened(Path(ledger)) as rows:
             return [_line(finding) for finding in check([receipt for _, receipt in self.records], rows)]
 
     def answer(self, number: int) -> Answer | None:
-        """The answer of a record, from 0 on; None for a session, or where this program has no such question."""
+        """The answer of a record, counted from 0; None for a session or an unknown question."""
         receipt = self.records[number][1]
         charge, body = charge_of(receipt), dict(receipt["answer"])
         if questions_of(charge.claim) is not None or charge.claim.get("key") not in catalogue:
@@ -433,21 +374,21 @@ class Account:
         except _ILLEGIBLE:
             return None
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Every answer in a line or more: its number, its question, its figures with their ranges."""
-        found = []
+        lines = []
         for number, (_, receipt) in enumerate(self.records):
             answer = self.answer(number)
             words = receipt["claim"].get("sentence", "") if answer is None else answer.sentence
-            found.append(f"{number}  {plain(words)}")
+            lines.append(f"{number}  {plain(words)}")
             value, interval = receipt["answer"]["value"], receipt["answer"]["interval"]
             parts = value if isinstance(value, dict) else {"": value}
             ranges = interval if isinstance(interval, dict) else {"": interval}
-            found += [f"   {_figure(part, one, ranges.get(part))}" for part, one in parts.items()]
-        return found
+            lines += [f"   {_figure(part, figure, ranges.get(part))}" for part, figure in parts.items()]
+        return lines
 
     def figures(self, number: int) -> list[Comparable]:
-        """The figures of a record as they may be compared, in one claim with all others."""
+        """The figures of a record for comparison, in one joint claim with all others."""
         answer, place = self.answer(number), self.records[number][0]
         if answer is None:
             return []

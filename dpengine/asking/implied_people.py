@@ -1,9 +1,9 @@
-"""Does the declared number of people agree with what was released? Free post-processing: of answers that were paid for.
+"""Does the declared number of people agree with paid answers? Free post-processing.
 
-Where membership is secret nobody counts people when a table is declared: their number is the owner's word, and every
-promised error is planned with it. Some answers tell it (`Query.people_told`): a count of everybody, bars of a whole
-table, a first look, a check of the columns; one under a condition tells how many there are at least. Where such a range
-lies far from the declared number, that is said.
+Where membership is secret nobody counts people when a table is declared: the owner states their number, and every
+promised error assumes it. Some answers imply it (`Query.people_told`): a count of everybody, bars of a whole table, a
+first look, a check of the columns. A count under a condition implies a lower bound. A range far from the declared
+number gets a note.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpengine.messages import say
 
 @dataclass(frozen=True)
 class PeopleTold:
-    """An answer says that there are between `low` and `high` people, or at least `low`, except with chance β."""
+    """An answer implies between `low` and `high` people, or at least `low`, except with probability β."""
 
     declared: int
     low: int
@@ -31,7 +31,6 @@ class PeopleTold:
 
     @property
     def far(self) -> bool:
-        """Is the declared number surely far off?"""
         return self.low > (1 + FAR) * self.declared or (self.high is not None and self.high < (1 - FAR) * self.declared)
 
     @property
@@ -40,39 +39,39 @@ class PeopleTold:
         return round_up_two(Fraction(self.low if self.high is None else (self.low + self.high) // 2))
 
     def words(self) -> str:
-        """What an answer that shows it says."""
-        return self._told("people.far")
+        """The note on the answer that shows it."""
+        return self._note("people.far")
 
     def planned(self) -> str:
-        """The same beside a promise, which is planned with the declared number."""
-        return self._told("people.planned")
+        """The note beside a promise, which assumes the declared number."""
+        return self._note("people.planned")
 
     def on_card(self) -> str:
-        """The same on the card of the table, from where one tap leads to the field."""
-        return self._told("people.card")
+        """The note on the table's card, one tap away from the field."""
+        return self._note("people.card")
 
-    def _told(self, code: str) -> str:
+    def _note(self, code: str) -> str:
         facts = {"declared": self.declared, "low": self.low, "high": self.high, "chance": chance(self.beta)}
         return say(f"{code}_least" if self.high is None else code, **facts)
 
 
 def told_by(answer: Answer) -> PeopleTold | None:
-    """What one answer tells; None where it tells nothing of it, or where the number is public."""
+    """What an answer implies; None where it implies nothing or the number is public."""
     query = answer.query
     if query.facts.people is not None or answer.raw is None:
         return None
-    told = query.people_told(answer.raw)
-    return None if told is None else PeopleTold(query.facts.about, *told, query.beta)
+    bounds = query.people_told(answer.raw)
+    return None if bounds is None else PeopleTold(query.facts.about, *bounds, query.beta)
 
 
 def kinds() -> list[str]:
-    """Questions whose answers may tell it."""
+    """Questions with answers that may imply it."""
     return [key for key, kind in catalogue.items() if kind.rows_told is not AnyQuery.rows_told]
 
 
 def far_off(answers: Iterable[Answer], declared: int) -> PeopleTold | None:
-    """What the newest of these answers says that was asked with the declared number and shows that it is far off; one
-    that knows both ends goes before those that only know how many there are at least."""
-    found = (told_by(answer) for answer in answers if answer.query.facts.about == declared)
-    far = [told for told in found if told is not None and told.far]
-    return next((told for told in far if told.high is not None), far[0] if far else None)
+    """The newest of these answers that was asked with the declared number and shows it to be far off. One with both
+    ends comes before those with a lower end only."""
+    implied = (told_by(answer) for answer in answers if answer.query.facts.about == declared)
+    far = [people for people in implied if people is not None and people.far]
+    return next((people for people in far if people.high is not None), far[0] if far else None)

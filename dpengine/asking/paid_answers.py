@@ -1,4 +1,41 @@
-"""What a table's budget has paid for already, read from the ledger: answers, plans and sessions. Free."""
+"""What a table's budget has paid for, read from the ledger: answers, plans, sessions, synthetic rows. Free.
+
+**Averaging** answers to one question. The draws of one question at one ε are the same integers plus independent
+discrete Laplace noise, so their mean is the truth plus a mean of noises, and `tails.sum_reach` has its exact law (for
+Gaussian noise a bound on its tail is used). Parts of a ratio (hits and misses, a sum and a count) are averaged before
+they are divided.
+
+**Repeated draws.** A person decides after each draw whether to draw again, and at which ε. Number the ε by first use,
+g = 1, 2, … (the same ε with other noise counts as another); after the m-th draw at the g-th ε state a range for the
+mean of those m draws, at
+
+    β_(1,m) = β/2^max(m, 2)        β_(g,m) = β/2^(g+m+1) for g ≥ 2.
+
+*Theorem.* With probability at least 1−β all ranges ever stated hold, whatever rule chose the draws and their end; so
+their intersection holds at any moment, also one chosen by the answers.
+
+*Proof.* The noise of the m-th draw at an ε may be thought drawn beforehand, one row of noises for every ε. When an ε is
+first used nobody has seen anything of its row, so given the past the range stated after m draws at it, a function of
+its first m noises alone, fails with probability at most β_(g,m). They sum to β/4 + β/2 + Σ_(g≥2) Σ_m β/2^(g+m+1) = β. ∎
+
+A share that depended on the number of draws alone would not do: whether the second draw repeats the ε could then be
+chosen by how unlucky the first one was. The range of one answer alone, at β, keeps its own meaning, for that answer.
+
+**Bought ranges** (quantiles) were drawn at β and cannot be stated at less afterwards. Each fails with probability at
+most β given the past, so of J draws *fixed beforehand* some range fails with probability at most J·β, and says nothing
+once that reaches 1. That is all: an analyst who goes on until a range fails sees it fail in the end, so no number below
+1 is true for a J chosen by the answers, and the words beside it say so. (On average it is right: the end chosen by the
+answers finds a failed range with probability at most β·E[J].) A range holds when it meets the interval of true
+quantiles; intervals that pairwise meet have a common point, so their intersection meets it too, where it is not empty.
+Two that hold may yet be disjoint, where that interval is wide, so disjoint ranges prove no failure and no claim is made
+about how often they happen.
+
+**Choices** are shown side by side.
+
+**Rows of a synthetic table** are fitted in the background once the draw is stored, and again if they are lost. Fitting
+takes up to minutes, costs nothing and sees released numbers alone. It is a job of its own: the question is over, and
+its answer visible, as soon as it is stored. A process that ends meanwhile loses nothing that was paid for.
+"""
 
 from __future__ import annotations
 
@@ -31,64 +68,29 @@ from dpengine.released.look import Look
 from dpengine.released.look_answers import KnownAlready, known
 from dpengine.released.synthetic import Curve, MadeTable, Synthetic
 
-# Combines several paid answers to one question. Post-processing of what was released: free.
-#
-# **Averaging.** The draws of one question at one ε are the same integers plus independent discrete Laplace noise, so
-# their mean is the truth plus a mean of noises, whose exact law `tails.sum_reach` knows (for Gaussian noise a bound on
-# its tail is used). Parts of a ratio (hits and misses, a sum and a count) are averaged before they are divided.
-#
-# **However often one looks.** A person decides after looking whether to look again, and at which ε. Number the ε by
-# first use, g = 1, 2, … (one with other noise is another one); after the m-th look at the g-th ε state a range for the
-# mean of those m draws, at
-#
-#     β_(1,m) = β/2^max(m, 2)        β_(g,m) = β/2^(g+m+1) for g ≥ 2.
-#
-# *Theorem.* With probability at least 1−β all ranges ever stated hold, whatever rule chose the looks and their end; so
-# their intersection holds at any moment, also one chosen by the answers.
-#
-# *Proof.* The noise of the m-th look at an ε may be thought drawn beforehand, one row of noises for every ε. When an ε
-# is
-# first used nobody has seen anything of its row, so given the past the range stated after m looks at it, a function of
-# its first m noises alone, fails with probability at most β_(g,m). They sum to β/4 + β/2 + Σ_(g≥2) Σ_m β/2^(g+m+1) = β.
-# ∎
-#
-# A share that depended on the number of looks alone would not do: whether the second look repeats the ε could then be
-# chosen by how unlucky the first one was. The range of one answer alone, at β, keeps its own meaning, for that answer.
-#
-# **Ranges that were bought** (quantiles) were drawn at β and cannot be stated at less afterwards. Each fails with
-# probability at most β given the past, so of J looks *settled beforehand* some range fails with probability at most
-# J·β,
-# and says nothing once that reaches 1. That is all: somebody who goes on until a range fails sees it fail in the end,
-# so
-# no number below 1 is true for a J chosen by the answers, and the words beside it say so. (On average it is right: the
-# end chosen by the answers finds a failed range with probability at most β·E[J].) A range holds when it meets the
-# interval of true quantiles; intervals that pairwise meet have a common point, so what ranges have in common meets it
-# too, where they have something in common. Two that hold may yet be disjoint, where that interval is wide, so disjoint
-# ranges prove no failure and nothing is said of how often they happen.
-#
-# **Choices** are shown side by side.
-
 Interval = Ends
 MOST_AVERAGED = 12  # answers at one ε: β/2^m falls so fast that later ones hardly narrow the range
+MOST_LOOKS = 5  # the newest first looks that are searched for an answer
+MOST_CURVES = 100  # answers that are searched for a curve
 
 
 @dataclass(frozen=True)
 class Reading:
     """What several answers to one question say together. `value` and `interval` have the shape of one answer's."""
 
-    kind: str  # averaged, shared (what the ranges have in common) or apart (side by side)
-    answers: tuple[Answer, ...]  # oldest first: those that are combined
-    newest: tuple[Answer, ...] = ()  # the latest, oldest first
+    kind: str  # averaged, shared (the intersection of the ranges) or apart (side by side)
+    answers: tuple[Answer, ...]  # the combined ones, oldest first
+    newest: tuple[Answer, ...] = ()  # oldest first
     count: int = 0  # of all answers, including those in neither
     value: Json = None
-    interval: Json = None  # None where there is none: fewer than two answers, choices, or nothing left to claim
+    interval: Json = None  # None with fewer than two answers, for choices, or where nothing can be claimed
     beta: Fraction = Fraction(1)  # an upper bound on the probability that the interval is wrong
-    agree: bool = True  # False: the ranges have nothing in common, so the latest is shown alone
+    agree: bool = True  # False: the ranges are disjoint, so the latest is shown alone
 
 
-def share_of(beta: Fraction, spend: int, look: int) -> Fraction:
-    """β_(g,m): the probability with which the range stated after the m-th look at the g-th ε may fail."""
-    halvings: int = max(look, 2) if spend == 1 else spend + look + 1
+def share_of(beta: Fraction, spend: int, draws: int) -> Fraction:
+    """β_(g,m): the failure probability of the range stated after the m-th draw at the g-th ε."""
+    halvings: int = max(draws, 2) if spend == 1 else spend + draws + 1
     return beta * Fraction(1, 1 << halvings)
 
 
@@ -96,52 +98,55 @@ def read_together(
     answers: Sequence[Answer], beta: Fraction, newest: Sequence[Answer] | None = None, count: int | None = None
 ) -> Reading:
     """Combine answers to one question (the same except for ε), oldest first: all of them, or the first few of every law
-    and the `newest` of `count`. Leaving out the rest changes no range that is stated, only how many are."""
-    looks, latest = tuple(answers), tuple(answers if newest is None else newest)
-    reading = _read(looks, latest, len(looks) if count is None else count, beta)
-    return replace(reading, newest=latest, count=len(looks) if count is None else count)
+    and the `newest` of `count`. Leaving out the rest changes no stated range, only how many are stated."""
+    latest = tuple(answers if newest is None else newest)
+    count = len(answers) if count is None else count
+    return replace(_read(tuple(answers), latest, count, beta), newest=latest, count=count)
 
 
-def _read(looks: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
-    both = looks + latest
-    if len(both) < 2 or count < 2 or any(look.interval is None or _parts(look) != _parts(both[0]) for look in both):
+def _read(answers: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
+    both = answers + latest
+    unlike = any(answer.interval is None or _parts(answer) != _parts(both[0]) for answer in both)
+    if len(both) < 2 or count < 2 or unlike:
         return Reading("apart", latest)
-    if all(look.raw is not None and isinstance(look.query, Averaged) for look in both):
-        return _averaged(looks, latest[-1], beta)
+    if all(answer.raw is not None and isinstance(answer.query, Averaged) for answer in both):
+        return _averaged(answers, latest[-1], beta)
     return _shared(latest, count, beta)
 
 
-def _parts(look: Answer) -> set[str] | None:
-    """The names of an answer's parts; if they are not declared, two answers may have different parts."""
-    return set(look.interval) if isinstance(look.interval, dict) else None
+def _parts(answer: Answer) -> set[str] | None:
+    """The names of an answer's parts. If they are not declared, two answers may have different parts."""
+    return set(answer.interval) if isinstance(answer.interval, dict) else None
 
 
-def _averaged(looks: tuple[Answer, ...], last: Answer, beta: Fraction) -> Reading:
+def _averaged(answers: tuple[Answer, ...], last: Answer, beta: Fraction) -> Reading:
     drawn: dict[tuple[str, Fraction], list[tuple[int, ...]]] = {}  # by noise and ε: one law each
-    stated = []  # one range for each look
-    for look in looks:
-        law = look.query.noise, look.query.epsilon
+    stated = []  # one range for each draw
+    for answer in answers:
+        law = answer.query.noise, answer.query.epsilon
         rows = drawn.setdefault(law, [])
-        assert look.raw is not None and isinstance(look.query, Averaged)
-        rows.append(look.raw)
+        assert answer.raw is not None and isinstance(answer.query, Averaged)
+        rows.append(answer.raw)
         if len(rows) > MOST_AVERAGED:
             continue
-        query = replace(look.query, beta=share_of(beta, list(drawn).index(law) + 1, len(rows)))
+        query = replace(answer.query, beta=share_of(beta, list(drawn).index(law) + 1, len(rows)))
         stated.append(query.around(mean_of(rows), len(rows)))
     common = _intersection([reading.interval for reading in stated])
     if common is None:
-        return Reading("averaged", looks, value=last.value, interval=last.interval, beta=beta, agree=False)
+        return Reading("averaged", answers, value=last.value, interval=last.interval, beta=beta, agree=False)
     best = min(reversed(stated), key=lambda reading: _width(reading.interval))  # the latest of equally narrow ones
-    return Reading("averaged", looks, value=_inside(best.value, common), interval=common, beta=beta)
+    return Reading("averaged", answers, value=_inside(best.value, common), interval=common, beta=beta)
 
 
 def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json:
-    """The range that would be stated after one more answer to `query`, if the mean of its answers stayed the same. For
-    plain counts its width does not depend on the draws at all. Post-processing: free."""
-    laws = list(dict.fromkeys((look.query.noise, look.query.epsilon) for look in answers))
+    """The range that one more answer to `query` would give if the mean of its answers stayed the same. For plain counts
+    its width does not depend on the draws. Free post-processing."""
+    laws = list(dict.fromkeys((answer.query.noise, answer.query.epsilon) for answer in answers))
     law = query.noise, query.epsilon
-    laws += [law] if law not in laws else []
-    rows = [look.raw for look in answers if (look.query.noise, look.query.epsilon) == law and look.raw is not None]
+    if law not in laws:
+        laws.append(law)
+    alike = [answer for answer in answers if (answer.query.noise, answer.query.epsilon) == law]
+    rows = [answer.raw for answer in alike if answer.raw is not None]
     if not rows or not isinstance(query, Averaged):
         return None
     then = replace(query, beta=share_of(beta, laws.index(law) + 1, len(rows) + 1))
@@ -155,25 +160,24 @@ def _width(interval: Json) -> Json:
 
 
 def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
-    """The exact mean of each part."""
     if len(rows) == 1:
         return rows[0]
     return tuple(Fraction(sum(parts), len(rows)) for parts in zip(*rows, strict=True))
 
 
-def _shared(looks: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
-    """The intersection of all ranges; if so many answers exist that not all were read, nothing is stated."""
-    last, fails = looks[-1], count * beta
-    common = _intersection([look.interval for look in looks])
+def _shared(answers: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
+    """The intersection of all ranges; none is stated if there are more answers than were read."""
+    last, fails = answers[-1], count * beta
+    common = _intersection([answer.interval for answer in answers])
     if common is None:
-        return Reading("shared", looks, value=last.value, interval=last.interval, beta=beta, agree=False)
-    if fails >= 1 or count > len(looks):
-        return Reading("shared", looks, value=last.value)
-    return Reading("shared", looks, value=_inside(last.value, common), interval=common, beta=fails)
+        return Reading("shared", answers, value=last.value, interval=last.interval, beta=beta, agree=False)
+    if fails >= 1 or count > len(answers):
+        return Reading("shared", answers, value=last.value)
+    return Reading("shared", answers, value=_inside(last.value, common), interval=common, beta=fails)
 
 
 def _intersection(ranges: Sequence[Json]) -> Json:
-    """The intersection of ranges, or of mappings from label to range part by part; None if some part's is empty."""
+    """The intersection of ranges, part by part where they have labels; None if some part's is empty."""
     if isinstance(ranges[0], dict):
         parts = {label: _overlap([part_of[label] for part_of in ranges]) for label in ranges[0]}
         return None if None in parts.values() else parts
@@ -192,25 +196,22 @@ def _inside(value: Json, ranges: Json) -> Json:
     return min(max(value, ranges[0]), ranges[1])
 
 
-MOST_LOOKS = 5  # first looks, the newest, in which an answer is sought
-
-
 def answer_of(facts: Facts, entry: Entry) -> Answer:
     """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
     return make_answer(_asked(entry.charge.hash, facts, entry), entry)
 
 
 def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
-    """The question of a charge. The last few are kept: a page that shows an answer of many columns asks for it at every
-    click, and reading them takes longer than drawing them."""
-    found = _kept.get(charge)
-    if found is None or found[0] != facts:
-        found = facts, _built(facts, entry.charge.claim)
+    """The question of a charge. The last few are cached: a page rebuilds an answer of many columns at every click, and
+    that takes longer than drawing it."""
+    cached = _kept.get(charge)
+    if cached is None or cached[0] != facts:
+        cached = facts, _built(facts, entry.charge.claim)
         with _lock:
             while len(_kept) >= _MOST_KEPT:
                 del _kept[next(iter(_kept))]
-            _kept[charge] = found
-    return found[1]
+            _kept[charge] = cached
+    return cached[1]
 
 
 _MOST_KEPT = 100
@@ -241,7 +242,7 @@ def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry
 
 
 def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = "") -> list[Answer]:
-    """Their answers, without that of one request."""
+    """The answers to questions of some kinds, newest first, except that of the request `but`."""
     entries = entries_of_kinds(asker, keys, most)
     return [answer_of(asker.facts, entry) for entry in entries if entry.charge.request != but]
 
@@ -255,30 +256,30 @@ def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
 
 def latest_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     """The latest answer to this question at any ε, if there is one."""
-    looked = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
-    return [answer_of(asker.facts, entry) for entry in looked.newest[-1:]]
+    repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
+    return [answer_of(asker.facts, entry) for entry in repeats.newest[-1:]]
 
 
 def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlready | None:
-    """What first looks say about one question of a session: the narrowest promised range, or else an estimate."""
+    """What first looks say about one question of a session: the narrowest promised range, else an estimate."""
     if query.ask is None:
         return None
-    said = [
-        replace(told, request=answer.request_id)
+    known_by = [
+        replace(estimate, request=answer.request_id)
         for answer in bought
-        if isinstance(answer.value, Look) and (told := known(answer.value, query.ask, query.facts)) is not None
+        if isinstance(answer.value, Look) and (estimate := known(answer.value, query.ask, query.facts)) is not None
     ]
-    promised = [told for told in said if told.width is not None]
-    return min(promised, key=lambda told: told.width or 0.0) if promised else next(iter(said), None)
+    promised = [estimate for estimate in known_by if estimate.width is not None]
+    return min(promised, key=lambda estimate: estimate.width or 0.0) if promised else next(iter(known_by), None)
 
 
 def looks_at(asker: Asker, query: AnyQuery) -> Reading:
     """The answers to this question at any ε, and what they say together. They are read in the order they were given, so
-    that a later answer never changes a range already stated."""
-    looked = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
-    made = {entry.charge.seq: answer_of(asker.facts, entry) for entry in (*looked.first, *looked.newest)}
-    first, newest = ([made[entry.charge.seq] for entry in some] for some in (looked.first, looked.newest))
-    return read_together(first, query.beta, newest, looked.count)
+    that a later answer never changes a stated range."""
+    repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
+    answers = {entry.charge.seq: answer_of(asker.facts, entry) for entry in (*repeats.first, *repeats.newest)}
+    first, newest = ([answers[entry.charge.seq] for entry in entries] for entries in (repeats.first, repeats.newest))
+    return read_together(first, query.beta, newest, repeats.count)
 
 
 def run_of(asker: Asker, run: str) -> PlanRun:
@@ -294,7 +295,7 @@ def run_of(asker: Asker, run: str) -> PlanRun:
 
 
 def session_for(asker: Asker, request: str) -> Session:
-    """A session that was paid for, at whatever step it is; refused if this table has none of that id."""
+    """A paid session at its present step; refused if this table has none of that id."""
     ledger, jobs, coins = asker.home.ledger, asker.home.jobs, asker.home.coins
     entry = ledger.find(request)
     if entry is None or (entry.charge.budget, entry.charge.table) != (asker.budget.id, asker.record.name):
@@ -303,20 +304,11 @@ def session_for(asker: Asker, request: str) -> Session:
         raise AllowanceError("session.unknown")
     query = session_of(asker.facts, entry)
     if entry.outcome is None and jobs.state(request).state == "interrupted":
-        with suppress(AllowanceError):  # opening draws nothing, so what a killed process left out is written now
+        with suppress(AllowanceError):  # opening draws nothing, so it is stored now if the process was killed
             ledger.answer(request, query.stored(query.draw((), coins)))
     fits = partial(fits_of, ledger, asker.budget.id, asker.record.name, asker.record.practice)
-    found, reserve = ledger.find(request) or entry, asker.budget.rule.delta_reserve
-    return Session(ledger, jobs, found, query, asker.read, coins, asker.refuse_changed, reserve, fits)
-
-
-# The rows of a synthetic table: fitted in the background once what was drawn is stored, and again where they are gone.
-#
-# Fitting takes up to minutes, costs nothing and sees released numbers alone. It is a job of its own: the question is
-# over, and its answer can be seen, as soon as it is stored. A process that ends meanwhile loses nothing that was paid
-# for.
-
-MOST_CURVES = 100  # answers in which a curve is looked for
+    stored, reserve = ledger.find(request) or entry, asker.budget.rule.delta_reserve
+    return Session(ledger, jobs, stored, query, asker.read, coins, asker.refuse_changed, reserve, fits)
 
 
 def made_rows(asker: Asker, answer: Answer) -> Synthetic | MadeTable:
@@ -329,7 +321,7 @@ def made_rows(asker: Asker, answer: Answer) -> Synthetic | MadeTable:
 
 
 def with_rows(asker: Asker, query: AnyQuery, request: str, carry: Callable[[], Entry]) -> Callable[[], object]:
-    """The work for a question; the fit of a synthetic table's rows is handed over at its end."""
+    """The work for a question; at its end the fit of a synthetic table's rows is queued."""
     if query.makes_rows != "fitted":
         return carry
 
@@ -348,25 +340,23 @@ def submit_rows(asker: Asker, answer: Answer) -> None:
 
 
 def _fit_of(answer: Answer) -> str:
-    """The id of its job."""
     return f"rows-{hashlib.sha256(answer.request_id.encode()).hexdigest()[:32]}"
 
 
 def _progress(asker: Asker, answer: Answer) -> tuple[int, int] | None:
-    """Of a fit that waits or runs in this process."""
     jobs = asker.home.jobs
     return None if jobs.state(_fit_of(answer)).over else jobs.progress(_fit_of(answer))
 
 
 def _curves(asker: Asker, answer: Answer) -> list[Curve]:
-    """What other answers that were paid for tell of the columns, one by one; most of them noise tells nothing."""
+    """The distributions of single columns in other paid answers; answers that are mostly noise are left out."""
     kinds = [key for key, kind in catalogue.items() if kind.spreads is not Answered.spreads]
-    found, schema = [], answer.query.facts.schema
-    for one in answers_of_kinds(asker, kinds, MOST_CURVES, answer.request_id):
-        if one.query.state(one.value, one.interval):
+    curves, schema = [], answer.query.facts.schema
+    for other in answers_of_kinds(asker, kinds, MOST_CURVES, answer.request_id):
+        if other.query.state(other.value, other.interval):
             continue
-        for column, starts, counts, off in one.query.spreads(one.value):
+        for column, starts, counts, off in other.query.spreads(other.value):
             declared = schema.columns.get(column)
-            if declared is not None and declared == one.query.facts.schema.columns.get(column):
-                found.append(Curve(column, starts, counts, off, declared.size, one.request_id))
-    return found
+            if declared is not None and declared == other.query.facts.schema.columns.get(column):
+                curves.append(Curve(column, starts, counts, off, declared.size, other.request_id))
+    return curves

@@ -1,15 +1,13 @@
 """A plan: questions a person means to ask, how accurate each must be, and whether all of them fit.
 
-Everything here is arithmetic on public facts: no data are used and nothing is spent. A question whose accuracy nobody
-changed is taken exactly as the page that added it would ask it, so that it costs and promises the same here; any other
-at the least ε that keeps its promise. The price of the plan is how far the meter would move if all were asked one after
-the other, by the same rule that will charge them. It fits if the rule admits all and leaves the share that is to be
-kept.
+Everything here is arithmetic on public facts: no data are used and nothing is spent. A question with unchanged accuracy
+is taken exactly as the page that added it would ask it, so that it costs and promises the same here; any other at the
+least ε that keeps its promise. The price of the plan is how far the meter would move if all were asked one after the
+other, by the rule that will charge them. It fits if the rule admits all and leaves the share to keep.
 
-**Noise.** Where a question can be answered with several kinds of noise, a plan of several questions takes the cheapest
-where that saves at least a tenth, or makes it fit. The meter is the smaller of two shares, of Σε and of Σr, so its
-least reading after the plan is reached either by taking for each question the noise of least ε or for each the noise of
-least r: both are priced, and the better one is taken.
+**Noise.** A plan of several questions takes the cheapest noise for each where that saves at least a tenth, or makes the
+plan fit. The meter is the smaller of two shares, of Σε and of Σr, so its least reading is reached either with the noise
+of least ε for each question or with the noise of least r for each: both are priced, and the better one is taken.
 
 **Redistribution.** The promises that are not locked are all multiplied by one factor f, the least multiple of 1/1000 at
 which the plan fits. A looser promise never costs more, so whether f fits is monotone and bisection finds it.
@@ -35,7 +33,7 @@ from dpengine.mechanisms.query import AnyQuery
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000
 _FIGURES = 3
-_SAVES = Fraction(9, 10)  # of a plan's price as it was put together: more than that is no reason to change the noise
+_SAVES = Fraction(9, 10)  # of the plan's price: a smaller saving is no reason to change the noise
 
 
 @dataclass(frozen=True)
@@ -48,18 +46,18 @@ class Wish:
 
     @staticmethod
     def of(query: AnyQuery) -> Wish:
-        """The accuracy that the question has now, to three digits and never better."""
+        """The accuracy of the question now, to three digits and never better."""
         return Wish(query, tidy(query.promise().amount))
 
     @property
     def as_asked(self) -> bool:
-        """Is it still the accuracy that the question has by itself?"""
+        """Is this still the question's own accuracy?"""
         return self.amount == tidy(self.query.promise().amount)
 
 
 @dataclass(frozen=True)
 class PlanLine:
-    """A wish at the least ε that keeps it; `query` is None where no ε does."""
+    """A wish at the least ε that meets it; `query` is None where no ε does."""
 
     wish: Wish
     query: AnyQuery | None
@@ -79,8 +77,8 @@ class Priced:
     """A plan priced against a budget in its present state."""
 
     lines: tuple[PlanLine, ...]
-    used: Fraction  # the share of the allowance that is gone before the plan
-    share: Fraction  # what the plan moves the meter by
+    used: Fraction  # the meter before the plan
+    share: Fraction  # how far the plan moves the meter
     cost: Fraction  # by how much ε "if you stop now" grows
     keep: Fraction  # the share that must stay
     admitted: bool  # by the budget's rule, whatever is to be kept
@@ -91,7 +89,7 @@ class Priced:
 
     @property
     def over(self) -> Fraction:
-        """By which share the plan is too expensive; 0 if it fits, or if only the δ reserve is too small."""
+        """The share by which the plan is too expensive; 0 if it fits, or if only the δ reserve is too small."""
         return max(self.used + self.share + self.keep - 1, Fraction(0))
 
     @property
@@ -109,7 +107,7 @@ class Priced:
 
 @dataclass(frozen=True)
 class Relief:
-    """How a plan could fit by changing one row: a looser promise (None: no promise is loose enough), or removing it."""
+    """How changing one row would make the plan fit: a looser promise (None: none is loose enough), or its removal."""
 
     place: int
     amount: Fraction | None
@@ -118,7 +116,7 @@ class Relief:
 
 @dataclass(frozen=True)
 class PlanRun:
-    """The state of a submitted plan. `rows` are its charges in order, each with its state; empty before the charge."""
+    """The state of a submitted plan. `rows` are its charges in order with their states; empty before the charge."""
 
     id: str
     rows: tuple[tuple[Entry, str], ...] = ()
@@ -135,16 +133,15 @@ class PlanRun:
 
 
 _Option = tuple[AnyQuery, Cost]
-PlanRow = tuple[Wish, _Option | None]  # a wish, and the question that keeps it with what that costs
+PlanRow = tuple[Wish, _Option | None]  # a wish, and the question that meets it with its cost
 
 
 def requests_of(run: str) -> list[str]:
-    """The request ids of a plan's rows, in order."""
     return [f"{run}.{number}" for number in range(1, MOST_ROWS + 1)]
 
 
 class Planner:
-    """Prices plans against one budget: `totals` is everything charged so far, `keep` the share that must be left."""
+    """Prices plans against one budget: `totals` is everything charged so far, `keep` the share that must stay."""
 
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction = Fraction(0)) -> None:
         if not 0 <= keep < 1:
@@ -163,7 +160,8 @@ class Planner:
         return best
 
     def _least(self, wishes: Sequence[Wish], as_asked: bool) -> Priced:
-        """The better of least ε and least r for each question; `as_asked`: those nobody changed stay as they are."""
+        """The better of least ε and least r for each question; `as_asked`: unchanged questions keep their noise and
+        ε."""
         by_epsilon, by_renyi = (self._by(key, wishes, as_asked) for key in (_least_epsilon, _least_renyi))
         first = self._priced(by_epsilon)
         if by_renyi == by_epsilon or self._rule.c is None:
@@ -206,7 +204,7 @@ class Planner:
         return self._scaled(wishes, [place for place, wish in enumerate(wishes) if not wish.locked])
 
     def reliefs(self, wishes: Sequence[Wish]) -> list[Relief]:
-        """For each row, how changing it alone would make the plan fit; rows for which nothing helps are left out."""
+        """For each row, how changing it alone would make the plan fit; rows where nothing helps are left out."""
         reliefs = []
         for place, wish in enumerate(wishes):
             alone = None if wish.locked else self._scaled(wishes, [place])
@@ -222,8 +220,8 @@ class Planner:
         return pld.epsilon_of([query.loss() for query in queries], self._rule.delta)
 
     def _options(self, wish: Wish) -> list[_Option]:
-        """The question at its least ε with each noise it can have, and what each costs; empty if no ε is enough.
-        Cached, because a search prices the same rows many times."""
+        """The question at its least ε with each of its noises, and the cost of each; empty if no ε is enough. Cached,
+        because a search prices the same rows many times."""
         key = (id(wish.query), wish.amount)
         if key not in self._known:
             options = []
@@ -267,7 +265,7 @@ def _least_renyi(option: _Option) -> tuple[Fraction, bool]:
 
 
 def tidy(amount: Fraction) -> Fraction:
-    """Rounded up to three digits, whole numbers to the next whole number: an amount a person can read and type."""
+    """Rounded up to three digits, above that to a whole number: an amount that a person can read and type."""
     if amount <= 0:
         return Fraction(0)
     grain = Fraction(1)

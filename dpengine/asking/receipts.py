@@ -1,8 +1,8 @@
 """Checks a receipt against a ledger: is the chain intact, does it hold exactly this charge and answer, and is the claim
 right?
 
-A receipt (answers.make_receipt) is a function of two rows and the hash of the ledger's first row. To check it, all rows
-are verified by `chain.verify`, the receipt is made again from the rows with its request, and the two are compared field
+A receipt (answers.make_receipt) is a function of two rows and the hash of the ledger's first row. To check it,
+`chain.verify` verifies all rows, the receipt is rebuilt from the rows with its request, and the two are compared field
 by field. Then the loss is recomputed: the mechanism, in the version that the claim names and built from the claim
 alone, must state this loss for these parameters, under the budget's own unit and relation.
 """
@@ -18,7 +18,7 @@ from fractions import Fraction
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json
-from dpengine.asking.sessions import session_of, step_claim, step_query
+from dpengine.asking.sessions import session_of, step_claim
 from dpengine.core.errors import AllowanceError
 from dpengine.core.strict_json import canonical, read_strict
 from dpengine.core.types import Json, JsonObject
@@ -59,8 +59,9 @@ def read_receipts(content: bytes, name: str) -> list[Receipt]:
     receipts = _parsed(content)
     if not receipts:  # raised here, because the parser's own error would quote the whole file
         raise AllowanceError("verify.not_json", file=name)
-    if not all(_is_receipt(receipt) for receipt in receipts):
-        raise AllowanceError("verify.not_receipt", file=name)
+    for receipt in receipts:
+        if not isinstance(receipt, dict) or "receipt" not in receipt or not is_request(receipt.get("request")):
+            raise AllowanceError("verify.not_receipt", file=name)
     return receipts
 
 
@@ -76,16 +77,11 @@ def _parsed(content: bytes) -> list[Json]:
     return []
 
 
-def _is_receipt(data: Json) -> bool:
-    return isinstance(data, dict) and "receipt" in data and is_request(data.get("request"))
-
-
 def check(
     receipts: list[Receipt], rows: Iterable[LedgerRow], seen: Callable[[str], bool] = lambda request: True
 ) -> list[Finding]:
-    """Check every receipt against all rows of a ledger, in one pass over them. A request that is not `seen` by whoever
-    asks is told like one that the ledger does not hold: else a made-up receipt would read any answer, by its
-    differences."""
+    """Check every receipt against all rows of a ledger, in one pass. A request that the asker may not see (`seen`)
+    counts as absent: otherwise the differences to a forged receipt would reveal any answer."""
     book = _Book({receipt["request"] for receipt in receipts if seen(receipt["request"])})
     verdict = verify(book.noting(rows))
     if not verdict.ok:
@@ -94,8 +90,7 @@ def check(
 
 
 def check_alone(receipt: Receipt, charge: Charge) -> Finding:
-    """One receipt by its own words, where no ledger is at hand: do its loss, promise and cuts follow from its
-    parameters?"""
+    """Check one receipt without a ledger: do its loss, promise and cuts follow from its parameters?"""
     if receipt.get("receipt") != RECEIPT:
         return _finding(receipt, "verify.version")
     if not _recomputable(charge.claim):
@@ -115,7 +110,7 @@ class _Book:
         self.charges: dict[str, LedgerRow] = {}
         self.outcomes: dict[str, LedgerRow] = {}
         self.steps: dict[tuple[str, int], LedgerRow] = {}  # of sessions, by request and number
-        self.told: dict[tuple[str, int], LedgerRow] = {}
+        self.step_outcomes: dict[tuple[str, int], LedgerRow] = {}
         self.lists: dict[str, str] = {}  # bodies of the rows of long lists, by digest
 
     def noting(self, rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
@@ -131,7 +126,7 @@ class _Book:
                 (self.charges if row["kind"] == "charge" else self.outcomes)[row["request"]] = row
             elif row["kind"] in ("step", *TOLD) and row["request"] in self.wanted:
                 place = (row["request"], json.loads(row["body"])["index"])
-                (self.steps if row["kind"] == "step" else self.told)[place] = row
+                (self.steps if row["kind"] == "step" else self.step_outcomes)[place] = row
 
     def check(self, receipt: Receipt) -> Finding:
         if receipt["receipt"] != RECEIPT:
@@ -162,14 +157,8 @@ class _Book:
         if burned is not None and burned.told is not None and _recomputable(charge.claim):
             return _finding(receipt, "verify.fine_step", row=burned.seq, answer=burned.told.seq)
         code = "verify.fine" if _recomputable(charge.claim) else "verify.fine_unknown"
-        return _finding(
-            receipt,
-            code,
-            row=charge.seq,
-            answer=entry.outcome.seq,
-            title=_title(charge),
-            version=charge.claim.get("version"),
-        )
+        rows, version = {"row": charge.seq, "answer": entry.outcome.seq}, charge.claim.get("version")
+        return _finding(receipt, code, None, title=_title(charge), version=version, **rows)
 
     def _burned(self, receipt: Receipt) -> Burned | None:
         step = receipt["step"]
@@ -177,10 +166,10 @@ class _Book:
         place = (receipt["request"], index) if type(index) is int else None
         if place is None or place not in self.steps:
             return None
-        return Burned.from_row(self._with_lists(self.steps[place]), self.told.get(place))
+        return Burned.from_row(self._with_lists(self.steps[place]), self.step_outcomes.get(place))
 
     def _with_lists(self, row: LedgerRow) -> LedgerRow:
-        """The row, now that the long lists it names are at hand."""
+        """The row, after its long lists are registered."""
         for digest in long_lists.named_in(row["body"]):
             long_lists.noted(self.lists[digest])
         return row
@@ -195,7 +184,7 @@ def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, 
 
 
 def _differences(stated: Json, held: Json, path: str) -> Iterator[str]:
-    """Sentences for every field in which the two differ. 1, 1.0 and true are three different values."""
+    """A sentence for every field that differs. 1, 1.0 and true are three different values."""
     if isinstance(stated, dict) and isinstance(held, dict):
         for name in sorted(stated.keys() | held.keys()):
             inner = f"{path}.{name}" if path else name
@@ -221,13 +210,13 @@ def _title(charge: Charge) -> str:
 
 
 def _recomputable(claim: JsonObject) -> bool:
-    """Does this program know the mechanism in the version the claim names?"""
+    """Does this program have the mechanism in the version that the claim names?"""
     kind = catalogue.get(str(claim.get("key")))
     return kind is not None and claim.get("version") == kind.card.version
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
-    """What is wrong with a claim in itself: a message code, or None."""
+    """The fault in a claim by itself: a message code, or None."""
     claim = charge.claim
     try:
         alike = Unit.from_json(claim["unit"]).may_share(budget.unit or {})
@@ -246,32 +235,26 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
 
 
 def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
-    """Does the claim list the cuts of its question?"""
     stated = [{name: fact for name, fact in stated_cut.items() if name != "words"} for stated_cut in claim["cuts"]]
     return canonical(stated) == canonical([cut.as_json() for cut in query.cuts()])
 
 
-def _but_cuts(claim: JsonObject) -> JsonObject:
-    return {name: value for name, value in claim.items() if name != "cuts"}
-
-
 def step_fault(charge: Charge, burned: Burned) -> str | None:
-    """What is wrong with a step's claim, as one answer of the session that was charged: a message code, or None."""
+    """The fault in a step's claim as one answer of the charged session: a message code, or None."""
     if not _recomputable(charge.claim):
         return None
     try:
-        session = session_of(facts_of(charge), Entry(charge, None))
-        asked = step_query(session, burned.claim)
-        again, stated = (_but_cuts(claim) for claim in (step_claim(asked), burned.claim))
-        same = canonical(again) == canonical(stated) and _same_cuts(burned.claim, asked)
+        asked = session_of(facts_of(charge), Entry(charge, None)).again(burned.claim)
+        recomputed, stated = (claim | {"cuts": None} for claim in (step_claim(asked), burned.claim))
+        same = canonical(recomputed) == canonical(stated) and _same_cuts(burned.claim, asked)
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
 
 
 def facts_of(charge: Charge) -> Facts:
-    """The public facts in a claim. A question about a column that is not declared has no bounds, only its name; since a
-    schema needs at least one column, a placeholder stands in."""
+    """The public facts in a claim. A question about an undeclared column has a name but no bounds; a placeholder stands
+    in, since a schema needs at least one column."""
     claim = charge.claim
     column = claim["parameters"].get("column")
     header = tuple(dict.fromkeys([*claim["bounds"], *named_columns(claim["parameters"])]))

@@ -1,4 +1,4 @@
-"""One release from charge to answer: what is charged for a question, how its statistic is computed, how it is drawn."""
+"""One release from charge to answer: the charge for a question, its statistic, its draw."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpengine.storage.registry import Record
 
 
 class Home(Protocol):
-    """What a table uses of its workspace."""
+    """The part of the workspace that a table uses."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -73,7 +73,7 @@ class Asker:
         self.home.refuse_damaged(self.record)
 
     def carry(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Entry]:
-        """The work for one question, from its charge to its stored answer, to be run in a background thread."""
+        """The work for one question, from its charge to its stored answer, for a background thread."""
         release = self.release(query, request, seen)
 
         def carry() -> Entry:
@@ -101,7 +101,7 @@ class Asker:
         return carry
 
     def release(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Release]:
-        """How a question is charged, computed and drawn; refused at once if it was made for another table."""
+        """How a question is charged, computed and drawn; refused at once if it was built for another table."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         refuse_hopeless(query)
@@ -134,8 +134,7 @@ class Asker:
         self.home.open_budget(self.budget, self.actor)
 
     def _same(self, facts: Facts) -> bool:
-        """Are these the table's own facts? A list with the same values in another order or under other names is not the
-        same."""
+        """Are these the table's own facts? A list with its values in another order or under other names differs."""
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.facts.schema.as_json())
 
 

@@ -1,10 +1,10 @@
-"""A session that was paid for: asking its next question, finding it again, ending it.
+"""A paid session: asking its next question, finding it again, ending it.
 
 Order of a step: the question is read, and refused if it must be; the ledger records the step as used, in a committed
 row; then the statistic is computed, the noise drawn, the answer stored. Whatever happens after that row, the step stays
 used: if the process is killed the step is lost, and never drawn again. Two people who ask at once get different
 numbers, because the ledger assigns them under its write lock. Everything is in the ledger, so a reload or a restart
-goes on where it was.
+continues where it was.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import Past
-from dpengine.accountant.how_many_fit import largest
 from dpengine.asking.answers import cuts_as_json, make_step_receipt, promise_as_json
 from dpengine.asking.checking import doubts
 from dpengine.asking.column_fit import Fits
@@ -30,7 +29,7 @@ from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.remembered import remembered
+from dpengine.core.remembered import largest, remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
@@ -50,7 +49,7 @@ from dpengine.storage.workers import carried, in_hand
 HALF = Fraction(1, 2)
 BEST = "best"  # the kind of noise that promises more now
 _GRAIN = 10**6  # ε is tried in millionths
-_LOOK_AGAIN = 0.02
+_POLL = 0.02  # seconds
 
 _log = logging.getLogger(__name__)
 
@@ -68,9 +67,7 @@ class Taken:
     interval: Json
     receipt: JsonObject
     seq: int = 0  # of its row in the ledger
-    population: tuple[float, float] | None = (
-        None  # between which the population's value is claimed to lie; None: nothing is claimed
-    )
+    population: tuple[float, float] | None = None  # the range claimed for the population's value, if any
 
     @property
     def sentence(self) -> str:
@@ -79,8 +76,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Session:
-    """Looking is free, and so is asking, up to the number of questions: the whole session was charged when it was
-    opened."""
+    """Everything here is free, up to the number of questions: opening charged the whole session."""
 
     ledger: Ledger
     jobs: Jobs
@@ -88,47 +84,46 @@ class Session:
     query: AdaptiveSession
     read: Callable[[AnyNeed], Any]
     coins: Coins
-    ready: Callable[[], None]  # refuses if the table was declared anew since it was opened here
+    ready: Callable[[], None]  # refuses if the table was declared anew since
     reserve: Fraction  # the most δ that charges to its budget spend
-    fits: Callable[[], Fits]  # what paid checks say of the table's columns
+    fits: Callable[[], Fits]  # the paid checks of the table's columns
 
     @property
     def request(self) -> str:
         return self.entry.charge.request
 
     def look(self, newest: int | None = None) -> tuple[State, bool, list[Taken]]:
-        """How many steps were used, whether it was ended early, and its steps in order: all, or the newest."""
+        """The number of steps used, whether it was ended early, and its steps in order: all, or the newest."""
         burned = self.ledger.steps(self.request, newest)
         before = 0 if not burned or burned[0].index == 1 else self._choices_before(burned[0].index)
         steps, since = [], self.others_from
-        for one in burned:
-            steps.append(self._taken(one, before, since))
-            before += _chose(one)
+        for step in burned:
+            steps.append(self._taken(step, before, since))
+            before += _chose(step)
         asked, ended, _ = self.ledger.progress(self.request)
         return State(self.query.questions, asked), ended, steps
 
     @property
     def past(self) -> Past:
-        """What had been released from these people when the session was reserved."""
+        """What had been released about these people when the session was reserved."""
         return self.ledger.released(self.entry.charge.budget, self.entry.charge.seq)
 
     @property
     def others_from(self) -> int | None:
-        """From which row of the ledger on something else was released from these people since the session was reserved;
-        None where nothing was."""
-        found = self.ledger.others_since(self.entry.charge.budget, self.entry.charge.seq, self.request)
-        return found[0] if found else None
+        """The first ledger row after the reservation that released something else about these people, or None."""
+        others = self.ledger.others_since(self.entry.charge.budget, self.entry.charge.seq, self.request)
+        return others[0] if others else None
 
     @property
     def withdrawn(self) -> bool:
-        """Was more protection declared since it was opened? Then it has ended, and nothing is claimed any more about
-        anything but the table itself: rows of one person are not independent."""
+        """Was more protection declared since it was opened? That ends it, and withdraws every claim beyond the table
+        itself, because rows of one person are not independent."""
         since = self.ledger.protected_since(self.entry.charge.budget)
         return since is not None and since > self.entry.charge.seq
 
     def ask(self, ask: Json, step: str, checked: bool = False) -> Taken:
-        """The next answer. The same step id is the same answer; a new one uses up the next number. With `checked`, a
-        question about a column that a paid check doubts is refused, and uses up none."""
+        """The next answer. The same step id is the same answer; a new id uses up a question. With `checked`, a question
+        about a doubted column is refused and uses up none."""
         burned = self._carry(ask, step, checked)()
         return self._taken(burned, self._choices_before(burned.index), self.others_from)
 
@@ -181,7 +176,7 @@ class Session:
         except BaseException as error:
             # The class name only: the text of an error may quote the data.
             _log.error("A step of a session failed after it was counted: %s", type(error).__name__)
-            with suppress(AllowanceError):  # then the step stays without an outcome, and counts as cut short
+            with suppress(AllowanceError):  # else the step stays without an outcome, and counts as interrupted
                 self.ledger.tell(self.request, burned.index, "lost", {"code": "release.failed"})
             if not isinstance(error, Exception):
                 raise
@@ -198,7 +193,7 @@ class Session:
                 raise AllowanceError("session.step_lost")
             if time.monotonic() > deadline:
                 raise AllowanceError("release.waiting")
-            time.sleep(_LOOK_AGAIN)
+            time.sleep(_POLL)
 
     def _state(self, burned: Burned) -> str:
         kept_in, name = self.ledger.kept_in, self._name(burned.step)
@@ -218,23 +213,15 @@ class Session:
         """`choices`: how many of the steps before it asked “which is largest”; `since`: `others_from`."""
         body = burned.told.body if burned.told is not None else {}
         interval = body.get("interval")
-        state, query, value = self._state(burned), step_query(self.query, burned.claim), body.get("value")
+        state, query, value = self._state(burned), self.query.again(burned.claim), body.get("value")
         reach = self._claim(burned, choices, since) if state == "done" and interval is not None else None
-        return Taken(
-            burned.index,
-            burned.step,
-            burned.at,
-            state,
-            query,
-            value,
-            None if interval is None else tuple(interval),
-            make_step_receipt(self.entry, burned),
-            burned.seq,
-            None if reach is None else _around(query, value, reach.width),
-        )
+        population = None if reach is None else _around(query, value, reach.width)
+        ends, receipt = None if interval is None else tuple(interval), make_step_receipt(self.entry, burned)
+        step = burned.index, burned.step, burned.at
+        return Taken(*step, state, query, value, ends, receipt, burned.seq, population)
 
     def _claim(self, burned: Burned, choices: int, since: int | None) -> Width | None:
-        """What is claimed of a step about the population: all that was released before it counts."""
+        """The claim about the population, counting all that was released before the step."""
         if self.withdrawn:
             return None
         others = None
@@ -245,11 +232,11 @@ class Session:
     def _choices_before(self, index: int) -> int:
         if not self.ledger.progress(self.request)[2]:
             return 0
-        return sum(_chose(one) for one in self.ledger.steps(self.request) if one.index < index)
+        return sum(_chose(step) for step in self.ledger.steps(self.request) if step.index < index)
 
 
 def _around(query: AdaptiveSession, value: Json, width: Fraction) -> tuple[float, float] | None:
-    """The range in the question's own unit; None where it asks for no number."""
+    """The range in the question's own unit; None where the answer is no number."""
     if not isinstance(query.ask, Share | Average):
         return None
     low, high, reach = query.ask.low, query.ask.low + query.ask.width, width * query.ask.width
@@ -275,7 +262,7 @@ def step_claim(query: AdaptiveSession) -> JsonObject:
 
 
 def step_query(session: AdaptiveSession, claim: JsonObject) -> AdaptiveSession:
-    """The question as it was asked: under the bounds in its claim, even if the table was declared anew since."""
+    """The question under the bounds in its claim, even if the table was declared anew since."""
     return session.again(claim)
 
 
@@ -303,20 +290,19 @@ def fitted(
     totals: Totals,
     past: Past = Past.NOTHING,
 ) -> AdaptiveSession:
-    """The session with the least noise that moves the meter by at most `share`, of the kinds of noise that it may have
-    (`BEST`: whichever promises more now, from public facts and the ledger's sums); for the lecture's formula, at this
-    share of the budget's ε, or less where that would move the meter further. Answers are rounded where that lets them
-    say more about the population, after what was released from it before (`past`)."""
-    found: list[AdaptiveSession] = []
+    """The session with the least noise that moves the meter by at most `share`. `BEST` picks the noise that promises
+    more now, from public facts and the ledger's sums; for the lecture's formula `share` also bounds its part of the
+    budget's ε. Answers are rounded where that allows a better claim about the population, given the `past` releases."""
+    options: list[AdaptiveSession] = []
     refused: AllowanceError | None = None
     for kind in ("laplace", "gaussian") if calibration == BEST else (calibration,):
         try:
-            found.append(_fitted(facts, questions, kind, share, rule, totals))
+            options.append(_fitted(facts, questions, kind, share, rule, totals))
         except AllowanceError as refusal:  # no δ for one, or no room left for the other
             refused = refused or refusal
-    if not found:
+    if not options:
         raise refused or AllowanceError("session.no_room")
-    query = min(found, key=lambda option: option.alpha)
+    query = min(options, key=lambda option: option.alpha)
     return rounded(query, past, rule.delta_reserve)
 
 
@@ -357,7 +343,7 @@ def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = M
 
 def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:
     claim = entry.charge.claim
-    # What sums are divided by stays what it was, and whose rows were protected.
+    # The divisor of sums and the protected unit stay as they were.
     facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]))
     query = catalogue[claim["key"]].build(facts, claim["parameters"])
     assert isinstance(query, AdaptiveSession)

@@ -20,19 +20,18 @@ _BEYOND = re.compile(r"(\d*[.,]\d{20})\d+")  # digits that no rounding to nine d
 
 
 def cut(text: str) -> str:
-    """A written ε without decimals far beyond those that are kept, however many there are."""
-    found = _BEYOND.fullmatch(text.strip())
-    return text if found is None else found[1]
+    """A written ε without the decimals that no rounding depends on."""
+    match = _BEYOND.fullmatch(text.strip())
+    return text if match is None else match[1]
 
 
 def read_epsilon(value: Json) -> Fraction:
-    """An ε as it is charged and as noise is set for it: further decimals are rounded down, so that no more is lost than
-    was asked for."""
+    """The ε that is charged and that sets the noise: rounded down, so that nothing beyond the typed ε is lost."""
     if value is None or value == "":
         raise AllowanceError("epsilon.missing")
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < _FAR:
         value = f"{value:f}"
-    if type(value) is str:  # what could not be read as typed is another type, and says so itself
+    if type(value) is str:  # not `Unread`, which has its own error
         value = cut(value)
     epsilon = read_number(value, "ε")
     if epsilon <= 0:
@@ -45,7 +44,7 @@ def read_epsilon(value: Json) -> Fraction:
 
 
 def read_delta(value: Json) -> Fraction:
-    """The δ of one question. The ledger decides whether the δ reserve still has room for it."""
+    """The δ of one question. Whether the δ reserve still has room for it is up to the ledger."""
     if value is None or value == "":
         raise AllowanceError("delta.missing")
     delta = read_number(value, "δ")

@@ -6,6 +6,7 @@ admitted.
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -26,15 +27,14 @@ _WRITTEN = re.compile(r"([+-]?)(\d[\d.,]*|[.,]\d+)(e[+-]?\d{1,3})?", re.IGNORECA
 
 
 class Unread(str):
-    """Typed text that cannot be read as one number. It is passed on as it is, in English notation, to where the number
-    is needed; `read_number` then says what is wrong with it."""
+    """Typed text that is no number. It is passed on, in English notation, until `read_number` refuses it."""
 
     def __str__(self) -> str:
         return self
 
 
 def read_number(value: Json, name: str) -> Fraction:
-    """A finite decimal number as a URL or a stored row holds it; a float means the decimal it prints as."""
+    """A finite decimal number from a URL or a stored row; a float means the decimal it prints as."""
     if isinstance(value, Unread):
         with stored():
             return read_typed(value, name)
@@ -86,18 +86,18 @@ def _decimal_mark(digits: str, name: str) -> str:
 
 
 def as_typed(text: str, unit: str = "") -> str:
-    """Typed text as a URL holds it: 25.000 in Slovene is 25000. What cannot be read is passed on as `Unread`."""
+    """Typed text as a URL holds it: 25.000 in Slovene is 25000. Text that is no number becomes `Unread`."""
     if not text.strip():
         return ""
     try:
         return text_of(read_typed(text, "", unit))
     except AllowanceError:
-        bare = english(_plain(text, unit))  # if cut, marked by …: its beginning alone could be another number
+        bare = english(_plain(text, unit))  # a cut text ends in …: its beginning alone could be another number
         return Unread(bare if len(bare) <= LONGEST_NUMBER else bare[:LONGEST_NUMBER] + "…")
 
 
 def _plain(text: str, unit: str) -> str:
-    """The text without its unit, the digits of any script written as 0 to 9."""
+    """The text without its unit, with digits of any script written as 0 to 9."""
     return re.sub(r"\d", lambda digit: str(int(digit[0])), text.strip().removesuffix(unit).strip())
 
 
@@ -111,10 +111,8 @@ def text_of(value: Fraction) -> str:
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime
-    if rest != 1:
-        return f"{value.numerator}/{value.denominator}"
     near = decimal_of(value)
-    if Fraction(near) != value:  # more digits than the context holds: only p/q is exact
+    if rest != 1 or Fraction(near) != value:  # no finite decimal, or one with more digits than the context holds
         return f"{value.numerator}/{value.denominator}"
     text = f"{near:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -157,8 +155,6 @@ def floor(value: Fraction | Decimal) -> int:
 
 def float_above(value: Fraction) -> float:
     """The least float that is at least `value`."""
-    import math
-
     near = value.numerator / value.denominator
     while Fraction(near) < value:
         near = math.nextafter(near, math.inf)

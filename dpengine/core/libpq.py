@@ -1,11 +1,10 @@
-"""How this program reaches a Postgres that holds a table, whether it brings the table or asks it.
+"""Connections to a Postgres database that holds a table, whether the table is copied or queried in place.
 
-Every setting of a connection is given, so that none comes from a file or the environment of whoever runs the program:
-the six that an address holds, ours, and for all others what libpq itself has built in. Left to the environment are a
-service's name (libpq has no word for none), whose file cannot change a setting that is given, and the versions of its
-protocol.
+Every setting of a connection is set here, so that none comes from a file or from the server's environment: six from the
+address, ours, and libpq's built-in defaults for the rest. Two are left to the environment: the name of a service (libpq
+has no way to set none), which cannot change a setting given here, and the protocol versions.
 
-The driver is handed in: it is not installed by default, and imported only when it is needed.
+The caller passes the driver, because it is not installed by default.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _OURS: dict[str, str] = {
     "passfile": "/dev/null/none",  # a file that cannot be
     "gssencmode": "disable",
     "connect_timeout": "10",  # seconds
-    "keepalives": "1",  # a line that is cut is noticed within a minute
+    "keepalives": "1",  # a broken connection is noticed within a minute
     "keepalives_idle": "20",
     "keepalives_interval": "5",
     "keepalives_count": "3",
@@ -30,13 +29,12 @@ _OURS: dict[str, str] = {
     "application_name": "allowance",
     "client_encoding": "utf8",
 }
-# Neither a certificate nor a Kerberos ticket of whoever runs the program is lent to whoever names an address.
+# Whoever names an address gets neither the server's certificate nor its Kerberos ticket.
 _SINCE_16 = {"sslcertmode": "disable", "require_auth": "none,password,md5,scram-sha-256"}
 
-# What a table of ours was when it was made: a text that stays the same under VACUUM, ANALYZE and restarts, and is
-# another once anything is changed through which its rows can change: its triggers, their function, its columns, what
-# inherits from it, the rules and policies on it. NULL if there is no such table. (Its rows alone cannot change while
-# the triggers are there: they refuse every row that is written, whoever writes it.)
+# A digest of a table of ours. It survives VACUUM, ANALYZE and restarts, and changes with anything that lets rows
+# change: triggers, their function, columns, inheriting tables, rules and policies. NULL if there is no such table. (Its
+# rows alone cannot change while the triggers are there: they refuse every write.)
 AS_MADE = """
     SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat_ws(' ', c.oid, c.relkind,
         c.relpersistence, c.relhasrules, c.relhassubclass, c.relrowsecurity, c.relforcerowsecurity,
@@ -51,20 +49,19 @@ AS_MADE = """
 
 
 def settings(psycopg: Driver, address: str) -> dict[str, str]:
-    """All settings of a connection to an address, which is a URL."""
     options = {option.keyword.decode(): option for option in psycopg.pq.Conninfo.get_defaults()}
     built_in = {
         name: (option.compiled or b"").decode()
         for name, option in options.items()
         if option.envvar and name not in _OPEN
     }
-    told = psycopg.conninfo.conninfo_to_dict(address)
-    found = built_in | _OURS | {name: str(told.get(name, usual)) for name, usual in _ADDRESS.items()}
-    found["sslrootcert"] = "system" if found["sslmode"] == "verify-full" else ""
-    return found | {name: value for name, value in _SINCE_16.items() if name in options}
+    given = psycopg.conninfo.conninfo_to_dict(address)
+    chosen = built_in | _OURS | {name: str(given.get(name, usual)) for name, usual in _ADDRESS.items()}
+    chosen["sslrootcert"] = "system" if chosen["sslmode"] == "verify-full" else ""
+    return chosen | {name: value for name, value in _SINCE_16.items() if name in options}
 
 
 def connect(psycopg: Driver, address: str, **more: object) -> Driver:
-    """A connection; `more` are the driver's own options. Its log is silent: its warnings quote the server's words."""
+    """A connection; `more` are the driver's own options. The driver's log is off: its warnings quote the server."""
     logging.getLogger("psycopg").disabled = True
     return psycopg.connect(**settings(psycopg, address), prepare_threshold=None, **more)

@@ -13,8 +13,8 @@ from dpengine.messages.numbers import local
 
 
 def percent(share: Fraction | float) -> str:
-    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %, and what is nearly all is cut
-    to a tenth, so that a small price is seen on the meter: 99.96 % becomes 99.9 %."""
+    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %; nearly all is cut to a tenth
+    (99.96 % becomes 99.9 %), so that the meter shows a small price."""
     value = float(share) * 100
     if 0 < value < 0.1:
         return say("percent.tiny")
@@ -27,7 +27,7 @@ def percent(share: Fraction | float) -> str:
 
 
 def _tenths(left: Fraction) -> int:
-    """What is left of an allowance as the meter shows it, in tenths of a percent: only the whole is 100 %."""
+    """The rest of an allowance on the meter, in tenths of a percent: only the whole is 100 %."""
     return 1000 if left >= 1 else min(max(round(left * 1000), 0), 999)
 
 
@@ -38,22 +38,19 @@ def _in_tenths(tenths: int, share: Fraction) -> str:
 
 
 def percent_left(left: Fraction) -> str:
-    """What is left of an allowance, to a tenth of a percent."""
     return _in_tenths(_tenths(left), left)
 
 
 def percent_taken(left: Fraction, share: Fraction) -> str:
-    """What a question takes where so much is left: exactly the difference between the two readings of the meter, so
-    that a person who subtracts finds what was told."""
+    """The price of a question as a share of the allowance: exactly the difference between the meter's two readings."""
     return _in_tenths(_tenths(left) - _tenths(left - share), share)
 
 
 def percents(shares: Sequence[Fraction], left: Fraction = Fraction(1)) -> list[str]:
-    """Rising shares of the allowance, each as it is told where so much is left; those that read alike to two digits,
-    which may still be alike."""
-    told = [percent_taken(left, share) for share in shares]
-    alike = {text for text, many in Counter(told).items() if many > 1}
-    return [_fine(share) if text in alike else text for text, share in zip(told, shares, strict=True)]
+    """Rising prices as `percent_taken` shows them; prices that would read alike get two digits (and may still)."""
+    texts = [percent_taken(left, share) for share in shares]
+    alike = {text for text, times in Counter(texts).items() if times > 1}
+    return [_fine(share) if text in alike else text for text, share in zip(texts, shares, strict=True)]
 
 
 def _fine(share: Fraction) -> str:
@@ -69,12 +66,11 @@ def percent_up(share: Fraction) -> str:
 
 
 def points(share: Fraction) -> str:
-    """A distance on [0, 1] in percentage points."""
     return say("amount.percent", alpha=two_figures(share * 100))
 
 
 def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """A size of error to two digits, rounded up; a lower bound, which no method can beat, passes its own rounding."""
+    """A size of error to two digits, rounded up. For a lower bound, which no method can beat, pass another rounding."""
     if not size:
         return plain(size)
     exact = decimal_of(size)
@@ -101,10 +97,10 @@ def power_of_ten(value: Fraction) -> str:
 
 
 def chance(beta: Fraction) -> str:
-    """How many times in 100 something holds that fails with chance β."""
+    """How many times in 100 a claim holds that fails with probability β."""
     return plain(float(1 - beta) * 100)
 
 
 def measured(figure: str, measure: str) -> str:
-    """A figure with what it is counted in: 2,500 €, 72 kg."""
+    """A figure with its unit: 2,500 €, 72 kg."""
     return f"{figure}\u00a0{measure}" if measure else figure

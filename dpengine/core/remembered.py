@@ -1,7 +1,7 @@
-"""What a function gave for equal arguments, kept: for work that depends on public facts and the ledger's sums alone.
+"""Caches for work that depends on public facts and the ledger's sums alone.
 
-Pages work out the same prices and promises again on every click. What is kept here was worked out from what anybody may
-know, so neither what comes back nor how fast it does says anything about a table's rows.
+Pages compute the same prices and promises on every click. Everything cached here follows from public facts, so neither
+a result nor its speed says anything about a table's rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keeps the newest `most` results. Where an argument cannot be compared by hash, the function is just called."""
+    """Cache the newest `most` results. With an unhashable argument the function is just called."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         kept = lru_cache(maxsize=most, typed=True)(function)
@@ -35,25 +35,27 @@ def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-# The largest whole number that is allowed, where with any number every smaller one is allowed too.
-#
-# Pages search for the same thing again whenever the meter has moved a little, and it then lies about where it lay
-# before. So a search begins where the last one for the same thing ended: it finds the same, in a few steps instead of
-# twenty. What is searched for depends on public facts and the ledger's sums alone, and so does how long it takes.
-
 _MOST = 4096
 _ended: OrderedDict[Hashable, float] = OrderedDict()
 
 
-def largest(allowed: Callable[[int], bool], low: int, high: int, name: Hashable, scale: Fraction = Fraction(1)) -> int:
-    """From `low`, which is allowed, to `high`. `name` says what is searched for; where it grows with something, that is
-    its `scale`."""
+def largest(
+    allowed: Callable[[int], bool], low: int, high: int, name: Hashable = None, scale: Fraction = Fraction(1)
+) -> int:
+    """The largest allowed number from `low`, which is allowed, to `high`. If a number is allowed, so is every smaller
+    one.
+
+    Pages repeat a search whenever the meter has moved a little, and the result then moves little. So a search with a
+    `name` starts where the last one of that name ended, and takes a few steps instead of twenty. A result that grows
+    with something is remembered relative to that `scale`."""
     known = _ended.get(name)
     if known is not None:
         low, high = _around(allowed, low, high, round(known * float(scale)))
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if allowed(middle) else (low, middle - 1)
+    if name is None:
+        return low
     _ended[name] = low / float(scale)
     while len(_ended) > _MOST:
         _ended.popitem(last=False)
@@ -61,7 +63,7 @@ def largest(allowed: Callable[[int], bool], low: int, high: int, name: Hashable,
 
 
 def _around(allowed: Callable[[int], bool], low: int, high: int, near: int) -> tuple[int, int]:
-    """The same with closer ends, found in growing steps from a place that should be near."""
+    """Closer ends for the search, in growing steps from a number that should be near the result."""
     near, step = min(max(near, low), high), 1
     if near == low or allowed(near):
         low = near

@@ -1,5 +1,5 @@
-"""How much free space a workspace's disk has, and how large its blocks are. This is asked before anything is charged:
-if the disk were full when the answer is stored, the charge would stand and nobody would have the answer."""
+"""Free space and block size of a workspace's disk, checked before every charge: if the disk were full when the answer
+is stored, the charge would stand and nobody would have the answer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _PAGE = 4096
 
 
 def refuse_full(folder: Path) -> None:
-    """Refuses anything new once little space is left: that is kept for what is being computed. A disk that does not
-    report its free space is taken to have enough."""
+    """Refuse new questions once little space is left: running ones need it. A disk that does not report its free space
+    counts as large enough."""
     if nearly_full(folder):
         raise AllowanceError("ledger.full", megabytes=KEPT_FREE // 2**20)
 
@@ -28,8 +28,8 @@ def nearly_full(folder: Path) -> bool:
 
 
 def small_blocks(folder: Path) -> bool:
-    """Are the disk's blocks smaller than a memory page? Then SQLite's shared-memory file, of which it writes one byte
-    per page, would have holes, and on a full disk the kernel kills a process that touches one (SIGBUS)."""
+    """Are the disk's blocks smaller than a memory page? SQLite writes one byte per page of its shared-memory file. Such
+    a file would then have holes, and on a full disk the kernel kills a process that touches one (SIGBUS)."""
     try:
         return os.statvfs(folder).f_bsize < _PAGE
     except OSError:

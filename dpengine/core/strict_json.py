@@ -1,4 +1,4 @@
-"""Strict JSON, for what comes from outside: an address, a request, a file."""
+"""Strict JSON for input from outside (an address, a request, a file), and canonical JSON for hashes."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ import math
 
 from dpengine.core.types import Json, JsonObject
 
-# Canonical JSON, so that equal data have equal hashes.
+MOST_DEEP = 64  # far more than any real input, far less than makes a reader fail
 
 
 def canonical(data: Json) -> str:
-    """Sorted keys, no spaces, plain Unicode."""
+    """Sorted keys, no spaces, plain Unicode: equal data have equal hashes."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-MOST_DEEP = 64  # far more than anything that is meant, far less than makes a reader fail
-
-
 def read_strict(text: str, deepest: int = MOST_DEEP, largest: int | None = None) -> Json:
-    """A repeated name could show a reader one value and a program another; NaN is no JSON, 1e400 is no number, half a
-    character cannot be written, and what is nested too deeply makes whoever reads it fail. Whole numbers stay below
-    `largest`, where one is given. Raises ValueError."""
+    """Raises ValueError for repeated names (a reader and a program could see different values), NaN, numbers such as
+    1e400, half characters, deep nesting, and whole numbers from `largest` on."""
     try:
         parsed = json.loads(text, object_pairs_hook=_once, parse_constant=_never, parse_float=_finite)
     except RecursionError:
@@ -35,13 +31,13 @@ def _readable(parsed: Json, deepest: int, largest: int | None) -> bool:
     level: list[Json] = [parsed]
     for _ in range(deepest):
         inner: list[Json] = []
-        for one in level:
-            if isinstance(one, dict):
-                inner += [*one.keys(), *one.values()]
-            elif isinstance(one, list):
-                inner += one
-            elif (isinstance(one, str) and any("\ud800" <= sign <= "\udfff" for sign in one)) or (
-                isinstance(one, int) and largest is not None and abs(one) >= largest
+        for value in level:
+            if isinstance(value, dict):
+                inner += [*value.keys(), *value.values()]
+            elif isinstance(value, list):
+                inner += value
+            elif (isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value)) or (
+                isinstance(value, int) and largest is not None and abs(value) >= largest
             ):
                 return False
         if not (level := inner):

@@ -1,4 +1,4 @@
-"""Types for what is stored in a ledger, a registry or a receipt, or comes from a form: checked where it is read."""
+"""Types for JSON from a ledger, a registry, a receipt or a form (checked where it is read), and for numpy arrays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ import numpy.typing as npt
 Json = Any  # None, a truth value, a number, a text, or a list or object of those
 JsonObject = dict[str, Any]
 Ends = tuple[Any, Any]  # of a range: numbers, or days as ISO writes them
-Figure = int | Fraction  # what was drawn, or the mean of several draws
+Figure = int | Fraction  # a draw, or the mean of several draws
 Figures = tuple[Figure, ...]
-
-
-# Names for numpy arrays.
-
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.bool_]

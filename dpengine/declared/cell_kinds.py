@@ -1,11 +1,11 @@
-"""What a cell of a declared column is: it fits, it is empty, or it is one of the things that go wrong.
+"""The kind of a cell in a declared column: it fits, it is empty, or something is wrong with it.
 
-Every cell is exactly one kind, by a public rule that looks at this cell and at the declaration alone. A check counts
-the kinds (`mechanisms/counts/fit_checks.py`); the coded rows store them, one small number per cell. Kinds below 0 do
-not fit the declaration.
+Every cell has exactly one kind, by a public rule on this cell and the declaration alone. A check counts the kinds
+(`mechanisms/counts/fit_checks.py`); the coded rows store them, one small number per cell. Kinds below 0 do not fit the
+declaration.
 
 **Usual codes.** People write 99 or 999 for “unknown”. Such a number inside the declared range fits, and moves every
-answer. So the usual codes inside the range are kinds of their own, and so are the whole numbers beside them: a real
+answer. So the usual codes inside the range have kinds of their own, and so have the whole numbers beside them: a real
 value is seldom many times as common as its neighbours, a code is.
 """
 
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from dpengine.core.exact import text_of
 from dpengine.declared import spelling
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Column, Number
@@ -27,7 +26,7 @@ FITS, EMPTY = 0, 1
 BELOW, ABOVE, UNREADABLE, WORD = -1, -2, -3, -4  # UNREADABLE: no number, no day; in a list: not one of its values
 _FIRST_CODE = 2
 USUAL_CODES = (9, 99, 999, 9999, 99999, 88, 98, 888, 998, -1, -9, -99, -999)
-# Names of what nobody has none of: there a 0 stands for “unknown”.
+# Quantities that are never 0: there a 0 stands for “unknown”.
 _NEVER_NONE = (
     "age ages aged starost star starosti let alter edad eta weight weights teza masa gewicht peso height heights visina"
     " hohe groesse grosse altezza length dolzina width sirina size velikost bmi temperature temperatura pulse utrip"
@@ -37,12 +36,12 @@ _NEVER_NONE = (
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar of a check: the kind of its cells; of a usual code, or of a number beside one, the number."""
+    """One bar of a check. A usual code, or a number beside one, has its `number`."""
 
     kind: int
     name: str  # fits, empty, below, above, unreadable, unlisted, word, code or beside
     number: Fraction | None = None
-    beside: tuple[Fraction, ...] = ()  # of a code: the numbers that it is compared with
+    beside: tuple[Fraction, ...] = ()  # the numbers that a code is compared with
 
     @property
     def misfit(self) -> bool:
@@ -89,37 +88,33 @@ def _codes(name: str) -> list[Fraction]:
 
 
 def _neighbours(code: Fraction, codes: list[Fraction], column: Number) -> tuple[Fraction, ...]:
-    """The nearest whole numbers on both sides that are in the range and are no codes themselves."""
-    found = []
+    """The nearest whole numbers on both sides that are in the range and no codes themselves."""
+    neighbours = []
     for step in (-1, 1):
         number = code + step
         while number in codes or number in column.codes:
             number += step
         if column.lower <= number <= column.upper:
-            found.append(number)
-    return tuple(found)
+            neighbours.append(number)
+    return tuple(neighbours)
 
 
 def numbered(name: str, column: Number) -> dict[Fraction, int]:
-    """The kind of each number in the range that has one of its own."""
+    """The kind of each number in the range that has its own."""
     return {bar.number: bar.kind for bar in _of_numbers(name, column) if bar.number is not None}
 
 
 @cache
 def unknown_words() -> frozenset[str]:
-    """What files write for “unknown”, as `normal` writes it: “?”, “n/a”, “unknown”, “neznano”."""
+    """Words for “unknown” in files, as `normal` writes them: “?”, “n/a”, “unknown”, “neznano”."""
     return frozenset(normal(word) for line in spelling.spelling_lines(spelling.MISSING) for word in line if word)
 
 
 def listed_kinds(column: Category) -> dict[str, int]:
-    """The kind of every spelling that a list knows, and of the usual words for “unknown”; others are UNREADABLE."""
+    """The kind of every spelling that a list accepts, and of the usual words for “unknown”; others are UNREADABLE."""
     fits, places = column.fitting(), column.spelled()
     own_missing = column.missing not in column.values and not column.complete
     none = column.labels.index(column.missing)
     kinds = dict.fromkeys(unknown_words(), WORD)
     kinds |= {text: EMPTY if own_missing and places.get(text, none) == none else FITS for text in fits}
     return kinds | {"": EMPTY if "" in fits else UNREADABLE}
-
-
-def shown(number: Fraction) -> str:
-    return text_of(number)

@@ -12,8 +12,8 @@ from dpengine.messages import plain, say
 
 
 def who(where: Predicate, by: Ref | None = None, rows: bool = False) -> str:
-    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”. With `rows` it speaks
-    of rows, for tables where a person may have several and each counts."""
+    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”. With `rows` it says
+    rows instead of people, for tables where a person may have several and each counts."""
     kind = ".rows" if rows else ""
     people = say(f"who.everyone{kind}") if where.everyone else say(f"who.where{kind}", conditions=conditions(where))
     return people if by is None else say("who.by_group" if isinstance(by, Grouped) else "who.by", who=people, by=by)
@@ -28,8 +28,8 @@ def _row(row: tuple[Json, ...]) -> str:
         return say("who.any", conditions=say("who.or").join(_row(inner) for inner in row[1]))
     column, op, operand = row
     if isinstance(column, Grouped):
-        told = column.shown()
-        return say(f"who.{op}", column=column.where(), value=say("who.or").join(told[label] for label in operand))
+        labels = column.shown()
+        return say(f"who.{op}", column=column.where(), value=say("who.or").join(labels[label] for label in operand))
     if op == FIT_OP:
         without = say("who.or").join(plain(value) for value in operand)
         return say("who.fits_without" if operand else "who.fits", column=column, value=without)

@@ -1,9 +1,9 @@
 """“Only people where …”: canonical JSON rows [column, op, operand], all of which must hold; ["any", [rows]] for OR.
 
 A condition is compiled against the schema into ranges and sets of codes, so a filter is integer comparisons.
-A column told in groups stands in a condition as the JSON of its groups: [{"column": "visited", "by": "weekday"}, "in",
-["Monday"]]. A row whose Number is missing meets no condition on it.
-A condition is about one row, also where a person has several: `has` looks at the set in that row's cell.
+A grouped column stands in a condition as the JSON of its groups: [{"column": "visited", "by": "weekday"}, "in",
+["Monday"]]. A row with a missing Number meets no condition on it.
+A condition is about one row, even if a person has several: `has` reads the set in that row's cell.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, N
 NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
 CATEGORY_OPS = ("in", "not in", "=")
 ITEM_OPS = ("has", "has none of")
-FIT_OP = "fits"  # of every column: the cell fits its declaration, and is none of the named codes
+FIT_OP = "fits"  # for every kind of column: the cell fits its declaration, and is none of the named codes
 MOST_ITEMS = 30  # in one condition
 Row = JsonObject  # a code for each column; for an ItemSet the tuple of its items' codes
 
@@ -52,7 +52,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class InGroup:
-    """The row is in one of these groups; without a value it is in none."""
+    """The row is in one of these groups; a row without a value is in none."""
 
     group: Grouped
     places: tuple[int, ...]
@@ -67,7 +67,7 @@ class InGroup:
 
 @dataclass(frozen=True)
 class Has:
-    """The row's own set holds at least one of the items; or, with `none`, none of them."""
+    """The row's set holds at least one of the items; or, with `none`, none of them."""
 
     column: str
     codes: tuple[Code, ...]
@@ -79,7 +79,7 @@ class Has:
 
 @dataclass(frozen=True)
 class Fitting:
-    """The cell in the file fits the declaration, and is none of these kinds: usual codes inside the range."""
+    """The cell fits the declaration and is of none of these kinds: usual codes inside the range."""
 
     column: str
     without: tuple[int, ...] = ()
@@ -90,25 +90,31 @@ class Fitting:
 
 
 def kind_name(column: str) -> str:
-    """Where a row holds the kind of a column's cell."""
+    """The name under which a row holds the kind of a column's cell."""
     return f"kind {column}"
+
+
+Simple = Range | OneOf | InGroup | Has | Fitting
 
 
 @dataclass(frozen=True)
 class AnyOf:
-    parts: tuple[Range | OneOf | InGroup | Has | Fitting, ...]
+    parts: tuple[Simple, ...]
 
     def holds(self, row: Row) -> bool:
         return any(part.holds(row) for part in self.parts)
 
 
-Simple = Range | OneOf | InGroup | Has | Fitting
 Clause = Simple | AnyOf
+
+
+def parts_of(clause: Clause) -> tuple[Simple, ...]:
+    return clause.parts if isinstance(clause, AnyOf) else (clause,)
 
 
 @dataclass(frozen=True)
 class Predicate:
-    """All clauses hold. `rows` is the canonical JSON the clauses were compiled from."""
+    """All clauses hold. `rows` is the canonical JSON that the clauses were compiled from."""
 
     clauses: tuple[Clause, ...] = ()
     rows: tuple[Json, ...] = ()
@@ -125,24 +131,20 @@ class Predicate:
         return rows
 
     def columns(self) -> set[str]:
-        return set[str]().union(*(_columns(clause) for clause in self.clauses))
+        return {part.column for clause in self.clauses for part in parts_of(clause)}
 
     def fitting(self) -> dict[str, Fitting]:
-        """The columns of which only cells that fit count, each with its clause."""
+        """The columns of which only fitting cells count, each with its clause."""
         return {clause.column: clause for clause in self.clauses if isinstance(clause, Fitting)}
 
     def kinds_of(self) -> set[str]:
-        """The columns whose kinds of cells decide who meets it."""
-        parts = [part for clause in self.clauses for part in getattr(clause, "parts", (clause,))]
+        """The columns with cell kinds that decide who meets it."""
+        parts = [part for clause in self.clauses for part in parts_of(clause)]
         return {part.column for part in parts if isinstance(part, Fitting)}
 
 
-def _columns(clause: Clause) -> set[str]:
-    return {part.column for part in clause.parts} if isinstance(clause, AnyOf) else {clause.column}
-
-
 def excludes_nothing(clause: Clause, schema: Schema) -> bool:
-    """Does every row meet it that holds a value? It is told from the declaration alone."""
+    """Does every row with a value meet it, by the declaration alone?"""
     if isinstance(clause, AnyOf):
         return any(excludes_nothing(part, schema) for part in clause.parts)
     if isinstance(clause, InGroup):
@@ -159,7 +161,7 @@ EVERYONE = Predicate()
 
 
 def read_predicate(rows: Json, schema: Schema) -> Predicate:
-    """Compile JSON rows; refuses what the schema does not know, in one sentence."""
+    """Compile JSON rows; refuses in one sentence what the schema does not have."""
     if rows is None:
         return EVERYONE
     if not isinstance(rows, (list, tuple)):
@@ -186,7 +188,9 @@ def _simple(row: Json, schema: Schema) -> tuple[Simple, tuple[Json, ...]]:
         raise AllowanceError("predicate.deep" if deep else "predicate.unreadable")
     name, op, operand = row
     if not isinstance(name, str):
-        return _in_group(name if isinstance(name, Grouped) else read_group(name, schema), op, operand)
+        group = name if isinstance(name, Grouped) else read_group(name, schema)
+        places, plain_op, labels = _one_of(str(group), group, op, operand)
+        return InGroup(group, places), (group, plain_op, labels)
     column = schema[name]
     if op == FIT_OP:
         return _fitting(name, column, operand)
@@ -194,7 +198,14 @@ def _simple(row: Json, schema: Schema) -> tuple[Simple, tuple[Json, ...]]:
         return _range(name, column, op, operand), (name, op, _plain(operand, column))
     if isinstance(column, ItemSet):
         return _has(name, column, op, operand)
-    return _one_of(name, column, op, operand)
+    codes, plain_op, labels = _one_of(name, column, op, operand)
+    return OneOf(name, codes), (name, plain_op, labels)
+
+
+def _known_op(name: str, op: object, ops: tuple[str, ...]) -> str:
+    if not isinstance(op, str) or op not in ops:
+        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=ops)
+    return op
 
 
 def _plain(operand: Json, column: Ordered) -> Json:
@@ -210,9 +221,7 @@ def _plain(operand: Json, column: Ordered) -> Json:
 
 
 def _range(name: str, column: Ordered, op: object, operand: Json) -> Range:
-    if not isinstance(op, str) or op not in NUMBER_OPS:
-        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=NUMBER_OPS)
-    last = column.size - 1
+    op, last = _known_op(name, op, NUMBER_OPS), column.size - 1
 
     def place(value: Json) -> Fraction:
         return column.place(value, name)
@@ -238,30 +247,26 @@ def _fitting(name: str, column: Column, operand: Json) -> tuple[Fitting, tuple[J
         raise AllowanceError("predicate.unreadable")
     own = numbered(name, column) if isinstance(column, Number) else {}
     codes = sorted({read_number(code, name) for code in operand})
-    if any(code not in own for code in codes):
-        raise AllowanceError(
-            "predicate.value", value=text_of(next(one for one in codes if one not in own)), column=name
-        )
+    if strange := [code for code in codes if code not in own]:
+        raise AllowanceError("predicate.value", value=text_of(strange[0]), column=name)
     return Fitting(name, tuple(own[code] for code in codes)), (name, FIT_OP, tuple(text_of(code) for code in codes))
 
 
 def _has(name: str, column: ItemSet, op: object, operand: Json) -> tuple[Has, tuple[Json, ...]]:
-    if not isinstance(op, str) or op not in ITEM_OPS:
-        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=ITEM_OPS)
-    codes = _listed(name, column, operand)
+    op, codes = _known_op(name, op, ITEM_OPS), _listed(name, column, operand)
     if len(codes) > MOST_ITEMS:
         raise AllowanceError("predicate.has_many", column=name, most=MOST_ITEMS)
     chosen = tuple(sorted(codes))
     return Has(name, chosen, op == "has none of"), (name, op, tuple(column.labels[code] for code in chosen))
 
 
-def _in_group(group: Grouped, op: object, operand: Json) -> tuple[InGroup, tuple[Json, ...]]:
-    if not isinstance(op, str) or op not in CATEGORY_OPS:
-        raise AllowanceError("predicate.op", op=str(op)[:20], column=str(group), ops=CATEGORY_OPS)
-    named = _listed(str(group), group, operand)
-    places = named if op != "not in" else set(range(group.size)) - named
-    told = (group, "in" if op == "=" else op, tuple(group.labels[place] for place in sorted(named)))
-    return InGroup(group, tuple(sorted(places))), told
+def _one_of(
+    name: str, column: Category | Grouped, op: object, operand: Json
+) -> tuple[tuple[Code, ...], str, tuple[str, ...]]:
+    """The codes that meet the condition, then its canonical operator and labels."""
+    op, named = _known_op(name, op, CATEGORY_OPS), _listed(name, column, operand)
+    codes = set(range(column.size)) - named if op == "not in" else named
+    return tuple(sorted(codes)), "in" if op == "=" else op, tuple(column.labels[code] for code in sorted(named))
 
 
 def _listed(name: str, column: Category | Grouped | ItemSet, operand: Json) -> set[Code]:
@@ -276,15 +281,3 @@ def _listed(name: str, column: Category | Grouped | ItemSet, operand: Json) -> s
         except KeyError:
             raise AllowanceError("predicate.value", value=str(value)[:60], column=name) from None
     return codes
-
-
-def _one_of(name: str, column: Category, op: object, operand: Json) -> tuple[OneOf, tuple[Json, ...]]:
-    if not isinstance(op, str) or op not in CATEGORY_OPS:
-        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=CATEGORY_OPS)
-    codes = _listed(name, column, operand)
-    if op == "not in":
-        codes = set(range(column.size)) - codes
-        op = "not in"
-    chosen = tuple(sorted(codes))
-    listed = chosen if op != "not in" else tuple(sorted(set(range(column.size)) - codes))
-    return OneOf(name, chosen), (name, "in" if op == "=" else op, tuple(column.labels[code] for code in listed))

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
@@ -24,13 +25,17 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}})\.?{_TIME
 
 @dataclass(frozen=True)
 class Date:
-    """A day from `first` to `last`; `order` says how the file writes it. With `words` the usual words for “unknown”
-    count as empty cells, and so fit."""
+    """A day from `first` to `last`; `order` is the order of day, month and year in the file. With `words` the usual
+    words for “unknown” count as empty cells, and so fit."""
 
     first: date
     last: date
     order: str
     words: bool
+
+    shape: ClassVar[str] = "even"  # the public guess for previews
+    complete: ClassVar[bool] = False  # a row without a day is left out
+    kappa: ClassVar[Fraction] = Fraction(1)
 
     def __init__(self, first: object, last: object, order: str = "ymd", words: bool = False) -> None:
         low, high = read_date(first, "first"), read_date(last, "last")
@@ -45,18 +50,7 @@ class Date:
 
     @property
     def size(self) -> int:
-        """How many days."""
         return (self.last - self.first).days + 1
-
-    @property
-    def shape(self) -> str:
-        """The public guess for previews."""
-        return "even"
-
-    @property
-    def complete(self) -> bool:
-        """Does every row have a value, by declaration? A row without a day is left out."""
-        return False
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -65,10 +59,6 @@ class Date:
     @property
     def diameter(self) -> Fraction:
         return Fraction(self.size - 1)
-
-    @property
-    def kappa(self) -> Fraction:
-        return Fraction(1)
 
     @property
     def points(self) -> int:

@@ -1,8 +1,8 @@
-"""How a file writes its table: separator, quote, decimal sign, encoding, line breaks. Declared, with presets.
+"""The dialect of a text file: separator, quote, decimal sign, encoding, line breaks. Declared, with presets.
 
 Nothing here reads past the first record. A sniffer guesses the dialect from the rows, so one person's cell could
 change how everyone else's are parsed; the first record holds column names, which are public. A first line that holds
-numbers or dates is somebody's row and not a header: the file is refused, and the line is never shown.
+numbers or dates is a row and not a header: the file is refused, and the line is never shown.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import io
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -48,11 +49,9 @@ _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF
 
 @dataclass(frozen=True)
 class Dialect:
-    """A space as the `thousands` sign stands for every kind of space, and ' also for ’.
-
-    Without `line_breaks` every line of the file is a record of its own, whatever quotes it holds. With it a quoted
-    cell may run over several lines, so an unpaired quote in one cell can merge the lines of other people.
-    """
+    """A space as the `thousands` sign stands for every kind of space, and ' also for ’. Without `line_breaks` every
+    line of the file is a record, whatever quotes it holds. With it a quoted cell may run over several lines, so an
+    unpaired quote in one cell can merge the lines of other people."""
 
     separator: str = ","
     quote: str = '"'
@@ -100,7 +99,7 @@ PRESETS: dict[str, Dialect] = {
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
-    """Replaces bytes that cannot be decoded by a lone surrogate, which never occurs in decodable text."""
+    """Replaces undecodable bytes by a lone surrogate, which never occurs in decodable text."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return "\udcff", error.end
@@ -122,8 +121,8 @@ def ordinary(path: Path) -> None:
 
 
 class _ByLine:
-    """A decoder for lines of which each is UTF-8 or, where it cannot be, in another encoding. How a line is read
-    depends on that line alone, so one person's cell changes nothing for the others."""
+    """Decodes each line as UTF-8 or, where that fails, in another encoding. A line is read by itself, so one person's
+    cell changes nothing for the others."""
 
     def __init__(self, other: str) -> None:
         self._other, self._rest = other, b""
@@ -154,10 +153,8 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | _ByLine | None:
 
 class Utf8(io.RawIOBase):
     """A file's bytes as UTF-8, whatever its encoding, decoded while streaming, so that no second copy is written.
-
-    Bytes that cannot be decoded stay undecodable and in their place, so the damage stays within their record. A byte
-    order mark is dropped. Whole blocks can be put back.
-    """
+    Undecodable bytes stay in their place, so the damage stays within their record. A byte order mark is dropped. Whole
+    blocks can be put back."""
 
     def __init__(self, path: Path, encoding: str) -> None:
         ordinary(path)
@@ -185,7 +182,7 @@ class Utf8(io.RawIOBase):
                 raise AllowanceError("load.not_text", kind=say(f"load.kind.{kind}"))
         meant = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), None)
         named = "utf-8" if encoding in EITHER else encoding
-        if meant not in (None, named) or (meant is None and encoding == "utf-16"):  # which has no order without one
+        if meant not in (None, named) or (meant is None and encoding == "utf-16"):  # which needs a byte order mark
             raise AllowanceError("load.header_encoding", encoding=encoding)
         self._file.seek(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
 
@@ -240,7 +237,7 @@ class Utf8(io.RawIOBase):
 
 
 class Lines:
-    """The lines of a stream, for the csv module, with a bound on the length of one record."""
+    """The lines of a stream, for the csv module, with a bound on the length of a record."""
 
     def __init__(self, stream: Utf8, newline: str) -> None:
         self._text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "surrogateescape", newline)
@@ -273,17 +270,12 @@ class Lines:
 
 
 def reader_of(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
-    return csv.reader(
-        lines,
-        strict=True,
-        delimiter=dialect.separator,
-        quotechar=dialect.quote or None,
-        quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
-    )
+    if not dialect.quote:
+        return csv.reader(lines, strict=True, delimiter=dialect.separator, quotechar=None, quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, strict=True, delimiter=dialect.separator, quotechar=dialect.quote)
 
 
 def readable(text: str) -> bool:
-    """Could all of the text be decoded?"""
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
@@ -299,8 +291,8 @@ def has_data(cells: Iterable[str]) -> bool:
 
 
 def _refuse_data(names: Sequence[str], line: str, separator: str) -> None:
-    """Refuses a first line that holds data. Called before anything that may show a name; the line is also split at
-    other separators, so that a wrong one cannot make a row of data look like names."""
+    """Refuses a first line that holds data, before anything may show a name. The line is also split at other
+    separators, so that a wrong one cannot make a row of data look like names."""
     others = (next(csv.reader([line], delimiter=mark), []) for mark in SEPARATORS if mark != separator)
     if any(has_data(cells) for cells in (names, *(cells for cells in others if len(cells) > len(names)))):
         raise AllowanceError("load.no_names")
@@ -328,8 +320,8 @@ def check_names(given: Sequence[str]) -> list[str]:
 
 
 def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
-    """The names as the file has them, and the sign that ends the first record: "\\r" in very old files, else "\\n"
-    (with or without "\\r")."""
+    """The file's own names, and the sign that ends the first record: "\\r" in very old files, else "\\n" (with or
+    without "\\r")."""
     with Utf8(path, dialect.encoding) as stream:
         lines = Lines(stream, "")
         try:
@@ -348,28 +340,25 @@ def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
 
 
 def read_header(path: Path, dialect: Dialect) -> list[str]:
-    """The column names, from the first record only."""
     return check_names(first_record(Path(path), dialect)[0])
 
 
 def suggest(path: Path, regional: str = "windows-1252") -> Dialect:
-    """A guess from the first line alone: the separator that splits it into most parts, and the encoding named by its
-    byte order mark; else UTF-8 if the names show that it is, or, if they are not valid UTF-8, the encoding usual in the
-    person's region; names of plain letters tell neither, so then each line may be written in either."""
-    encoding = told = "utf-8"
+    """A guess from the first line alone. Separator: the one that splits it into most parts. Encoding: that of the byte
+    order mark; else UTF-8 if the names prove it; else, if they are no valid UTF-8, the usual one of the person's
+    region. Plain letters prove neither, so then each line may be in either."""
     ordinary(path)
-    try:
+    marked = "utf-8"  # the encoding of the byte order mark
+    with suppress(OSError):  # the next step reports it
         with open(path, "rb") as file:
             head = file.read(3)
-        told = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), "")
-        encoding = told or encoding
-    except OSError:
-        pass  # the next step reports it
+        marked = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), "")
+    encoding = marked or "utf-8"
     with Utf8(Path(path), encoding) as stream:
         line = next(iter(Lines(stream, "")), "")
     if not readable(line):
         encoding = regional
-    elif not told and line.isascii() and (either := f"utf-8 or {regional}") in EITHER:
+    elif not marked and line.isascii() and (either := f"utf-8 or {regional}") in EITHER:
         encoding = either
     cells = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in SEPARATORS}
     separator = max(SEPARATORS, key=lambda mark: cells[mark])

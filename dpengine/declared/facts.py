@@ -1,4 +1,4 @@
-"""What is public about a table: all that forms, prices and promises are made of."""
+"""The public facts of a table. Forms, prices and promises use nothing else."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ class Facts:
         return self.about if self.relation == "replace" else None
 
     def in_file(self, name: object) -> str:
-        """A column of the file, declared or not; its names are public."""
+        """A column of the file, declared or not. The names in a file are public."""
         header = self.header or tuple(self.schema.columns)
         if name not in header:
             raise AllowanceError("column.absent", column=str(name)[:60], columns=list(header))
         return str(name)
 
     def countable(self, where: Predicate, *columns: str) -> int | None:
-        """The number of rows a statistic is over, where it is public and so may be divided by: replace-one, one row
-        per person, nobody filtered out, no value missing. None everywhere else."""
+        """The number of rows behind a statistic, where it is public and may be divided by: replace-one, one row per
+        person, no condition, no missing value. Else None."""
         asked = [self.schema[name] for name in columns]
         complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
         return self.people if where.everyone and complete and self.unit == Unit.rows() else None
 
 
 def named_columns(parameters: JsonObject) -> list[str]:
-    """Columns of the file that a stored question names; they need not be declared."""
-    found = [parameters.get("column"), *(name for part in _PARTS for name in parameters.get(part) or [])]
-    return [name for name in found if isinstance(name, str)]
+    """The columns in a stored question; they need not be declared."""
+    names = [parameters.get("column"), *(name for part in _PARTS for name in parameters.get(part) or [])]
+    return [name for name in names if isinstance(name, str)]
 
 
 _PARTS = ("numbers", "dates", "lists", "ids")

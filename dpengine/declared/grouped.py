@@ -1,8 +1,9 @@
-"""A column told in coarser groups: days by month, quarter, year or weekday, numbers by even steps or between edges,
-listed values that somebody put together.
+"""A column in coarser groups: days by month, quarter, year or weekday, numbers by even steps or between edges, merged
+values of a list.
 
-The group of a row is a public function of the code of one declared column, from a list that the declared range fixes,
-so whoever can count by a list can count by it: a row with a value is in exactly one group, one without is in none.
+The group of a row is a public function of the code of one declared column, and the declared range fixes the list of
+groups. So any question that counts by a list can count by groups: a row with a value is in exactly one, a row without
+in none.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dpengine.messages.language import current
 ABSENT = -1  # the code of a missing value, which is in no group
 WEEK = 7
 MERGED = "merged"
-AGAIN = ("weekday", "month_of_year")  # groups that a range holds several times over
+AGAIN = ("weekday", "month_of_year")  # groups that recur within a range
 OF_DAYS = ("month", "quarter", "year", "weekday", "month_of_year")
 
 
@@ -34,7 +35,7 @@ class Grouped:
 
     column: str
     by: str | tuple[str, tuple[str, ...]]  # "month" and so on; ("step", ("10",)); ("edges", ("18", "65"));
-    # (MERGED, …) with a JSON list of a name and its values for each group that was put together
+    # (MERGED, …) with a JSON list of a name and its values for each merged group
     labels: tuple[str, ...]  # as they are stored: 2024-10, 2024-Q4, Monday, 30–39
     starts: tuple[int, ...] = ()
     places: tuple[int, ...] = ()
@@ -54,7 +55,6 @@ class Grouped:
         return self.labels
 
     def of(self, code: int) -> int:
-        """The group of a code."""
         if code == ABSENT:
             return ABSENT
         return self.places[bisect_right(self.starts, code) - 1] if self.starts else (code - self.monday) % WEEK
@@ -71,13 +71,13 @@ class Grouped:
         return self.by if isinstance(self.by, str) else self.by[0]
 
     def as_json(self) -> JsonObject:
-        """As it stands in the parameters of a question."""
+        """As in the parameters of a question."""
         if isinstance(self.by, str):
             return {"column": self.column, "by": self.by}
         rule, figures = self.by
         if rule == MERGED:
-            told: JsonObject = {"column": self.column, rule: [json.loads(one) for one in figures]}
-            return told | ({"title": self.title} if self.title else {})
+            data: JsonObject = {"column": self.column, rule: [json.loads(group) for group in figures]}
+            return data | ({"title": self.title} if self.title else {})
         return {"column": self.column, rule: figures[0] if rule == "step" else list(figures)}
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Grouped:
         return _called(self.column, self.by, current())
 
     def where(self) -> str:
-        """What a condition is on: “weekday of visited”, or the column where its groups say the rest."""
+        """The subject of a condition: “weekday of visited”, or the column where its groups say the rest."""
         if self.rule in ("step", "edges"):
             return self.column
         return str(self) if self.rule == MERGED else say(f"group.where.{self.rule}", column=self.column)
@@ -95,9 +95,9 @@ class Grouped:
     def shown(self) -> dict[str, str]:
         """Each stored label as the reader writes it."""
         years = self.rule in ("step", "edges") and _years([end for label in self.labels for end in label.split("–")])
-        return {label: self._told(label, years) for label in self.labels}
+        return {label: self._shown(label, years) for label in self.labels}
 
-    def _told(self, label: str, years: bool) -> str:
+    def _shown(self, label: str, years: bool) -> str:
         match self.rule:
             case "month":
                 return say("group.month", month=say(f"month.{int(label[5:])}"), year=label[:4])
@@ -114,7 +114,7 @@ class Grouped:
         return "–".join(_figure(end, years) for end in label.split("–"))
 
 
-Ref = str | Grouped  # a declared column with a list of values, or one told in groups
+Ref = str | Grouped  # a declared column with a list of values, or a grouped one
 
 
 def base(ref: Ref) -> str:
@@ -123,7 +123,6 @@ def base(ref: Ref) -> str:
 
 
 def code_of(row: Mapping[str, Any], ref: Ref) -> Any:
-    """The code of a row's value, or of its group."""
     return ref.of(row[ref.column]) if isinstance(ref, Grouped) else row[ref]
 
 
@@ -133,18 +132,18 @@ def ref_json(ref: Ref) -> Json:
 
 @lru_cache(maxsize=1000)
 def _called(column: str, by: str | tuple[str, tuple[str, ...]], lang: str) -> str:
-    """Kept, because it stands in the name of every bar. `lang` is the current language."""
+    """Cached, because it is in the name of every bar. `lang` is the current language."""
     rule, ends = (by, ()) if isinstance(by, str) else by
     ends = () if rule == MERGED else ends
     return say(f"group.of.{rule}", column=column, figures=", ".join(_figure(end) for end in ends))
 
 
 def _years(ends: Iterable[str]) -> bool:
-    """May all of these be years? Then they stand without a sign between thousands."""
+    """May all of these be years? Then they are written without a thousands sign."""
     return all(1_000 <= Fraction(end) < 3_000 for end in ends)
 
 
 def _figure(text: str, bare: bool = True) -> str:
-    """With `bare`, four figures stand without a sign between thousands: as years, and in a row with commas."""
+    """With `bare`, four figures have no thousands sign: as years, and in a row with commas."""
     exact = Fraction(text)
     return text if bare and exact.denominator == 1 and abs(exact) < 10_000 else plain(exact)

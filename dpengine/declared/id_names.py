@@ -1,4 +1,4 @@
-"""Columns that by their names say whose a row is. Names of columns are public; nothing here looks at a cell."""
+"""Columns that by their names identify people. Column names are public; nothing here reads a cell."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GLUED = re.compile(
 
 
 def id_like(facts: Facts) -> list[str]:
-    """Columns of the file, declared or not, that by their names number people; or name them (“Member”), unless they are
+    """Columns of the file, declared or not, that by their names number people, or name them (“Member”) unless they are
     declared as a list."""
     names = facts.header or tuple(facts.schema.columns)
     listed = {name for name, column in facts.schema.columns.items() if isinstance(column, Category | ItemSet)}
@@ -35,18 +35,18 @@ def id_like(facts: Facts) -> list[str]:
 
 
 def numbering_people(names: Iterable[str]) -> list[str]:
-    """Those that by their names number people: “Pupil no.”, “Št. kartoteke”."""
-    found = []
+    """Names that number people: “Pupil no.”, “Št. kartoteke”."""
+    ids = []
     for name in names:
         words = _folded(name)
         numbered = any(word in _NUMBERED for word in words) and any(word in _PERSON for word in words)
         if numbered or (len(words) == 1 and words[0] in _ALONE) or _GLUED.fullmatch("".join(words)):
-            found.append(name)
-    return found[:MOST_IDS]
+            ids.append(name)
+    return ids[:MOST_IDS]
 
 
 def naming_people(names: Iterable[str]) -> list[str]:
-    """Those that are one word for a person: “Member”, “Patient”. Such a column may hold ids, or yes and no."""
+    """Names that are one word for a person: “Member”, “Patient”. Such a column may hold ids, or yes and no."""
     numbered = set(numbering_people(names := list(names)))
     return [name for name in names if name not in numbered and len(words := _folded(name)) == 1 and words[0] in _PERSON]
 
@@ -54,5 +54,7 @@ def naming_people(names: Iterable[str]) -> list[str]:
 def _folded(name: str) -> list[str]:
     """The words of a name, in small plain letters; PatNr is two."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    plain = "".join(one for one in unicodedata.normalize("NFKD", parted.lower()) if not unicodedata.combining(one))
+    plain = "".join(
+        letter for letter in unicodedata.normalize("NFKD", parted.lower()) if not unicodedata.combining(letter)
+    )
     return re.findall(r"[a-z]+", plain)

@@ -1,8 +1,12 @@
-"""Listed values that somebody put together, in a first look or by a declared lookup: there are fewer bars, each more
-exact.
+"""Merged values of a list, in a first look or by a declared lookup: fewer bars, each more exact.
 
-Which values belong together is decided by a person from the declared list, so a group is a public function of a row's
-code like any other, and every row is in exactly one.
+A person merges values of the declared list, so a group is a public function of a row's code, and every row is in
+exactly one.
+
+A lookup is a public table joined to a list, such as districts and their regions: every line names a declared value and
+its group. Whatever counts by the list can count by the groups, with the sensitivity of a list of as many values
+(`grouped`). Nothing of it comes from the rows: values of the lookup that are not declared are left out, declared ones
+that it does not name stay by themselves.
 """
 
 from __future__ import annotations
@@ -18,12 +22,14 @@ from dpengine.declared.grouped import MERGED, Grouped
 from dpengine.declared.schema import LONGEST_VALUE, Category, Schema
 from dpengine.declared.spelling import normal, visible
 
-MOST_MERGED = 3_000  # values of a list whose values can be put together
+MOST_MERGED = 3_000  # values of a list that can be merged
+MOST_LINES = 5_000  # of a lookup
+_SIGNS = "\t;,"  # between two cells, the first that occurs in the first line
 
 
 def read_merged(given: Json, schema: Schema) -> Grouped | None:
-    """{"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}, and “title” where the groups have a name
-    together; None where it is something else."""
+    """{"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}, with an optional “title” for the groups
+    together; None for anything else."""
     if not isinstance(given, dict) or MERGED not in given:
         return None
     name, groups, title = given.get("column"), given[MERGED], given.get("title", "")
@@ -33,9 +39,9 @@ def read_merged(given: Json, schema: Schema) -> Grouped | None:
     column = schema[name]
     if not isinstance(column, Category) or column.size > MOST_MERGED:
         raise AllowanceError("merged.column", column=name, most=MOST_MERGED)
-    told = [_read(group, column, name) for group in groups]
+    merged = [_read(group, column, name) for group in groups]
     group_of: dict[str, int] = {}  # a value: in which group
-    for group, (_, values) in enumerate(told):
+    for group, (_, values) in enumerate(merged):
         for value in values:
             if group_of.setdefault(value, group) != group:
                 raise AllowanceError("merged.twice", column=name, value=value)
@@ -48,19 +54,19 @@ def read_merged(given: Json, schema: Schema) -> Grouped | None:
             places.append(first[group])
             continue
         places.append(len(labels))
-        labels.append(label if group < 0 else told[group][0])
+        labels.append(label if group < 0 else merged[group][0])
         first |= {group: len(labels) - 1} if group >= 0 else {}
-    if not told or len(labels) < 2:
+    if not merged or len(labels) < 2:
         raise AllowanceError("group.one", column=name)
     if len({normal(label) for label in labels}) != len(labels):
         raise AllowanceError("merged.name", column=name, most=LONGEST_VALUE)
     starts = [code for code in range(column.size) if not code or places[code] != places[code - 1]]
-    rule = (MERGED, tuple(canonical([called, values]) for called, values in told))
+    rule = (MERGED, tuple(canonical([called, values]) for called, values in merged))
     return Grouped(name, rule, tuple(labels), tuple(starts), tuple(places[code] for code in starts), title=title)
 
 
 def _read(group: Json, column: Category, name: str) -> tuple[str, list[str]]:
-    """A group's name and its values; without a name, the values are its name."""
+    """A group's name and its values. A group without a name is called by its values."""
     if not isinstance(group, (list, tuple)) or len(group) != 2 or not isinstance(group[1], (list, tuple)):
         raise AllowanceError("group.unreadable")
     known = {normal(label): label for label in column.labels}
@@ -73,25 +79,14 @@ def _read(group: Json, column: Category, name: str) -> tuple[str, list[str]]:
     return called, values
 
 
-# A public lookup table joined to a list: districts and their regions. Every line names a declared value and its group.
-#
-# The list is public and so is the lookup; a row's group is a public function of its own value, so whatever counts by
-# the list can count by the groups, with the sensitivity of a list of as many values (`grouped`). Nothing of it comes
-# from the rows: values of the lookup that are not declared are left out, declared ones that it does not name stay by
-# themselves.
-
-MOST_LINES = 5_000
-_SIGNS = "\t;,"  # between two cells, the first that occurs in the first line
-
-
 @dataclass(frozen=True)
 class Lookup:
     groups: tuple[tuple[str, tuple[str, ...]], ...]  # in the order in which the lookup first names them
-    strange: int  # lines whose value is not declared, the line of names among them
+    strange: int  # lines with an undeclared value, among them the line of names
     alone: tuple[str, ...]  # declared values that it does not name
 
     def as_json(self) -> list[list[object]]:
-        """As a first look takes it: {"column": …, "merged": this}."""
+        """In the form of a first look: {"column": …, "merged": this}."""
         return [[name, list(values)] for name, values in self.groups]
 
 
@@ -99,7 +94,7 @@ def read_lookup(text: str, column: Category) -> Lookup:
     lines = [line for line in text.replace("\ufeff", "").splitlines() if line.strip()]
     if not lines or len(lines) > MOST_LINES:
         raise AllowanceError("lookup.lines", most=MOST_LINES)
-    sign = next((one for one in _SIGNS if one in lines[0]), "")
+    sign = next((mark for mark in _SIGNS if mark in lines[0]), "")
     if not sign:
         raise AllowanceError("lookup.columns")
     places, group_of, strange = column.spelled(), dict[str, str](), 0
@@ -113,14 +108,13 @@ def read_lookup(text: str, column: Category) -> Lookup:
             raise AllowanceError("lookup.twice", value=value)
     if not group_of:
         raise AllowanceError("lookup.none")
-    return Lookup(
-        _grouped(group_of, column.labels), strange, tuple(one for one in column.labels if one not in group_of)
-    )
+    alone = tuple(label for label in column.labels if label not in group_of)
+    return Lookup(_grouped(group_of, column.labels), strange, alone)
 
 
 def _grouped(group_of: dict[str, str], labels: Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found: dict[str, list[str]] = {}
+    values_of: dict[str, list[str]] = {}
     for value, group in group_of.items():
-        found.setdefault(group, []).append(value)
+        values_of.setdefault(group, []).append(value)
     rank = {label: place for place, label in enumerate(labels)}
-    return tuple((group, tuple(sorted(values, key=rank.__getitem__))) for group, values in found.items())
+    return tuple((group, tuple(sorted(values, key=rank.__getitem__))) for group, values in values_of.items())

@@ -1,12 +1,11 @@
-"""What everybody knows of a table, declared with its columns: combinations that cannot be (“a child has no income”),
-and lookups (districts and their regions). Public: nobody compares them with the rows, and no row is changed for
-them.
+"""Public knowledge about a table, declared with its columns: impossible combinations (“a child has no income”) and
+lookups (districts and their regions). Nobody compares them with the rows, and no row is changed for them.
 
-Rules       each a condition as questions have it (`conditions`), which no row is meant to meet. A synthetic table made
-            of these columns has no such row.
-Lookups     a name, a column with a list of values, and the groups that its values are put into (`merging`). Whatever
-            counts by a list counts by the groups too: {"column": "district", "by": "region"}. A question holds the
-            groups themselves, so what was asked means the same once the lookup is another.
+Rules       each a condition as in questions (`conditions`), which no row should meet. A synthetic table of these
+            columns has no such row.
+Lookups     a name, a column with a list of values, and the groups of its values (`merging`). Whatever counts by a list
+            counts by the groups too: {"column": "district", "by": "region"}. A question holds the groups themselves, so
+            it keeps its meaning after the lookup changes.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ MOST_LOOKUPS = 20
 def read_rules(given: Json, schema: Schema) -> tuple[Predicate, ...]:
     if not isinstance(given, (list, tuple)) or not 1 <= len(given) <= MOST_RULES:
         raise AllowanceError("synthetic_table.never", most=MOST_RULES)
-    rules = tuple(read_predicate(one, schema) for one in given)
+    rules = tuple(read_predicate(condition, schema) for condition in given)
     if any(rule.everyone for rule in rules):
         raise AllowanceError("synthetic_table.never", most=MOST_RULES)
     return rules
 
 
 def among(schema: Schema, names: Sequence[str], given: Json) -> tuple[Predicate, ...]:
-    """Rules of a question, if there are any; all are about its own columns."""
+    """The rules of a question, if any; all must be about its own columns."""
     rules = () if given in (None, "", [], ()) else read_rules(given, schema)
     for rule in rules:
         if strange := sorted(rule.columns() - set(names)):
@@ -44,7 +43,7 @@ def among(schema: Schema, names: Sequence[str], given: Json) -> tuple[Predicate,
 
 
 def check(schema: Schema) -> None:
-    """Of a new declaration: can its rules and lookups be read?"""
+    """Can the rules and lookups of a new declaration be read?"""
     if schema.never:
         read_rules(schema.never, schema)
     if len(schema.lookups) > MOST_LOOKUPS:
@@ -56,16 +55,15 @@ def check(schema: Schema) -> None:
 
 
 def rules_on(schema: Schema, names: Sequence[str]) -> list[Json]:
-    """The declared rules that are about these columns alone, as JSON."""
     rules = read_rules(schema.never, schema) if schema.never else ()
     return [rule.as_json() for rule in rules if rule.columns() <= set(names)]
 
 
 def carried(old: Schema, new: Schema) -> Schema:
-    """A declaration made anew by somebody who said nothing of them keeps the rules and lookups that still fit."""
+    """A new declaration without rules and lookups keeps the old ones that still fit."""
     never = new.never or tuple(rule for rule in old.never if _fits(replace(new, never=(rule,))))
     lookups = new.lookups or {
-        name: one for name, one in old.lookups.items() if _fits(replace(new, lookups={name: one}))
+        name: lookup for name, lookup in old.lookups.items() if _fits(replace(new, lookups={name: lookup}))
     }
     return replace(new, never=never, lookups=lookups)
 

@@ -1,6 +1,6 @@
 """Groups of a declared column from the JSON of a form: {"column": "visited", "by": "month"}, {"column": "age", "step":
-10} or {"column": "age", "edges": [18, 65]}; values of a list put together (`merging`), or by a declared lookup:
-{"column": "district", "by": "region"}. Everything follows from what was declared."""
+10} or {"column": "age", "edges": [18, 65]}; merged values of a list (`merging`), or a declared lookup: {"column":
+"district", "by": "region"}. Everything follows from the declaration."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from dpengine.messages.language import stored
 
 MOST_GROUPS = 400
 MOST_RUNS = 3_000  # of codes: each is a comparison in the statement that is read
-OF_NUMBERS = ("step", "edges")
 
 
 def read_ref(given: Json, schema: Schema) -> Ref:
-    """A column's name, or a column told in groups."""
+    """A column's name, or a grouped column."""
     if isinstance(given, Grouped):
         return given
     return read_group(given, schema) if isinstance(given, dict) else str(given)
@@ -64,14 +63,14 @@ _COARSER = {"month": ("quarter", "year"), "quarter": ("year",)}
 
 
 def coarser(group: Grouped, schema: Schema) -> list[JsonObject]:
-    """The same column in fewer groups, as JSON; those that make two groups at least, and fewer than these."""
+    """The same column in fewer groups, as JSON: at least two groups, and fewer than now."""
     column = schema[group.column]
-    found: list[JsonObject] = [{"column": group.column, "by": rule} for rule in _COARSER.get(group.rule, ())]
+    options: list[JsonObject] = [{"column": group.column, "by": rule} for rule in _COARSER.get(group.rule, ())]
     if group.rule == "step" and isinstance(column, Number):
         step = Fraction(group.by[1][0])
-        found = [{"column": group.column, "step": text_of(step * times)} for times in (2, 5, 10)]
+        options = [{"column": group.column, "step": text_of(step * times)} for times in (2, 5, 10)]
     kept = []
-    for given in found:
+    for given in options:
         try:
             if 1 < read_group(given, schema).size < group.size:
                 kept.append(given)
@@ -103,19 +102,16 @@ def _of_days(name: str, column: Date, rule: str) -> Grouped:
             months.append(day.month - 1)
             if len(starts) > (MOST_RUNS if rule == "month_of_year" else MOST_GROUPS):
                 raise AllowanceError("group.many", most=MOST_GROUPS, column=name)
-        following = (day.replace(day=1) + timedelta(days=31)).replace(day=1) if _before_last_month(day) else None
-        if following is None or following > column.last:
+        if (day.year, day.month) == (date.max.year, date.max.month):
             break
-        day = following
+        day = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+        if day > column.last:
+            break
     if rule == "month_of_year":
         with stored():
             labels = tuple(say(f"month.{place + 1}") for place in range(12))
         return Grouped(name, rule, labels, tuple(starts), tuple(months))
     return Grouped(name, rule, tuple(labels_of), tuple(starts), tuple(range(len(starts))))
-
-
-def _before_last_month(day: date) -> bool:
-    return (day.year, day.month) < (date.max.year, date.max.month)
 
 
 def _of_steps(name: str, column: Number, step: Json) -> Grouped:
@@ -133,16 +129,16 @@ def _of_steps(name: str, column: Number, step: Json) -> Grouped:
 
 @remembered(1000)  # a form reads those of every column at every price
 def _of_edges(name: str, column: Number, edges: tuple[Json, ...]) -> Grouped:
-    """Each edge is the first value of a group; below the first edge is a group of its own."""
-    found = [read_number(edge, say("group.edges")) for edge in edges]
-    if not found or any(b <= a for a, b in pairwise(found)):
+    """Each edge is the first value of a group; below the first edge is one more group."""
+    numbers = [read_number(edge, say("group.edges")) for edge in edges]
+    if not numbers or any(b <= a for a, b in pairwise(numbers)):
         raise AllowanceError("group.rising", column=name)
-    if found[0] < column.lower or found[-1] > column.upper:
+    if numbers[0] < column.lower or numbers[-1] > column.upper:
         raise AllowanceError("bins.outside", lower=column.value(0), upper=column.value(column.size - 1))
-    if len(found) >= MOST_GROUPS:
+    if len(numbers) >= MOST_GROUPS:
         raise AllowanceError("group.many", most=MOST_GROUPS, column=name)
-    codes = [ceiling(column.place(edge)) for edge in found]
-    return _between(name, column, ("edges", tuple(map(text_of, found))), codes)
+    codes = [ceiling(column.place(edge)) for edge in numbers]
+    return _between(name, column, ("edges", tuple(map(text_of, numbers))), codes)
 
 
 def _between(name: str, column: Number, rule: tuple[str, tuple[str, ...]], codes: list[int]) -> Grouped:

@@ -2,10 +2,10 @@
 
 A cell becomes a *code*: a Number its index on the public grid, a Category its place in the declared list, an ItemSet
 the places of all its items.
-Cleaning is one public rule that covers every cell: numbers out of range are clamped, unknown values go to the declared
-label for unknowns, a missing Number has no code (the row is left out of questions about that column).
-A promised error is stated relative to the declared bounds. Declaring wider bounds makes the same error look smaller
-without improving anything, so a promise is only as good as the bounds.
+Cleaning is one public rule for every cell: numbers out of range are clamped, unknown values get the declared label for
+unknowns, a missing Number has no code (the row is left out of questions about that column).
+A promised error is relative to the declared bounds. Wider bounds make the same error look smaller without improving
+anything, so a promise is only as good as the bounds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import overload
+from typing import ClassVar, overload
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
@@ -25,28 +25,32 @@ from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.spelling import normal, visible
 from dpengine.messages import AUTOMATIC, CATALOGUES, Automatic
 
-# A column whose cells hold several values of one declared list.
-
 MOST_LISTED = 10**5
 LONGEST_SEPARATOR = 10
 LONGEST_VALUE = 200
+
+MOST_STEPS = 10**7
+MOST_CODES = 10
+LONGEST_MEASURE = 20
+MISSING = -1  # the code of a missing Number
+MOST_VALUES = 10**6
+LONGEST_NAME = 200
 
 Code = int
 
 
 @dataclass(frozen=True)
 class ItemSet:
-    """A set of values from a declared list: items in one cell with a separator between them (None: one item in a cell).
-
-    An item twice in a cell counts once, an item outside the list is dropped, an empty cell is the empty set. Where a
-    person has several rows, the person's set is the union over *all* of them, however many of them count elsewhere.
-    `at_most` is needed only for histograms: of a larger set, that many items count there.
-    """
+    """A set of values from a declared list: the items of a cell, with a separator between them (None: one item per
+    cell). A repeated item counts once, an item outside the list is dropped, an empty cell is the empty set. A person
+    with several rows has the union over *all* of them, however many count elsewhere. Only histograms need `at_most`: of
+    a larger set, that many items count there."""
 
     values: tuple[str, ...]
     separator: str | None
     at_most: int | None
     _places: dict[str, Code] = field(compare=False, repr=False)
+    kappa: ClassVar[Fraction] = Fraction(1)
 
     def __init__(self, values: Json, separator: str | None = "|", at_most: int | None = None) -> None:
         if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
@@ -78,22 +82,17 @@ class ItemSet:
 
     @property
     def size(self) -> int:
-        """How many different items."""
         return len(self.values)
 
     @property
     def points(self) -> int:
-        """How many different sets: D = 2^H (thesis, Ex. 3.1)."""
+        """The number of different sets: D = 2^H (thesis, Ex. 3.1)."""
         return 1 << self.size
 
     @property
     def diameter(self) -> Fraction:
-        """Two sets are as far apart as there are items in one and not in the other."""
+        """The distance of two sets is the number of items in one and not in the other."""
         return Fraction(self.size)
-
-    @property
-    def kappa(self) -> Fraction:
-        return Fraction(1)
 
     def value(self, code: Code) -> str:
         return self.values[code]
@@ -108,39 +107,24 @@ class ItemSet:
         return sorted({self._places[item] for item in map(normal, items) if item in self._places})
 
     def as_json(self) -> JsonObject:
-        return {
-            "kind": "items",
-            "values": list(self.values),
-            "separator": self.separator,
-            "at_most": self.at_most,
-        }
-
-
-# A column of numbers: a public grid, and public numbers that stand for no value.
-#
-# **Numbers that mean “unknown”** (`codes`): up to ten, such as 999, inside the range or outside it. A person declares
-# them; they are never derived from cells. A cell that equals one exactly, however it is written (999, 999.0, 9.99e2),
-# counts as an empty cell everywhere. What a cell becomes is a function of that cell and the public declaration alone.
-# So
-# two neighbouring tables are still neighbours once they are coded, and no sensitivity and no loss changes.
-
-MOST_STEPS = 10**7
-MOST_CODES = 10
-LONGEST_MEASURE = 20
+        return {"kind": "items", "values": list(self.values), "separator": self.separator, "at_most": self.at_most}
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number on the public grid lower, lower+step, …, upper. A cell that equals one of the `codes` counts in every
-    way as an empty one; they may lie inside the range or outside it."""
+    """A number on the public grid lower, lower+step, …, upper. **Codes** are up to ten numbers that mean “unknown”,
+    such as 999, inside the range or outside it. A person declares them; they are never derived from cells. A cell that
+    equals one exactly, however it is written (999, 999.0, 9.99e2), counts as empty everywhere. A cell's code depends on
+    that cell and the public declaration alone. So neighbouring tables stay neighbours once coded, and no sensitivity
+    and no loss changes."""
 
     lower: Fraction
     upper: Fraction
     step: Fraction
     shape: str  # a public guess for previews: "even", "bell" or "skewed"
-    missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
+    missing: Fraction | None  # the substitute for a missing value; None: the row is left out
     measure: str  # the unit of measurement: €, kg, min; public, and shown in answers
-    codes: tuple[Fraction, ...]  # numbers that stand for no value, such as 999 for “unknown”: public, and in order
+    codes: tuple[Fraction, ...]  # in order
     words: bool  # do the usual words for “unknown” (?, n/a, neznano) count as empty cells, and so fit?
 
     def __init__(
@@ -176,7 +160,6 @@ class Number:
 
     @cached_property
     def size(self) -> int:
-        """The number of grid points."""
         return int((self.upper - self.lower) / self.step) + 1
 
     @property
@@ -200,13 +183,13 @@ class Number:
 
     @property
     def kappa(self) -> Fraction:
-        """κ: the smallest distance between two different values. What nobody can beat when rows are published, and the
-        grid they are published on, rest on it (`noise.floors`, `mechanisms.publish`)."""
+        """κ: the smallest distance between two different values. The lower bounds for published rows and their grid
+        rest on it (`noise.floors`, `mechanisms.publish`)."""
         return self.step
 
     @property
     def points(self) -> int:
-        """|D|: how many different values a cell can have."""
+        """|D|: the number of different values of a cell."""
         return self.size
 
     def value(self, code: Code) -> int | float:
@@ -225,13 +208,8 @@ class Number:
         return text_of(self.lower + code * self.step)
 
     def as_json(self) -> JsonObject:
-        data: JsonObject = {
-            "kind": "number",
-            "lower": text_of(self.lower),
-            "upper": text_of(self.upper),
-            "step": text_of(self.step),
-            "shape": self.shape,
-        }
+        grid = {name: text_of(getattr(self, name)) for name in ("lower", "upper", "step")}
+        data: JsonObject = {"kind": "number", **grid, "shape": self.shape}
         data |= {} if self.missing is None else {"missing": text_of(self.missing)}
         data |= {"measure": self.measure} if self.measure else {}
         data |= {"codes": [text_of(code) for code in self.codes]} if self.codes else {}
@@ -239,7 +217,7 @@ class Number:
 
 
 def _codes(given: Json) -> tuple[Fraction, ...]:
-    """Each once, in order. What cannot be written as a decimal is in no cell, and is refused."""
+    """Each once, in order. A number without a finite decimal is in no cell, and is refused."""
     if not isinstance(given, (list, tuple, set, frozenset)):
         raise AllowanceError("schema.unreadable")
     if len(given) > MOST_CODES:
@@ -258,28 +236,23 @@ def round_step(width: Fraction) -> Fraction:
     return step
 
 
-MISSING = -1  # the code of a missing Number
-MOST_VALUES = 10**6
-LONGEST_NAME = 200
-
-
 @dataclass(frozen=True)
 class Category:
-    """One value of a declared list. `unknown` and `missing` say what other and empty cells count as: a listed value,
-    or a label of their own, which then is one more public value.
-
-    A `complete` list has no such labels: every other cell counts as one fixed listed value (the first unless `unknown`
-    names one), silently, so an answer never shows whether there was one. The checks of what fits still count it, and
-    empty cells too."""
+    """One value of a declared list. Other cells count as `unknown`, empty ones as `missing`: a listed value, or a label
+    of their own, which is then one more public value. A `complete` list has no such labels: every other cell silently
+    counts as one fixed listed value (the first unless `unknown` names one), so an answer never shows whether there was
+    one. Checks still count such cells, and empty ones too."""
 
     values: tuple[str, ...]
     unknown: str
     missing: str
     aliases: tuple[tuple[str, str], ...]  # other spellings: ("1", "yes")
-    spellings: str  # the table of usual_spellings whose other spellings are accepted too; "": none
+    spellings: str  # the name of a table of usual spellings to accept too; "": none
     complete: bool  # declared to hold every value that occurs
     labels: tuple[str, ...] = field(compare=False)
     _places: dict[str, Code] = field(compare=False, repr=False)
+    diameter: ClassVar[Fraction] = Fraction(1)
+    kappa: ClassVar[Fraction] = Fraction(1)
 
     def __init__(
         self,
@@ -334,27 +307,16 @@ class Category:
         if spellings:
             spelling.spelling_lines(spellings)  # refuses a table that does not exist
         labels = _marked(labels, listed)
-        object.__setattr__(self, "values", tuple(labels[: len(listed)]))
-        label_of = {normal(label): label for label in labels}
-        object.__setattr__(self, "unknown", label_of[normal(unknown)])
-        object.__setattr__(self, "missing", label_of[normal(missing)])
-        object.__setattr__(self, "aliases", spelled)
-        object.__setattr__(self, "spellings", spellings)
-        object.__setattr__(self, "complete", complete)
-        object.__setattr__(self, "labels", tuple(labels))
-        object.__setattr__(self, "_places", {normal(label): place for place, label in enumerate(labels)})
+        places = {normal(label): place for place, label in enumerate(labels)}
+        parts: JsonObject = {"values": tuple(labels[: len(listed)]), "labels": tuple(labels), "_places": places}
+        parts |= {"unknown": labels[places[normal(unknown)]], "missing": labels[places[normal(missing)]]}
+        parts |= {"aliases": spelled, "spellings": spellings, "complete": complete}
+        for name, part in parts.items():
+            object.__setattr__(self, name, part)
 
     @property
     def size(self) -> int:
         return len(self.labels)
-
-    @property
-    def diameter(self) -> Fraction:
-        return Fraction(1)
-
-    @property
-    def kappa(self) -> Fraction:
-        return Fraction(1)
 
     @property
     def points(self) -> int:
@@ -372,7 +334,7 @@ class Category:
         return self._spelled(self.missing)
 
     def fitting(self) -> set[str]:
-        """Every spelling that fits the declaration: no answer is one, unless the list is said to be complete."""
+        """Every spelling that fits the declaration. An empty cell fits, unless the list is complete."""
         return set(self._spelled("")) if self.complete else {"", *self.spelled()}
 
     def _spelled(self, missing: str) -> dict[str, Code]:
@@ -393,18 +355,18 @@ class Category:
 
 
 def _marked(labels: list[str], listed: tuple[str, ...]) -> list[str]:
-    """The labels, with those marked that nobody wrote: told in the reader's language. None where another label is what
-    a language calls one of them, because then two would read the same."""
-    made = {label for label in labels if label in AUTOMATIC and label not in listed}
-    made |= set(listed) if set(listed) == {"yes", "no"} else set()
-    called = {normal(catalogue[AUTOMATIC[label]]) for label in made for catalogue in CATALOGUES.values()}
-    if any(normal(label) in called for label in labels if label not in made):
+    """The labels, with the automatic ones marked for translation. None is marked if a written label equals the name of
+    one in some language: two would read the same."""
+    automatic = {label for label in labels if label in AUTOMATIC and label not in listed}
+    automatic |= set(listed) if set(listed) == {"yes", "no"} else set()
+    called = {normal(catalogue[AUTOMATIC[label]]) for label in automatic for catalogue in CATALOGUES.values()}
+    if any(normal(label) in called for label in labels if label not in automatic):
         return labels
-    return [Automatic(label) if label in made else label for label in labels]
+    return [Automatic(label) if label in automatic else label for label in labels]
 
 
 def extra_labels(column: object) -> list[str]:
-    """The labels that are no listed values: for cells outside the list, and for empty ones."""
+    """The labels for cells outside the list and for empty ones."""
     if not isinstance(column, Category):
         return []
     return [label for label in column.labels if label not in column.values]
@@ -456,7 +418,6 @@ class Schema:
         return column
 
     def ordered(self, name: str) -> Ordered:
-        """A column with an order: numbers or dates."""
         column = self[name]
         return column if isinstance(column, Date) else self.number(name)
 
@@ -465,7 +426,7 @@ class Schema:
     @overload
     def category(self, name: Ref) -> Category | Grouped: ...
     def category(self, name: Ref) -> Category | Grouped:
-        """A column of whose declared values a row holds one at most; or one told in groups, which are its values."""
+        """A column with one of its declared values in each row, or a grouped column, with its groups as values."""
         if isinstance(name, Grouped):
             return name
         column = self[name]
@@ -474,7 +435,7 @@ class Schema:
         return column
 
     def listed(self, name: Ref) -> Category | Grouped | ItemSet:
-        """A column with declared values, of which a row holds one (Category) or any number (ItemSet)."""
+        """A column with declared values: a row holds one (Category) or any number (ItemSet)."""
         column = self.columns.get(name) if isinstance(name, str) else None
         return column if isinstance(column, ItemSet) else self.category(name)
 
@@ -494,7 +455,8 @@ class Schema:
     def as_json(self) -> JsonObject:
         data: JsonObject = {"columns": [[name, column.as_json()] for name, column in self.columns.items()]}
         data |= {"never": list(self.never)} if self.never else {}
-        return data | ({"lookups": {name: list(one) for name, one in self.lookups.items()}} if self.lookups else {})
+        data |= {"lookups": {name: list(lookup) for name, lookup in self.lookups.items()}} if self.lookups else {}
+        return data
 
     @staticmethod
     def from_json(data: JsonObject) -> Schema:

@@ -1,8 +1,8 @@
-"""A table that lives in a database or a lake: where it is, by whose name it is read, and nothing of what is in it.
+"""A table in a database or a lake: its address and its reader, never its contents.
 
-The address is read strictly, here and not by a driver: one host, one database, one name. Drivers know many more
-settings (files to read passwords from, several hosts, programs to run), and an address can be typed by somebody else
-than who runs the machine. The password never appears in `repr`, in an error or in the address that is shown.
+The address is read strictly, here and not by a driver: one host, one database, one name. Drivers accept many more
+settings (files with passwords, several hosts, programs to run), and the person who types an address may not be the one
+who runs the machine. The password never appears in `repr`, in an error or in the displayed address.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, repr=False)
 class Source:
-    """`Source("postgresql://name:password@host/database", table="visits")`. The table may be a view, and may have its
-    schema before it: `care.visits`. `in_place`: its rows may not leave the database.
-
-    `Source("spark", path="/data/visits/*.parquet")`: Parquet that Spark reads, codes and is asked, on this machine;
-    `spark://host:port` or `sc://host:port` (Spark Connect) in place of `spark` is a Spark elsewhere. In place of the
-    path, `table="visits"` is a table of its catalogue; `snapshot` is a state of it by its number or name, where the
-    table's format keeps states (Delta Lake, Iceberg)."""
+    """`Source("postgresql://name:password@host/database", table="visits")`. The table may be a view, with or without
+    its schema: `care.visits`. With `in_place` its rows may not leave the database. `Source("spark",
+    path="/data/visits/*.parquet")`: Parquet that a Spark on this machine reads, codes and queries; `spark://host:port`
+    or `sc://host:port` (Spark Connect) is a Spark elsewhere. Instead of the path, `table="visits"` is a table of its
+    catalogue; `snapshot` is one of its states by number or name, if the format keeps states (Delta Lake, Iceberg)."""
 
     host: str
     port: int
@@ -44,8 +42,8 @@ class Source:
     in_place: bool = False
     path: str = ""
     spark: str = ""  # the Spark that reads the path or table, as Spark itself calls it
-    snapshot: str = ""  # of a table of Spark's: the state that is read
-    # The columns with their types when the table was described: if one has changed since, it is not read.
+    snapshot: str = ""  # the state to read, of a table of Spark's
+    # The columns with their types at the last description. A table with other columns is not read.
     seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __init__(
@@ -73,8 +71,8 @@ class Source:
             raise AllowanceError("source.address")
 
     def _of_lake(self, spark: str, path: object, table: object, snapshot: object, password: str) -> None:
-        """Its rows are coded and asked where they are, always."""
-        texts = [str(one).strip() if isinstance(one, (str, int)) else "\0" for one in (path, table, snapshot)]
+        """Rows in a lake are always coded and queried in place."""
+        texts = [str(part).strip() if isinstance(part, (str, int)) else "\0" for part in (path, table, snapshot)]
         if password or bool(texts[0]) == bool(texts[1]) or not _fit(texts[0] or texts[1]):
             raise AllowanceError("source.path")
         if texts[1]:
@@ -93,79 +91,73 @@ class Source:
 
     @property
     def shown(self) -> str:
-        """The address without the password."""
         return f"postgresql://{self.user}@{self.where}/{self.database}"
 
     @property
     def where(self) -> str:
-        """Host and port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The whole address, with the password; how it is connected to, core/libpq.py says."""
+        """The whole address, with the password, for core/libpq.py."""
         who = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
         return f"postgresql://{who}@{self.where}/{quote(self.database, safe='')}?sslmode={self.encrypted}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The table's name, with its schema before it where that was given."""
+        """The table's name, after its schema if that was given."""
         return _named(self.table, most=3 if self.spark else 2)
 
     def newest(self) -> Source:
-        """The same table as it is now, where a state of it was named."""
-        found = self.described(self.seen)
-        object.__setattr__(found, "snapshot", "")
-        return found
+        """The same table in its present state."""
+        return _built(vars(self) | {"snapshot": ""})
 
     def lake_place(self) -> tuple[str, ...]:
-        """What tells a path from every other, a local one in full, or a table: whichever Spark reads it, and whichever
-        state of it. Two catalogues may hold tables of one name; they then share an allowance, which is safe."""
+        """The identity of a path (a local one in full) or table, in any state and read by any Spark. Two catalogues may
+        hold tables of one name; they then share an allowance, which is safe."""
         if not self.path:
             return "spark table", *(part.lower() for part in self.names)
         local = self.path if "://" in self.path else os.path.abspath(self.path)
         return "spark", local.removeprefix("file://")
 
     def place(self, schema: str, table: str) -> tuple[str, ...]:
-        """What tells this table from every other: not who reads it, nor with which password."""
+        """The identity of the table: neither its reader nor the password matters."""
         host = "localhost" if self.host in _THIS_MACHINE else self.host
         return "postgresql", host, str(self.port), self.database, schema, table
 
     def described(self, columns: tuple[tuple[str, str], ...]) -> Source:
-        """The same source, to be read as long as its columns are these."""
-        found = object.__new__(Source)
-        for key in (*_KEPT, "in_place"):
-            object.__setattr__(found, key, getattr(self, key))
-        object.__setattr__(found, "seen", tuple(columns))
-        return found
+        """The same source, to be read as long as it has these columns."""
+        return _built(vars(self) | {"seen": tuple(columns)})
 
     def kept(self) -> JsonObject:
         """All of it, the password too: for the one file that holds it."""
-        told: JsonObject = {key: getattr(self, key) for key in _KEPT}
-        return told | {"in_place": self.in_place, "seen": [list(column) for column in self.seen]}
+        return {key: getattr(self, key) for key in (*_KEPT, "in_place")} | {"seen": [list(pair) for pair in self.seen]}
 
     @staticmethod
-    def from_kept(told: Json) -> Source:
-        found = object.__new__(Source)
-        for key in _KEPT:
-            object.__setattr__(found, key, told.get(key, ""))
-        object.__setattr__(found, "in_place", bool(told["in_place"]))
-        object.__setattr__(found, "seen", tuple((str(name), str(kind)) for name, kind in told["seen"]))
-        return found
+    def from_kept(kept: Json) -> Source:
+        seen = tuple((str(name), str(kind)) for name, kind in kept["seen"])
+        return _built({key: kept.get(key, "") for key in _KEPT} | {"in_place": bool(kept["in_place"]), "seen": seen})
 
 
 _KEPT = ("host", "port", "database", "user", "password", "encrypted", "table", "path", "spark", "snapshot")
 
 
+def _built(parts: JsonObject) -> Source:
+    source = object.__new__(Source)
+    for key, value in parts.items():
+        object.__setattr__(source, key, value)
+    return source
+
+
 def split_lake(entry: str) -> tuple[str, str]:
-    """The address of a Spark in a list of what may be read, and a folder; nothing of any other entry."""
-    found = re.fullmatch(rf"({_SPARK})(/(?:[0-9A-Za-z_.=-]+/)+)?", entry.strip())
-    return (found[1], found[2] or "") if found else ("", "")
+    """A Spark's address and a folder, from a list of readable sources; empty for any other entry."""
+    match = re.fullmatch(rf"({_SPARK})(/(?:[0-9A-Za-z_.=-]+/)+)?", entry.strip())
+    return (match[1], match[2] or "") if match else ("", "")
 
 
 def spark_of(address: object) -> str:
-    """The Spark that an address names; "local[2]" is one on this machine. Empty for any other address."""
+    """The Spark in an address; "local[2]" is one on this machine. Empty for any other address."""
     if address == "spark":
         return "local[2]"
     elsewhere = isinstance(address, str) and re.fullmatch(_SPARK, address)
@@ -173,25 +165,25 @@ def spark_of(address: object) -> str:
 
 
 def _read(address: object) -> dict[str, str | int]:
-    """The parts of an address; a refusal quotes nothing of it: a mistyped one may hold the password anywhere."""
+    """The parts of an address. A refusal quotes nothing of it: a mistyped one may hold the password anywhere."""
     try:
         if not isinstance(address, str) or not _fit(address.strip()):
             raise ValueError
-        found = urlsplit(address.strip())
-        more = dict(parse_qsl(found.query, keep_blank_values=True, strict_parsing=bool(found.query)))
+        url = urlsplit(address.strip())
+        more = dict(parse_qsl(url.query, keep_blank_values=True, strict_parsing=bool(url.query)))
         encrypted = more.pop("sslmode", "prefer")
-        host = (found.hostname or "").rstrip(".")
+        host = (url.hostname or "").rstrip(".")
         parts: dict[str, str | int] = {
             "host": host,
-            "port": found.port or USUAL_PORT,
-            "database": unquote(found.path.removeprefix("/"), errors="strict"),
-            "user": unquote(found.username or "", errors="strict"),
-            "password": unquote(found.password or "", errors="strict"),
+            "port": url.port or USUAL_PORT,
+            "database": unquote(url.path.removeprefix("/"), errors="strict"),
+            "user": unquote(url.username or "", errors="strict"),
+            "password": unquote(url.password or "", errors="strict"),
             "encrypted": encrypted,
         }
     except ValueError:
         parts = {}
-    good = bool(parts) and found.scheme in SCHEMES and not more and not found.fragment and encrypted in ENCRYPTED
+    good = bool(parts) and url.scheme in SCHEMES and not more and not url.fragment and encrypted in ENCRYPTED
     if not good or not all(parts[key] for key in ("host", "database", "user")):
         raise AllowanceError("source.address")
     if not re.fullmatch(r"[0-9a-z._:-]+", host) or "/" in str(parts["database"]):  # no folders, no lists of hosts
@@ -200,8 +192,8 @@ def _read(address: object) -> dict[str, str | int]:
 
 
 def without_password(address: str) -> str:
-    """What was typed as an address, without what may be a password in it: all between the name and the host. Where one
-    may stand elsewhere, nothing is left."""
+    """A typed address without what may be a password: everything between the name and the host. Empty where a password
+    may be elsewhere."""
     head, at, tail = address.rpartition("@")
     scheme, colon, who = head.rpartition("://") if head.count("://") == 1 else ("", "", head)
     left = f"{scheme}{colon}{who.partition(':')[0]}{at}{tail}"
@@ -219,11 +211,11 @@ def _named(table: str, most: int = 2) -> tuple[str, ...]:
     parts: list[str] = []
     rest = table
     while rest and _fit(rest):
-        found = _PART.match(rest)
-        if found is None:
+        match = _PART.match(rest)
+        if match is None:
             break
-        parts.append(found[1].replace('""', '"') if found[1] else found[2].strip())
-        rest = rest[found.end() :]
+        parts.append(match[1].replace('""', '"') if match[1] else match[2].strip())
+        rest = rest[match.end() :]
         if rest.startswith(".") and len(rest) > 1:
             rest = rest[1:]
         elif rest:

@@ -1,7 +1,14 @@
-"""When two spellings count as the same: the rule for ids and for column names, in Python and in SQL.
+"""When two spellings count as the same.
 
-White space of every kind is cut off at both ends (tabs, no-break spaces, byte order marks and zero-width spaces too),
-letters are composed (Unicode NFC), NUL signs are dropped. Upper and lower case differ, and so does anything inside.
+**Ids and column names**, in Python and in SQL. White space of every kind is cut off at both ends (tabs, no-break
+spaces, byte order marks and zero-width spaces too), letters are composed (Unicode NFC), NUL signs are dropped. Upper
+and lower case differ, and so does anything inside.
+
+**Values of usual lists**: sexes, countries, months, schooling, yes and no. A table of spellings is a text file beside
+this one. Each line holds one value and its spellings between upright bars: English first, Slovene second (empty if the
+same), then all others. A declared value in a line stands for the whole line: a column that lists "ženska" also accepts
+"F", "female" and "Frau" for it. A cell's value is a public function of the cell, the declared values and the table's
+name; so a released table of spellings never changes, and a better one gets a new number.
 """
 
 from __future__ import annotations
@@ -15,7 +22,7 @@ from pathlib import Path
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import hidden
 
-# All that Python's str.isspace knows, and four signs that show nothing.
+# All of Python's str.isspace, and four signs that show nothing.
 SPACES = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\u180e\u200b\u2060\ufeff"
@@ -27,27 +34,19 @@ def trimmed(text: str) -> str:
 
 
 def trimmed_sql(column: str) -> str:
-    """The same, as an expression of DuckDB, whose `nfc_normalize` ends at a NUL."""
+    """The same as a DuckDB expression. `nfc_normalize` ends at a NUL, so NULs go first."""
     return f"trim(nfc_normalize(replace({column}, chr(0), '')), '{SPACES}')"
 
 
 def normal(text: str) -> str:
-    """The form in which listed values and cells are compared: without regard to capitals and outer spaces."""
+    """The form in which listed values and cells are compared: without capitals and outer spaces."""
     return text.strip().lower()
 
 
 def visible(text: str) -> bool:
-    """Does a name or a listed value hold only signs that can be seen? A name may run over several lines."""
+    """Does a name or a listed value hold only visible signs? A name may run over several lines."""
     return text.isprintable() or not any(hidden(sign) for sign in text if sign not in "\t\r\n")
 
-
-# How files everywhere spell the values of usual lists: sexes, countries, months, schooling, yes and no.
-#
-# A table is a text file beside this one. Each line holds one value and its spellings between upright bars: English
-# first, Slovene second (empty where it is the same), then all others. A declared value that occurs in a line stands for
-# the whole line: a column that lists "ženska" also accepts "F", "female" and "Frau" for it. What a cell counts as is a
-# public function of the cell, the declared values and the table's name; so a released table is never changed, and a
-# better one gets a new number.
 
 FOLDER = Path(__file__).parent / "spellings"
 MISSING = "missing-1"  # what files write where there is no answer; part of every other table
@@ -64,20 +63,19 @@ def spelling_lines(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def spelling_values(name: str, language: str) -> tuple[str, ...]:
-    """The values of a table as a language calls them."""
     return tuple((line[1] if language == "sl" else "") or line[0] for line in spelling_lines(name))
 
 
 def spellings(name: str, value: str) -> tuple[str, ...]:
-    """All spellings of a value; none where the table does not have it."""
+    """All spellings of a value; empty if the table does not have it."""
     matching = (line for line in spelling_lines(name) if normal(value) in map(normal, line))
     return tuple(spelling for spelling in next(matching, ()) if spelling)
 
 
 @lru_cache(maxsize=64)
 def _variants(name: str) -> tuple[dict[str, int], int]:
-    """The line number of every spelling, also with hyphens for spaces and without accents; a spelling that fits two
-    lines belongs to the first. Spellings of a missing answer come last. Also the number of that last line."""
+    """The line number of every spelling, also with hyphens for spaces and without accents; a spelling of two lines
+    belongs to the first. Spellings of a missing answer come last. Also the number of that last line."""
     line_of: dict[str, int] = {}
     table = [*spelling_lines(name), *(spelling_lines(MISSING) if name != MISSING else ())]
     for change in (normal, _hyphens, _bare, lambda text: _hyphens(_bare(text))):
@@ -96,8 +94,8 @@ def _bare(text: str) -> str:
 
 
 def spelling_places(name: str, labels: Sequence[str], missing: str) -> dict[str, int]:
-    """The index of the label that each spelling stands for; spellings of values that are not declared are left out.
-    `missing` is the label that stands for no answer."""
+    """The index of each spelling's label, without values that are not declared. `missing` is the label for no
+    answer."""
     line_of, none = _variants(name)
     of_line: dict[int, int] = {}
     for place, label in enumerate(labels):

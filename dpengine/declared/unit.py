@@ -1,10 +1,10 @@
 """Who is protected (the privacy unit) and from what change (the neighbouring relation).
 
-*replace*: two tables with the same number of people, one of whom has other data. The number of people is public.
+*replace*: two tables with the same number of people; one person's data differ. The number of people is public.
 *add_remove*: one person more or less. Membership itself is protected, so no number of rows is public.
 
-A person is one row, or all rows with the same value of an id column, of which at most `at_most` count. In the second
-case the number of *rows* is never public: a person's rows may be replaced by any others, up to `at_most` of them.
+A person is one row, or all rows with the same id; at most `at_most` of these count. With an id the number of *rows* is
+never public: a person's rows may be replaced by any others, up to `at_most` of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_relation(value: Json) -> Relation:
 
 @dataclass(frozen=True)
 class Unit:
-    """Made by `Unit.rows()` or `Unit.column(name, at_most)`."""
+    """Built by `Unit.rows()` or `Unit.column(name, at_most)`."""
 
     id_column: str | None = None
     at_most: int = 1
@@ -57,9 +57,9 @@ class Unit:
         return {"kind": "column", "column": self.id_column, "at_most": self.at_most}
 
     def may_share(self, other: JsonObject) -> bool:
-        """May tables of these two units be about the same people, on one allowance? Rows of a person are told apart by
-        an id in both, under whatever name, or by nothing in both; how many of them count is each table's own matter,
-        because every loss is stated for all of a person's rows in its table."""
+        """May tables of these two units be about the same people, on one allowance? Both must have an id, under any
+        name, or neither. How many rows count is each table's own matter, because every loss is stated for all of a
+        person's rows in its table."""
         return (self.id_column is None) == (other.get("kind") == "rows")
 
     @staticmethod

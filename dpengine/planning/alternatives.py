@@ -1,4 +1,5 @@
-"""Two questions answer with the same curve: which one is expected to be more accurate, by their promises in people."""
+"""Other ways to the same answer, compared from public facts before anything is spent: the other question for a curve,
+an asked average instead of a published one, several averages at once, choosing instead of asking for everything."""
 
 from __future__ import annotations
 
@@ -37,13 +38,12 @@ class Rival:
 
     @property
     def loses_values(self) -> bool:
-        """Does the question give a synthetic column, which the other does not?"""
+        """Does the question give a synthetic column, unlike the other?"""
         return isinstance(self.query, CdfTree)
 
 
 def curve_alternative(query: AnyQuery) -> Rival | None:
-    """The other question for the same column, people, condition and ε, each with its default noise; from public
-    facts."""
+    """The other question for the same column, people, condition and ε, each with its default noise."""
     if not isinstance(query, Cdf | CdfTree):
         return None
     query = query.with_noise("")
@@ -54,18 +54,9 @@ def curve_alternative(query: AnyQuery) -> Rival | None:
     return Rival(other, *(min(option.people_off, everybody) for option in (query, other)))
 
 
-# A published average beside an asked one at the same ε (thesis, Remark 7.1), from public facts, before anything is
-# spent.
-#
-# Published, every row hides its person by itself: its noise is made for the whole diameter, and the mean of n rows has
-# noise of the order diam/(ε√n). Asked, only the sum must hide one person: the same diameter over n, diam/(εn). So an
-# asked mean is nearer by about √n; what a published table has instead is that anything may be asked of it, any number
-# of times. Of k columns published together each is compared with a question at ε/k, so that both sides spend ε in all.
-
-
 @dataclass(frozen=True)
 class Instead:
-    """The question that could be asked instead, and how near both come, relative to the column's range."""
+    """The question to ask instead, and the error of both, relative to the column's range."""
 
     query: AnyQuery
     published: Fraction
@@ -78,7 +69,13 @@ class Instead:
 
 
 def asked_instead(query: OfRows, name: str) -> Instead | None:
-    """Of a number its mean, of a list how many rows hold each value; nothing of other columns."""
+    """The mean of a number or the counts of a list, asked instead of published at the same ε (thesis, Remark 7.1); None
+    for other columns.
+
+    In a published table every row hides its person by itself: its noise covers the whole diameter, and the mean of n
+    rows has noise of the order diam/(ε√n). Asked, only the sum must hide one person: diam/(εn). So an asked mean is
+    closer by about √n; a published table can instead be asked anything, any number of times. Of k columns published
+    together each is compared with a question at ε/k, so that both sides spend ε in all."""
     column, facts = query.facts.schema[name], query.facts
     about, spend = {"column": name, "epsilon": "1"}, query.epsilon / len(query.columns)
     if isinstance(column, Number):
@@ -90,27 +87,15 @@ def asked_instead(query: OfRows, name: str) -> Instead | None:
     return None
 
 
-# Several averages at once: what each way of adding noise is worth for the price that the question has now, against the
-# number of columns (lecture 10, its section on the ℓ2 norm).
-#
-#     ordinary     column by column, and the d losses of ε/d are added up to ε: Pure(ε). One draw calibrated by the ℓ1
-#                  norm is the same noise at the same price.
-#     strong       the same noise, charged as d uses of ε/d: what the question's usual noise really costs.
-#     l2_laplace   one draw by the length of a row.
-#     gaussian     the same with Gaussian noise.
-#
-# Each at the largest ε whose price now is no higher than that of the question: public facts and the ledger's sums
-# alone.
-
 ORDINARY, STRONG = "ordinary", "strong"
 WIDTHS = (1, 2, 5, 10, 20)
-_GRAIN = 10**4  # ε is found to a ten-thousandth: for a picture
+_GRAIN = 10**4  # ε to a ten-thousandth, which is enough for a picture
 
 
 @dataclass(frozen=True)
 class WayAtOnce:
-    """One way of adding noise: the promised error, a share of each range, by the number of columns; none where it does
-    not fit."""
+    """One way of adding noise: the promised error as a share of each range, by the number of columns, as far as it
+    fits."""
 
     name: str
     noise: str
@@ -126,32 +111,41 @@ class WaysAtOnce:
 
 @remembered(256)
 def means_together(query: AnyQuery, rule: Rule, totals: Totals) -> WaysAtOnce | None:
-    """None for a question that is about one column."""
+    """Several averages at once: the accuracy of each way of adding noise at the question's present price, by the number
+    of columns (lecture 10, its section on the ℓ2 norm). None for a question about one column.
+
+        ordinary     column by column, with the d losses of ε/d added up to ε: Pure(ε). One draw calibrated by the ℓ1
+                     norm is the same noise at the same price.
+        strong       the same noise, charged as d uses of ε/d: the real cost of the question's usual noise.
+        l2_laplace   one draw by the length of a row.
+        gaussian     the same with Gaussian noise.
+
+    Each at the largest ε that now costs no more than the question, from public facts and the ledger's sums alone."""
     if not isinstance(query, VectorMean):
         return None
     price = filter.share(rule, totals, cost(query.with_noise("").loss(), rule.alpha))
     widths = sorted({*WIDTHS, len(query.columns)})
-    found = []
+    ways = []
     for name, noise in ((ORDINARY, COORDINATE), (STRONG, COORDINATE), (NORM, NORM), (GAUSSIAN, GAUSSIAN)):
         errors: dict[int, Fraction] = {}
-        for many in widths:
-            asked = query.of_width(many).with_noise(noise)
-            charged: Callable[[VectorMean], Loss] = _pure if name == ORDINARY else VectorMean.loss
+        for width in widths:
+            asked = query.of_width(width).with_noise(noise)
+            charged: Callable[[VectorMean], Loss] = _pure_loss if name == ORDINARY else VectorMean.loss
             best = _largest(asked, charged, price, rule, totals)
             if best is not None:
-                errors[many] = best.promise().share
-        found.append(WayAtOnce(name, noise, errors))
-    return WaysAtOnce(len(query.columns), query.norm == 1, tuple(found))
+                errors[width] = best.promise().share
+        ways.append(WayAtOnce(name, noise, errors))
+    return WaysAtOnce(len(query.columns), query.norm == 1, tuple(ways))
 
 
-def _pure(query: VectorMean) -> Loss:
+def _pure_loss(query: VectorMean) -> Loss:
     return Pure(query.epsilon)
 
 
 def _largest(
     query: VectorMean, charged: Callable[[VectorMean], Loss], price: Fraction, rule: Rule, totals: Totals
 ) -> VectorMean | None:
-    """The question at the largest ε that fits and takes no more than this price."""
+    """The question at the largest ε that fits and costs no more than this price."""
 
     def allowed(place: int) -> bool:
         paid = cost(charged(query.at(Fraction(place, _GRAIN))), rule.alpha)
@@ -166,16 +160,6 @@ def _largest(
     return query.at(Fraction(largest(allowed, low, high, name, query.epsilon), _GRAIN))
 
 
-# Why choosing one of T is cheaper than asking for all T: how far the chosen one may lie behind the best, both ways.
-#
-# All T counts, under one allowance of (ε, δ), each with Laplace noise of its share of it, and the largest answer taken:
-# if every noise stays within t, the one taken is at most 2t behind, and t is what T noises of scale 1/ε′ stay within
-# but for β. ε′ is ε/T where costs add up, of the order ε/√T under strong composition (lecture 6, Corollary 5) and under
-# the allowance's own rule: so the gap grows like T·ln T or √T·ln T.
-#
-# Choosing (lecture 6, section on NoisyArgmax; drawn here by permute-and-flip) releases the name only. The whole ε is
-# paid once, whatever T, and the gap grows like ln T. What is given up is every count.
-
 OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 ALL = ("basic", "lecture", "filter")  # ways to add up the costs of all T
 CHOSEN = "choose"
@@ -183,19 +167,28 @@ SCHEMA = Schema({"c": Category(["a", "b"], unknown="b", missing="b")})
 
 
 def choice_gaps(rule: Rule, facts: Facts) -> dict[str, list[tuple[int, int]]]:
-    """(T, how many people the chosen one may lie behind the best, but for β), by the way it is found."""
+    """Why choosing one of T is cheaper than asking for all T: (T, how many people the chosen one may be behind the
+    best, except with probability β), by method.
+
+    Asking for all T counts under one allowance of (ε, δ), each with Laplace noise of its share, and taking the largest:
+    if every noise stays within t, the largest is at most 2t behind, and t bounds T noises of scale 1/ε′ except with
+    probability β. ε′ is ε/T where costs add up, of the order ε/√T under strong composition (lecture 6, Corollary 5) and
+    under the allowance's own rule: so the gap grows like T·ln T or √T·ln T.
+
+    Choosing (lecture 6, section on NoisyArgmax; drawn here by permute-and-flip) releases the name only. The whole ε is
+    paid once, for any T, and the gap grows like ln T. It gives up every count."""
     about = replace(facts, schema=SCHEMA)
     one, other = [["c", "in", ["a"]]], [["c", "in", ["b"]]]
     count = Count.build(about, {"where": one, "epsilon": "1"})
     spend = min(rule.epsilon, MOST_EPSILON)
     choice = NoisyArgmax.build(about, {"options": [one, other], "epsilon": spend, "noise": FLIP})
-    found = {CHOSEN: [(options, choice.gap(options)) for options in OPTIONS]}
+    gaps = {CHOSEN: [(options, choice.gap(options)) for options in OPTIONS]}
     for accounting in ALL:
         shares = [(options, most_each(rule, count, options, accounting)) for options in OPTIONS]
-        found[accounting] = [
+        gaps[accounting] = [
             (options, _gap(count.at(epsilon).scale, options)) for options, epsilon in shares if epsilon is not None
         ]
-    return found
+    return gaps
 
 
 def _gap(scale: Fraction, options: int) -> int:

@@ -1,12 +1,16 @@
-"""At which price a form opens: one rule for every question and every page.
+"""The price and the noise of a question, from public facts and the ledger's sums alone: so they reveal nothing.
 
-A question opens at the least usual ε at which its answer is clearly more than noise (`CLEAR`; more exact where that
-takes little, `EXACT`), but never for more than a twentieth of what is left (`PART`). Where a twentieth does not buy a
-clear answer, it opens at exactly what a twentieth buys: the page says then what would help, and the person may go
-further. A question whose least price is higher than that (noise that closes the pure clause, on an allowance that was
-spent in few large pieces) opens at the least that can be asked, and the page says so.
+**Opening price**, one rule for every question and every page. A question opens at the least usual ε with a clear answer
+(`CLEAR`; more exact where that takes little, `EXACT`), but never for more than a twentieth of the remaining allowance
+(`PART`). If a twentieth does not buy a clear answer, it opens at exactly what a twentieth buys; the page then says what
+would help, and the person may spend more. A question with a higher least price (noise that closes the pure clause, on
+an allowance spent in few large pieces) opens at the least that can be asked, and the page says so.
 
-Public facts and the ledger's sums decide, so an opening price reveals nothing.
+**Noise.** The same question can be answered with different noise, and a budget's two sums price noise differently. In
+Σε permute-and-flip costs the same as the exponential mechanism and is more accurate; in Σr it costs up to four times as
+much. Gaussian noise has lighter tails at the same Rényi cost, but no finite ε: after the first one only Σr counts.
+`cheapest` changes the noise only where the meter moves no further and as many such questions still fit afterwards; and
+where the default noise no longer fits but another one with the same accuracy does.
 """
 
 from __future__ import annotations
@@ -27,17 +31,17 @@ from dpengine.core.remembered import largest, remembered
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.query import AnyQuery
 
-# Which noise gives the most accurate answer for the share of the allowance that a question takes now.
-#
-# The same question can be answered with different noise, and a budget's two sums price noise differently. In Σε
-# permute-and-flip costs the same as the exponential mechanism and is more accurate; in Σr it costs up to four times as
-# much. Gaussian noise has lighter tails at the same Rényi cost, but no finite ε: after the first one only Σr counts.
-#
-# `cheapest` changes the noise only where the meter moves no further and as many such questions still fit afterwards;
-# and where the default noise does not fit any more but another one with the same accuracy does. It depends on public
-# facts and the ledger's sums only, so the choice reveals nothing.
-
 GRAIN = 10**6  # ε is tried in millionths
+PART = Fraction(1, 20)  # of the remaining allowance: no form opens above it
+CLEAR = 2  # times more exact than mostly noise
+EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # this many times, for this share
+STEPS = tuple("0.005 0.01 0.02 0.03 0.05 0.07 0.1 0.15 0.2 0.3 0.5 0.7 1 1.5 2 3".split())  # of a slider
+LEAST = Fraction("0.02")  # the least usual ε
+SHARES = tuple("1 2 3 5 10 20 30 40 50 60 75 100".split())  # of the remaining allowance, in percent
+AT_MOST = "5"
+TINY = Fraction(1, 10**12)
+Make = Callable[[Fraction], AnyQuery]
+Room = Callable[[AnyQuery], Fraction]  # how many times more exact than mostly noise
 
 
 @remembered(2048)
@@ -47,7 +51,8 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     usual_cost = cost(usual.loss(), rule.alpha)
     price, many = _share(rule, totals, usual_cost), filter.fits(rule, totals, usual_cost)
     if price is None or not many:
-        return _that_fits(usual, rule, totals)
+        others = [usual.with_noise(noise) for noise in usual.noises]
+        return _least(others, usual.promise().amount, rule, totals) or usual
 
     def takes_no_more(other: Cost) -> bool:
         now = _share(rule, totals, other)
@@ -60,22 +65,16 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
 
 @remembered(4096)
 def price_now(query: AnyQuery, rule: Rule, totals: Totals) -> Fraction | None:
-    """What a question would take of the allowance now, with the noise that it would be answered with; None where none
-    that is as accurate fits into what is left."""
+    """The price of a question now, with the noise that it would get; None where no equally accurate noise fits."""
     price = cost(query.loss(), rule.alpha)
     if not filter.admits(rule, totals.plus(price)):
         price = cost(cheapest(query, rule, totals).loss(), rule.alpha)
     return filter.share(rule, totals, price) if filter.admits(rule, totals.plus(price)) else None
 
 
-def _that_fits(usual: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
-    """For when the default noise is not admitted any more: the cheapest other noise that fits and is as accurate."""
-    return _least([usual.with_noise(noise) for noise in usual.noises], usual.promise().amount, rule, totals) or usual
-
-
 @remembered(512)
 def least_priced(query: AnyQuery, wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
-    """The question with the cheapest noise and ε that give the wished accuracy; None if none that fits does."""
+    """The question with the cheapest noise and ε that reach the wished accuracy; None if none of them fits."""
     return _least([query.with_noise(noise) for noise in ("", *query.noises)], wish, rule, totals)
 
 
@@ -92,7 +91,7 @@ def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Tota
 
 @remembered(512)
 def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
-    """The question at the largest ε that fits and takes at most this share now; None where there is none."""
+    """The question at the largest ε that fits and takes at most this share now; None if there is none."""
 
     def allowed(place: int) -> bool:
         paid = cost(query.at(Fraction(place, GRAIN)).loss(), rule.alpha)
@@ -106,7 +105,7 @@ def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> An
 
 
 def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:
-    """The same question with each other noise, at the largest ε (up to twice the default's) that is allowed."""
+    """The same question with each other noise, at the largest allowed ε (up to twice the default's)."""
     others = []
     for noise in usual.noises:
         other = usual.with_noise(noise)
@@ -126,34 +125,22 @@ def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> lis
 
 
 def _share(rule: Rule, totals: Totals, paid: Cost) -> Fraction | None:
-    """How far the meter would move; None if no finite ε would be true any more."""
+    """How far the meter would move; None if no finite ε would hold any more."""
     if rule.c is None and (paid.epsilon is None or totals.epsilon is None):
         return None
     return filter.share(rule, totals, paid)
 
 
-PART = Fraction(1, 20)  # of what is left: no form opens above it
-CLEAR = 2  # times more exact than mostly noise
-EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # so many times, for so much of all
-STEPS = tuple("0.005 0.01 0.02 0.03 0.05 0.07 0.1 0.15 0.2 0.3 0.5 0.7 1 1.5 2 3".split())  # of a slider
-LEAST = Fraction("0.02")  # no usual ε is less
-SHARES = tuple("1 2 3 5 10 20 30 40 50 60 75 100".split())  # of what is left, in percent: where no ε is chosen
-AT_MOST = "5"
-TINY = Fraction(1, 10**12)
-Make = Callable[[Fraction], AnyQuery]
-Room = Callable[[AnyQuery], Fraction]  # how many times more exact than mostly noise
-
-
 @dataclass(frozen=True)
 class Opening:
-    """`query` is what the form holds, `asked` the same with the noise that it would be given now."""
+    """`query` is the form's question, `asked` the same with the noise that it would get now."""
 
     query: AnyQuery
     asked: AnyQuery
-    share: Fraction  # what it takes of the allowance
-    dear: bool  # nothing that takes at most PART of what is left can be asked
-    useful: Fraction | None  # what the least usual step takes that is more than noise; None: more than is left
-    clear: Fraction | None  # the same for CLEAR times more
+    share: Fraction  # its price
+    dear: bool  # it costs more than PART of the remaining allowance
+    useful: Fraction | None  # the price of the least usual step that is more than noise; None: more than is left
+    clear: Fraction | None  # the price of the least clear step
 
 
 def room(query: AnyQuery) -> Fraction:
@@ -162,15 +149,15 @@ def room(query: AnyQuery) -> Fraction:
 
 @remembered(1024)
 def opening(query: AnyQuery, rule: Rule, totals: Totals, left: Fraction, check: Fraction) -> Opening | None:
-    """Of a question at whatever ε; `left` is the share of the allowance that may still be spent, `check` what its check
-    takes of it. None where it pays for nothing."""
+    """The opening price of a question at any ε; `left` is the share that may still be spent, `check` the price of its
+    check. None where `left` pays for nothing."""
     return opened(query.with_noise("").asked_at, rule, totals, left, check)
 
 
 def opened(
     make: Make, rule: Rule, totals: Totals, left: Fraction, check: Fraction = Fraction(0), room: Room = room
 ) -> Opening | None:
-    """The same for a question that `make` builds anew at each ε, or that is worth its price by another measure."""
+    """The same for a question that `make` builds anew at each ε, or with another measure of worth (`room`)."""
     most = max(left * PART - check, Fraction(0))
     left -= check
 
@@ -182,29 +169,29 @@ def opened(
         share = price_now(query, rule, totals)
         return None if share is None or share > left else (query, share)
 
-    def best(one: tuple[AnyQuery, Fraction]) -> Fraction:
-        return room(cheapest(one[0], rule, totals))
+    def best(option: tuple[AnyQuery, Fraction]) -> Fraction:
+        return room(cheapest(option[0], rule, totals))
 
     steps = [step for text in STEPS if (step := Fraction(text)) <= rule.epsilon] or [rule.epsilon]
-    paid = [one for step in steps if (one := at(step)) is not None]
-    usual = [one for one in paid if one[0].epsilon >= LEAST]
+    paid = [option for step in steps if (option := at(step)) is not None]
+    usual = [option for option in paid if option[0].epsilon >= LEAST]
 
     def first(times: int, share: Fraction) -> tuple[AnyQuery, Fraction] | None:
-        fits = [one for one in usual if one[1] <= share]
+        fits = [option for option in usual if option[1] <= share]
         place = bisect_left(fits, Fraction(times), key=best)
         return fits[place] if place < len(fits) else None
 
     wanted = [(times, min(share, most)) for times, share in EXACT] + [(CLEAR, most)]
-    found = next((one for times, share in wanted if (one := first(times, share)) is not None), None)
+    chosen = next((option for times, share in wanted if (option := first(times, share)) is not None), None)
     least = paid[0] if paid else at(LEAST_EPSILON)
-    if found is None and least is not None:
-        found = _bought(at_share(least[0], most, rule, totals), at, most) or least
-    if found is None:
+    if chosen is None and least is not None:
+        chosen = _bought(at_share(least[0], most, rule, totals), at, most) or least
+    if chosen is None:
         return None
-    useful, clear = (one and one[1] for one in (first(1, left), first(CLEAR, left)))
-    asked = cheapest(found[0], rule, totals)
-    share = price_now(asked, rule, totals) or found[1]
-    return Opening(found[0], asked, share, share > most, useful, clear)
+    useful, clear = (option and option[1] for option in (first(1, left), first(CLEAR, left)))
+    asked = cheapest(chosen[0], rule, totals)
+    share = price_now(asked, rule, totals) or chosen[1]
+    return Opening(chosen[0], asked, share, share > most, useful, clear)
 
 
 def _bought(
@@ -213,15 +200,14 @@ def _bought(
     """What this share buys, at an ε of three figures that a person can read."""
     epsilon = None if found is None else three_figures(found.epsilon)
     while epsilon is not None and epsilon >= LEAST_EPSILON:
-        one = at(epsilon)
-        if one is not None and one[1] <= most:
-            return one
+        option = at(epsilon)
+        if option is not None and option[1] <= most:
+            return option
         epsilon = three_figures(epsilon * Fraction(9, 10))  # built anew at that ε, it takes a little more
     return None
 
 
 def three_figures(epsilon: Fraction) -> Fraction:
-    """An ε rounded down to three figures."""
     exact = decimal_of(epsilon)
     return Fraction(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_FLOOR))
 
@@ -229,19 +215,20 @@ def three_figures(epsilon: Fraction) -> Fraction:
 def opening_share(
     offer: Callable[[str], AnyQuery], clear: Callable[[AnyQuery], bool], check: Callable[[AnyQuery], Fraction]
 ) -> str:
-    """The same where a share of what is left is chosen, one of SHARES, and `offer` builds what it buys: the least that
-    is clear, else a twentieth, else the least that buys anything. `check` is what its check takes of what is left."""
-    had = ""
+    """The same for a choice among SHARES of the remaining allowance, where `offer` builds what a share buys: the least
+    clear one, else a twentieth, else the least that buys anything. `check` is its check's part of the remaining
+    allowance."""
+    best = ""
     for share in SHARES:
-        if had and Fraction(share) > 100 * PART:
+        if best and Fraction(share) > 100 * PART:
             break
         try:
             query = offer(share)
         except AllowanceError:  # it buys nothing
             continue
-        if had and Fraction(int(share), 100) + check(query) > PART:
+        if best and Fraction(int(share), 100) + check(query) > PART:
             break
-        had = share
+        best = share
         if clear(query):
             break
-    return had or AT_MOST
+    return best or AT_MOST

@@ -1,19 +1,19 @@
-"""Several questions of a plan that are about different people, asked as one: by group.
+"""Parallel composition in a plan: several questions about disjoint groups of people, asked as one question by group.
 
-Statement   conditions that no possible row meets two of split the rows. One question about all of them is one question
-            by group: a row added or removed changes one group, so it costs what the dearest of them does alone; a row
-            replaced leaves one group and enters another, so it costs two of them, however many there are. A person with
-            several rows may touch several groups, but with all of them no more than with all rows in one: what moves is
-            bounded in total (L1, or squared L2), as every question by group states it for itself.
+Statement   disjoint conditions partition the rows. Asked together they are one question by group: a row added or
+            removed changes one group, so it costs as much as the dearest of them alone; a row replaced leaves one group
+            and enters another, so it costs two of them, for any number of groups. A person with several rows may touch
+            several groups, but changes no more in total (L1, or squared L2) than with all rows in one group, as every
+            question by group states it for itself.
 Disjoint    decided by declarations alone: the conditions are the same but for one column, and there each takes a run
             of a number's grid, or one value of a list. Two runs without a common point have no common row, whatever the
             table holds; a row without a number meets none of them. Then every condition is exactly one group, between
-            edges or by value, and the others that arise are told too, for nothing.
+            edges or by value, and the other groups come for free.
 Price       that of the question by group at the same noise: at twice the ε of each under replace-one, at the same under
-            add/remove; for counts, at the least ε that keeps the closest of the wishes for all groups at once. It is
-            offered where the whole plan then takes a tenth less. All groups then hold at once, which questions one by
-            one need not: under replace-one it takes several counts to gain by it.
-Paid        what was charged before stays charged: nothing of an earlier answer is merged or given back.
+            add/remove; for counts, at the least ε that meets the closest wish for all groups at once. It is offered
+            where the whole plan then takes a tenth less. All groups then hold at once, which separate questions need
+            not: under replace-one it takes several counts to gain by it.
+Paid        earlier charges stay: nothing of an earlier answer is merged or given back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Json, JsonObject
-from dpengine.declared.conditions import OneOf, Range
+from dpengine.declared.conditions import OneOf, Range, parts_of
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
@@ -38,7 +38,7 @@ ENOUGH = Fraction(9, 10)  # of what the plan takes otherwise
 
 @dataclass(frozen=True)
 class TakenCodes:
-    """What a condition takes of one column: the codes from `low` to `high`, or those in `listed`."""
+    """The codes that a condition takes of one column: from `low` to `high`, or those in `listed`."""
 
     low: int
     high: int
@@ -52,7 +52,7 @@ class TakenCodes:
 
 @dataclass(frozen=True)
 class PutTogether:
-    """The rows of a plan that one question could ask, and what the whole plan takes before and after."""
+    """Rows of a plan that one question could ask, and the price of the whole plan before and after."""
 
     places: tuple[int, ...]
     wish: Wish
@@ -66,9 +66,9 @@ class PutTogether:
 
 
 def as_one(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None:
-    """The best of what can be put together, if the plan then takes clearly less. From public facts alone; free."""
+    """The best merger, if the plan then costs clearly less. From public facts alone; free."""
     before = planner.price(wishes)
-    found = []
+    offers = []
     for places, query in candidates(wishes):
         lines = [before.lines[place] for place in places]
         if any(line.query is None for line in lines):
@@ -78,25 +78,25 @@ def as_one(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None:
         offer = PutTogether(places, wish, before.share, before.share)
         after = planner.price(offer.applied(wishes))
         if after.reachable and after.share <= ENOUGH * before.share:
-            found.append(PutTogether(places, wish, before.share, after.share))
-    return min(found, key=lambda one: one.after, default=None)
+            offers.append(PutTogether(places, wish, before.share, after.share))
+    return min(offers, key=lambda offer: offer.after, default=None)
 
 
 def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) -> Fraction:
-    """How close all groups must be. A promise for a table of about the declared size supposes other numbers of people
-    by group than under a condition: there the same noise is taken."""
+    """How close all groups must be. A promise that depends on the number of people expects other numbers by group than
+    under a condition: there the same noise is taken."""
     if not query.promise().supposes(query):
         return min(wish.amount for wish in wishes)
-    closest = max(one.epsilon for one in asked)
+    closest = max(single.epsilon for single in asked)
     return tidy(query.at(closest * (2 if query.facts.relation == "replace" else 1)).promise().amount)
 
 
 def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]:
-    """Rows that ask the same of disjoint conditions, with the question by group."""
+    """Rows that ask the same under disjoint conditions, with the question by group."""
     alike: dict[tuple[str, str, str, str], list[tuple[int, TakenCodes]]] = {}
     for place, wish in enumerate(wishes):
         query = wish.query
-        if query.by is not None or "by" not in {one.name for one in query.card.parameters}:
+        if query.by is not None or "by" not in {parameter.name for parameter in query.card.parameters}:
             continue
         rest = canonical({name: part for name, part in query.parameters().items() if name not in OWN})
         for column in sorted(query.where.columns()):
@@ -104,19 +104,19 @@ def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]
             if taken is not None:
                 others = canonical([row for row in query.where.as_json() if row[0] != column])
                 alike.setdefault((query.card.key, rest, column, others), []).append((place, taken))
-    found = []
+    grouped_rows = []
     for (_, _, column, _), rows in alike.items():
         places = disjoint(rows)
         if len(places) > 1 and (grouped := _grouped(wishes[places[0]].query, column, rows, places)) is not None:
-            found.append((places, grouped))
-    return found
+            grouped_rows.append((places, grouped))
+    return grouped_rows
 
 
 def taken_of(query: AnyQuery, column: str) -> TakenCodes | None:
-    """What the condition takes of a column; None where it is no run of a number and no single value of a list, or where
-    the column stands in an “or” too, or nobody can meet it."""
+    """What the condition takes of a column; None unless it is a run of a number or one value of a list, if the column
+    also stands in an “or”, or if nobody can meet it."""
     declared = query.facts.schema[column]
-    clauses = [clause for clause in query.where.clauses if column in _columns(clause)]
+    clauses = [clause for clause in query.where.clauses if column in {part.column for part in parts_of(clause)}]
     if isinstance(declared, Number) and all(isinstance(clause, Range) for clause in clauses):
         low = max(clause.low for clause in clauses if isinstance(clause, Range))
         high = min(clause.high for clause in clauses if isinstance(clause, Range))
@@ -127,13 +127,8 @@ def taken_of(query: AnyQuery, column: str) -> TakenCodes | None:
     return None
 
 
-def _columns(clause: object) -> set[str]:
-    parts = getattr(clause, "parts", None)
-    return {part.column for part in parts} if parts is not None else {str(getattr(clause, "column", ""))}
-
-
 def disjoint(rows: Sequence[tuple[int, TakenCodes]]) -> tuple[int, ...]:
-    """Of the rows, in order, those that have nothing in common with the ones before."""
+    """The rows, in order, that are disjoint from those kept before."""
     kept: list[tuple[int, TakenCodes]] = []
     for place, codes in rows:
         if all(codes.apart(other) for _, other in kept):

@@ -1,4 +1,4 @@
-"""Five questions a table can answer well, from its declared columns alone, each at the price it opens with."""
+"""Questions a table can answer well, and what would help where an answer is mostly noise. From public facts alone."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.planning.opening import opening, room
 
-# Previews of an answer on a made-up table, from public facts only, drawn with the real mechanism.
-
 
 def coins() -> Coins:
     return SystemCoins()
 
 
 def rehearse(query: AnyQuery, times: int) -> list[Released]:
+    """Answers on a made-up table, from public facts only, drawn with the real mechanism."""
     column = query.facts.schema.columns.get(getattr(query, "column", ""))
     shape = column.shape if isinstance(column, (Number, Date)) else "even"
     statistic = query.need().imagine(query.facts.about, shape)
@@ -38,25 +37,25 @@ def rehearse(query: AnyQuery, times: int) -> list[Released]:
     return [query.release(statistic, drawn) for _ in range(times)]
 
 
-# What would help where an answer would be mostly noise: a narrower range, fewer groups, another question that tells
-# much of the same for the same price, more of the allowance.
-#
-# Each lever is the question changed in one way, with its promise: public facts alone decide which are offered and in
-# what order. Whether a narrower range would still hold everybody is for whoever knows the file to say.
-
-WIDE, VERY_WIDE = 500, 2_000  # steps: of fewer, as of ages and marks, nobody leaves a part out
+WIDE, VERY_WIDE = 500, 2_000  # steps: a shorter range, as of ages and marks, is not cut
 NARROWER, MUCH_NARROWER = 2, 5  # times
 AT_END = Fraction(3, 4)  # of the range: a code beyond this may be why it is so wide
-WORTH = Fraction(9, 10)  # a lever leaves at most so much of the error
+WORTH = Fraction(9, 10)  # the most of the error that a lever leaves
+SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
+MANY = 5
+FEW = 12  # bars
+TINY = Fraction(1, 10**12)
+Idea = JsonObject
 
 
 @dataclass(frozen=True)
 class Lever:
-    """`query` is the changed question. `ends` are those of a narrower range, which must be declared first."""
+    """The question changed in one way, with its promise. `ends` are those of a narrower range, which must be declared
+    first."""
 
     kind: Literal["range", "groups", "bars", "top", "spend"]
     query: AnyQuery
-    noise: Fraction  # how many times the error that would be too much
+    noise: Fraction  # the error, relative to what is mostly noise
     ends: tuple[Number, Number] | None = None
 
 
@@ -67,20 +66,21 @@ def levers(
     narrow: bool = True,
     known: tuple[Fraction, Fraction] | None = None,
 ) -> list[Lever]:
-    """The strongest first. `price` says what a question takes, or None where it does not fit any more; `bought` builds
-    another question for that price. Not `narrow`: cells were found outside the range already. `known` are the ends
-    between which paid answers about the column lie: no range is offered that leaves them out."""
+    """What would help where an answer is mostly noise, the strongest first: a narrower range, fewer groups, a similar
+    question for the same price, more of the allowance. `price` gives a question's price, or None where it does not fit;
+    `bought` builds another question for a price. Without `narrow`, cells are known to lie outside the range. No range
+    is offered that excludes `known`, the ends of paid answers about the column. Only a person who knows the file can
+    say whether a narrower range still holds everybody."""
     coarse = query.coarse()
-    found = [*(_narrowed(query, coarse, known) if narrow else ()), *_fewer(query), *_dearer(query, coarse, price)]
+    options = [*(_narrowed(query, coarse, known) if narrow else ()), *_fewer(query), *_dearer(query, coarse, price)]
     if (share := price(query)) is not None:
-        found += _told_by(query, coarse, lambda other: bought(other, share))
+        options += _similar(query, coarse, lambda other: bought(other, share))
     now = query.promise().amount / coarse
-    return sorted((one for one in found if one.noise <= now * WORTH), key=lambda one: one.noise)
+    return sorted((lever for lever in options if lever.noise <= now * WORTH), key=lambda lever: lever.noise)
 
 
 def _narrowed(query: AnyQuery, coarse: Fraction, known: tuple[Fraction, Fraction] | None) -> Iterator[Lever]:
-    """A wide range cut to half of it, a very wide one to a fifth, at a round end, from the end that is nearer to
-    zero."""
+    """A wide range cut to a half, a very wide one to a fifth, at a round end, from the end that is nearer to zero."""
     column = query.facts.schema.columns.get(query.answer_column)
     if not isinstance(column, Number) or column.size < WIDE or column.years:
         return
@@ -117,8 +117,8 @@ def _within(query: AnyQuery, column: Number, low: Fraction, high: Fraction) -> A
 
 
 def without_codes(query: AnyQuery) -> AnyQuery | None:
-    """The same question with half the range, where a code that was named as “unknown” lies near its upper end: the
-    range may be that wide for the code alone. None elsewhere, and where a narrower range does not help."""
+    """The same question with half the range, if a code for “unknown” lies near its upper end: the range may be that
+    wide only for the code. None elsewhere, and where a narrower range does not help."""
     column = query.facts.schema.columns.get(query.answer_column)
     if not isinstance(column, Number):
         return None
@@ -126,29 +126,30 @@ def without_codes(query: AnyQuery) -> AnyQuery | None:
     if not any(at_end <= code <= column.upper for code in column.codes):
         return None
     half = column.lower + floor(column.diameter / 2 / column.step) * column.step
-    found = _within(query, column, column.lower, half) if half > column.lower else None
-    return found if found is not None and found.promise().amount <= query.promise().amount * WORTH else None
+    narrower = _within(query, column, column.lower, half) if half > column.lower else None
+    return narrower if narrower is not None and narrower.promise().amount <= query.promise().amount * WORTH else None
 
 
 def _fewer(query: AnyQuery) -> Iterator[Lever]:
-    """Of all with fewer groups the one with most that is no longer mostly noise, else the strongest."""
-    found = []
+    """Among the versions with fewer groups: the one with most groups that is no longer mostly noise, else the
+    strongest."""
+    options = []
     for key, parameters in query.fewer():
         try:
             changed = catalogue[key].build(query.facts, parameters)
         except AllowanceError:
             continue
-        found.append(Lever("groups", changed, changed.promise().amount / changed.coarse()))
-    good = [one for one in found if one.noise <= 1]
-    if found:
-        yield max(good, key=lambda one: one.noise) if good else min(found, key=lambda one: one.noise)
+        options.append(Lever("groups", changed, changed.promise().amount / changed.coarse()))
+    good = [lever for lever in options if lever.noise <= 1]
+    if options:
+        yield max(good, key=lambda lever: lever.noise) if good else min(options, key=lambda lever: lever.noise)
 
 
-def _told_by(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], AnyQuery | None]) -> Iterator[Lever]:
-    """The first few of a list, read off its bars: if every bar is within t, the few that look largest are at most 2t
-    behind. Or, of all bars of a list, the most common value alone."""
+def _similar(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], AnyQuery | None]) -> Iterator[Lever]:
+    """The top few of a list, read off its bars: if every bar is within t, the few that look largest are at most 2t
+    behind. Or, for all bars of a list, the most common value alone."""
     given = query.parameters()
-    kept = {name: one for name, one in given.items() if name in ("column", "where", "epsilon", "beta")}
+    kept = {name: value for name, value in given.items() if name in ("column", "where", "epsilon", "beta")}
     few = int(given.get("how_many") or 1) > 1
     key = {"top_item": "histogram" if few else "", "histogram": "top_item" if "bins" not in given else ""}
     try:
@@ -163,7 +164,7 @@ def _told_by(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], Any
 
 
 def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fraction | None]) -> Iterator[Lever]:
-    """So much more that it is no longer mostly noise, or half of that, and so on, while it fits."""
+    """As much more that it is no longer mostly noise, or half of that, and so on, until it fits."""
     times = query.promise().amount / coarse
     while times > 1:
         parameters: JsonObject = query.parameters() | {"epsilon": text_of(up(query.epsilon * times, 1000))}
@@ -178,16 +179,9 @@ def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fract
         times /= 2
 
 
-SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
-MANY = 5
-FEW = 12  # bars
-TINY = Fraction(1, 10**12)
-Idea = JsonObject
-
-
 def suggest(facts: Facts, rule: Rule, totals: Totals, check: Callable[[AnyQuery], Fraction]) -> tuple[AnyQuery, ...]:
-    """At most five different questions that are more than noise at the price they open with; fewer where the table is
-    small. `check` is what the check of a question takes."""
+    """At most five different questions that are more than noise at their opening price; fewer for a small table.
+    `check` gives the price of a question's check."""
     left = max(1 - filter.used(rule, totals), Fraction(0))
     queries: list[AnyQuery] = []
     for key, parameters in [*_kinds(facts), *_further(facts)]:
@@ -195,14 +189,14 @@ def suggest(facts: Facts, rule: Rule, totals: Totals, check: Callable[[AnyQuery]
             asked = catalogue[key].build(facts, {"epsilon": "1"} | parameters)
         except AllowanceError:
             continue
-        found = opening(asked, rule, totals, left, check(asked))
-        if found is not None and not found.dear and room(found.asked) >= 1 and len(queries) < MANY:
-            queries.append(found.asked)
+        opened = opening(asked, rule, totals, left, check(asked))
+        if opened is not None and not opened.dear and room(opened.asked) >= 1 and len(queries) < MANY:
+            queries.append(opened.asked)
     return tuple(queries)
 
 
 def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQuery], bool]:
-    """Does a question take at most this part of what is left of the allowance?"""
+    """Does a question take at most this part of the remaining allowance?"""
     share = max(1 - filter.used(rule, totals), Fraction(0)) * part
     return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
 
@@ -210,8 +204,7 @@ def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQu
 def worth_asking(
     facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool], room: int
 ) -> AnyQuery | None:
-    """The question at the smallest usual ε whose error is half of what would be mostly noise, else at the smallest that
-    has `room`."""
+    """The question at the smallest usual ε with half of the error of mostly noise, else at the smallest with `room`."""
     useful = None
     for spend in SPENDS:
         try:
@@ -228,8 +221,8 @@ def worth_asking(
 
 
 def first_asked(name: str, schema: Schema) -> list[tuple[str, Idea]]:
-    """What a column is asked about first, one after the other until one is worth asking: days by month, or by year
-    where they are many."""
+    """The first questions about a column, in order, until one is worth asking: days by month, or by year if there are
+    many."""
     column, alone = schema[name], {"column": name}
     if isinstance(column, Number):
         return [("mean", alone), ("median", alone)]
@@ -239,8 +232,8 @@ def first_asked(name: str, schema: Schema) -> list[tuple[str, Idea]]:
 
 
 def _kinds(facts: Facts) -> list[tuple[str, Idea]]:
-    """One question of each kind, over the columns in their declared order. For a list of two values, a share is enough
-    to know the most common one."""
+    """One question of each kind, over the columns in their declared order. For a list of two values, a share shows the
+    most common one."""
     numbers, short = facts.schema.of_kind(Number), _short(facts)
     choices = facts.schema.of_kind(ItemSet) + _several(facts, facts.schema.of_kind(Category))
     ideas: list[tuple[str, Idea]] = []

@@ -1,4 +1,5 @@
-"""The training with the least noise for a given share of the allowance, under the budget's own rule."""
+"""Planning a model: the training with the least noise for a share of the allowance, how many steps it takes, and which
+first look to buy for a model of yes or no. From public facts and the ledger's sums alone."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from typing import Literal
 from dpengine.accountant import compositions, filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.accountant.how_many_fit import largest
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.remembered import largest
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_group
@@ -31,7 +32,6 @@ _GRAIN = 10**6  # ε is tried in millionths
 
 
 def trainings() -> tuple[str, ...]:
-    """The questions that train a model."""
     return tuple(key for key in asked_on("train") if issubclass(catalogue[key], OfGradients))
 
 
@@ -65,27 +65,15 @@ def trained(
     return at(largest(allowed, least, most))
 
 
-# How many steps a training takes by default, and how many by the lecture's formula: what each costs and promises.
-#
-# Lecture 10, theorem 2, for a training that is (ε, δ)-DP as a whole, with n people and d weights, up to constants:
-#
-#     excess ≲ ηG²(1 + T·d²·ln(1/δ)/(n²ε²)) + R²/(ηT),  so T = ε²n²/(d²·ln(1/δ)),  and n ≥ d·√(T·ln(1/δ))/ε for T.
-#
-# That T is where noise and gradients weigh the same; it grows with n², and each step reads the table. The default stops
-# where further steps no longer help the bound much (`excess.enough_steps`), and no training makes more than MOST_STEPS.
-#
-# ε is what this training alone amounts to at the allowance's δ (accountant/compositions.py); the excess is the bound of
-# excess.py with all its constants. How long a step takes is an estimate from public facts alone, the rows and the
-# weights: `python -m bench.step_time` prints it beside what this machine needs.
-
-A_STEP = 0.015  # seconds, whatever the size of the table
+# Seconds of a step, an estimate: `python -m bench.step_time` prints it beside this machine's measurements.
+A_STEP = 0.015  # for any size of the table
 A_ROW = 80e-9  # and for every row …
 A_WEIGHT = 7e-9  # … and every weight of it
 
 
 @dataclass(frozen=True)
 class StepsOption:
-    """This training, the lecture's, or, where that makes more steps than can be had, the longest one."""
+    """This training, the lecture's, or the longest possible one if the lecture's is longer."""
 
     kind: Literal["this", "lecture", "most"]
     steps: int
@@ -103,12 +91,21 @@ class LectureSteps:
 
 
 def step_seconds(rows: int, width: int) -> float:
-    """About how long one step takes."""
     return A_STEP + rows * (A_ROW + A_WEIGHT * width)
 
 
 def lecture_steps(query: OfGradients, delta: Fraction) -> LectureSteps | None:
-    """None without δ: the lecture's formula has its logarithm."""
+    """The steps of this training and of the lecture's formula, with the cost and promise of each; None without δ, which
+    is in the formula.
+
+    Lecture 10, theorem 2, for a training that is (ε, δ)-DP as a whole, with n people and d weights, up to constants:
+
+        excess ≲ ηG²(1 + T·d²·ln(1/δ)/(n²ε²)) + R²/(ηT),  so T = ε²n²/(d²·ln(1/δ)),  and n ≥ d·√(T·ln(1/δ))/ε for T.
+
+    At that T noise and gradients weigh the same; it grows with n², and each step reads the table. The default stops
+    where further steps no longer help the bound much (`excess.enough_steps`), and no training makes more than
+    MOST_STEPS. ε is that of this training alone at the allowance's δ (`compositions.zcdp_epsilon`); the excess is the
+    bound of excess.py with all its constants."""
     if delta <= 0:
         return None
     epsilon = compositions.zcdp_epsilon([query.loss()], delta)
@@ -132,26 +129,22 @@ def _option(query: OfGradients, kind: Literal["this", "lecture", "most"], steps:
     seconds = steps * step_seconds(query.people * query.facts.unit.at_most, query.width)
     if kind == "this":
         return StepsOption(kind, steps, seconds, query.promise().risk)
-    one = replace(query.setting, steps=steps)
-    return StepsOption(kind, steps, seconds, Fraction(excess.risk(one, excess.best_rate(one))))
+    setting = replace(query.setting, steps=steps)
+    return StepsOption(kind, steps, seconds, Fraction(excess.risk(setting, excess.best_rate(setting))))
 
 
-# Which first look to buy for a model of yes or no: public facts only.
-#
-# Of every two of its columns the cells are counted, and what is counted against the target gets most of the exactness:
-# a noisy table of two columns is cut to what stands out of its noise (`released.shapes_fit`), one against the target is
-# all that is known about it. A weight of 30 was best or within the error of the best for 3,000 and 30,000 people at ε
-# 0.3, 1 and 3 (`python -m bench.models weights`).
-#
-# Only of yes and no: a number to predict would be counted in groups, whose noise adds up; steps toward the best line
-# (`train_linear`) come nearer to it (`python -m bench.models numbers`).
-
-CODES = 100  # values in the first group of a number, from which on it is told in finer ones
+CODES = 100  # values: a first group of a number with more is split
 _FINER = (1, 2, 5, 10, 20, 50)  # thousandths … of the first group
 
 
 def asked(schema: Schema, target: str, features: Sequence[str]) -> JsonObject:
-    """The parameters of the first look, without ε."""
+    """The parameters, without ε, of the first look for a model of yes or no.
+
+    It counts the cells of every two columns, most exactly against the target: a noisy table of two columns is cut to
+    what stands out of its noise (`released.shapes`), one against the target is all that is known about it. A weight of
+    30 was best or within the error of the best for 3,000 and 30,000 people at ε 0.3, 1 and 3
+    (`python -m bench.models weights`). Only for yes and no: a number to predict would be counted in groups, and their
+    noise adds up; steps toward the best line (`train_linear`) come closer (`python -m bench.models numbers`)."""
     if not features:
         raise AllowanceError("train.features")
     if len(features) >= MOST_COLUMNS:
@@ -161,8 +154,8 @@ def asked(schema: Schema, target: str, features: Sequence[str]) -> JsonObject:
 
 
 def bins(name: str, schema: Schema) -> Ref:
-    """As a first look tells it; of amounts from 0 up, of which most tend to be small, the first group is split: 0 by
-    itself, then by 1, 2 and 5 times powers of ten over three of these."""
+    """As in a first look. For amounts from 0 up, where small values are common, the first group is split: 0 by itself,
+    then at 1, 2 and 5 times powers of ten over three of these."""
     usual, column = readable(name, schema), schema[name]
     if not isinstance(column, Number) or not isinstance(usual, Grouped) or len(usual.starts) < 2:
         return usual
@@ -179,14 +172,14 @@ def bins(name: str, schema: Schema) -> Ref:
 
 
 def reach_of_cells(query: Overview, target: str) -> float:
-    """Within how many rows every count against the target will be, all at once: promised."""
+    """The promise for every count against the target, all at once, in rows."""
     goal = query.names.index(target)
     return max(query.reach((min(at, goal), max(at, goal))) for at in range(len(query.axes)) if at != goal)
 
 
 def reach_of_effect(query: Overview, target: str, rows: int) -> float:
-    """About how far noise moves what a value of so many rows adds to the chance of a yes, all of them at once: what
-    `released.shapes_fit` will say of it where columns have nothing to do with each other."""
+    """About how far noise moves the effect of a value with this many rows on the chance of a yes, all values at once:
+    the band in `released.shapes` for independent columns."""
     goal = query.names.index(target)
     listed = query.axes[goal].size
     noise = max(float(query.noise_of[(min(at, goal), max(at, goal))]) for at in range(len(query.axes)) if at != goal)

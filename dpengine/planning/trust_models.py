@@ -1,12 +1,37 @@
 """Compares one question at one (ε, δ) under four trust models.
 
-    central   a curator holds the table and adds noise once: error of the order 1/ε, whatever n;
+    central   a curator holds the table and adds noise once: error of the order 1/ε, for any n;
     lecture   a shuffler is trusted, with the lecture's coin: the same order, with a large factor;
     tight     a shuffler is trusted, with the least coin that keeps (ε, δ) exactly;
     local     nobody is trusted: error of the order √n/ε, which is optimal (Beimel, Nissim, Omri 2008).
 
 All of it is arithmetic on public facts: the queries are the real ones, so each promise is the one that Ask would make
 and each price the ledger's. The local histogram is that of a published column (`publish_category`), and is asked there.
+
+**Dishonest people.** Suppose only h of n people follow the protocol. The planner chooses h; nothing here can check it.
+The other d = n − h may leave out their coins, send anything, and publish what they sent; they do not see the messages
+of others beforehand, and the shuffler takes as many messages from each as the protocol says.
+
+*Privacy of an honest person.*
+    central   as promised: the curator's noise depends on nobody (but the curator must be honest).
+    local     as promised: the person's own coin protects, whatever others do.
+    shuffle   an attacker who knows the messages of the d removes them from the pile. The rest is a permutation of the
+              honest people's messages: their number of ones plus Z ~ Bin(h, p), with the person's own coin in it. So
+              one sum keeps exactly the δ(ε) between Bin(h, p) and 1 + Bin(h, p), and two sums that of
+              (1+Z_a, Z_b) and (Z_a, 1+Z_b), as in `noise.binomial` with h for n. An attacker who knows less sees a
+              function of this and of what does not depend on the person, so nobody learns more. The least p that keeps
+              (ε, δ) with h honest people is `least_chance(h, …)`; ½ is the most that a coin can hide.
+
+*Error*, all n people counted. Each of the d has a true bit x and may send anything.
+    central   such a row moves the count by at most 1: the promise plus d.
+    local     such a message m is counted as (m − p)/(1 − 2p): (m − p)/(1 − 2p) − x lies between −(1−p)/(1−2p) and
+              (1−p)/(1−2p), which is e^ε/(e^ε − 1) where p = 1/(1+e^ε): d times that, and the honest people's own error,
+              for which the bound for n people holds all the more.
+    shuffle   two messages in {0, 1} where x and a coin are expected: the sum is that of the honest people's bits, of Z
+              and of M between 0 and 2d, so sum − np − truth = Z − np + (M − x's), between Z − np − d and Z − np + 2d.
+              By the second solution (opposite bits, 0 where the sum reaches n): where it gives a number, the same
+              reflected; where it gives 0, at most Z + 2d people hold the value. A value that nobody holds need not come
+              out as 0 any more, so all |D| values can err.
 """
 
 from __future__ import annotations
@@ -40,6 +65,8 @@ SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 USUAL_EPSILON = ("0.1", "0.2", "0.3", "0.5", "1")
 Points = tuple[tuple[int, float], ...]
 OF_ALL = ("query.relation", "query.several")  # refusals that no setting on the page can cure
+SHARES = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 98, 99, 100)  # of 100 people
+Shuffled = ShuffleCount | ShuffleHistogram
 
 
 @dataclass(frozen=True)
@@ -52,7 +79,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Way:
-    """The question under one trust model, or why it cannot be asked under it."""
+    """The question under one trust model, or why it is refused there."""
 
     model: str
     query: AnyQuery | None
@@ -83,7 +110,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Lecture:
-    """The lecture's coin, and the δ that it really gives at ε; None where its probability would exceed 1."""
+    """The lecture's coin, and its real δ at ε; None where its probability would exceed 1."""
 
     chance: Fraction
     delta: Decimal | None
@@ -123,7 +150,7 @@ def _asked(model: str, kind: str, given: Mapping[str, Json]) -> tuple[str, JsonO
 
 
 def of_all(all_ways: tuple[Way, ...]) -> AllowanceError | None:
-    """The refusal for a table for which only the central model is possible."""
+    """The refusal for a table that allows only the central model."""
     for way in all_ways:
         if way.refused is not None and way.refused.code in OF_ALL:
             return way.refused
@@ -131,7 +158,7 @@ def of_all(all_ways: tuple[Way, ...]) -> AllowanceError | None:
 
 
 def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lecture:
-    """As the mechanisms calibrate it: for histograms, each sum at half of ε and δ."""
+    """Calibrated as in the mechanisms: for histograms, each sum at half of ε and δ."""
     part = (epsilon, delta) if kind == "count" else (epsilon / 2, delta / 2)
     p = binomial.lecture_chance(people, *part)
     return Lecture(p, binomial.excess(people, p, part[0]) if p < 1 else None, *part)
@@ -157,8 +184,7 @@ def usual_epsilon(facts: Facts, rule: Rule) -> str:
 
 @lru_cache(maxsize=64)
 def along_people(kind: str, values: int, epsilon: Fraction, delta: Fraction) -> dict[str, Points]:
-    """The promised error as a function of the number of people, for each trust model that allows it; on made-up
-    facts."""
+    """The promised error by the number of people, for each trust model that allows it; on made-up facts."""
     labels = [f"v{number}" for number in range(max(values, 2))]
     schema = Schema({"c": Category(labels, unknown=labels[0], missing=labels[0])})
     about = Facts("people", schema, Unit.rows(), "replace", 1)
@@ -171,51 +197,16 @@ def along_people(kind: str, values: int, epsilon: Fraction, delta: Fraction) -> 
     return {model: tuple(points) for model, points in drawn.items()}
 
 
-# What the trust models still give if only h of n people keep to the protocol. That h do is an assumption: it is chosen
-# by whoever plans, and nothing here can check it.
-#
-# The other d = n − h may leave out their coins, send what they like, and tell everybody what they sent; they do not see
-# the messages of others beforehand, and the shuffler takes as many messages from each as the protocol says.
-#
-# **Privacy of an honest person.**
-#     central   as promised: the curator's noise depends on nobody (but the curator must be honest).
-#     local     as promised: the person's own coin protects, whatever others do.
-#     shuffle   whoever knows the messages of the d takes them out of the pile. What is left is a permutation of the
-#               honest people's messages: their number of ones plus Z ~ Bin(h, p), with the person's own coin in it. So
-#               one sum keeps exactly the δ(ε) between Bin(h, p) and 1 + Bin(h, p), and two sums that of
-#               (1+Z_a, Z_b) and (Z_a, 1+Z_b), as in `noise.binomial` with h for n. Whoever knows less sees a function
-#               of
-#               this and of what does not depend on the person, so nobody learns more. The least p that keeps (ε, δ)
-#               with
-#               h honest people is `least_chance(h, …)`; ½ is the most that a coin can hide.
-#
-# **Error**, all n people counted. A person of the d has some true bit, which nobody makes him send.
-#     central   his row moves the count by at most 1: the promise plus d.
-#     local     his message m is counted as (m − p)/(1 − 2p), his truth is x: (m − p)/(1 − 2p) − x lies between
-#               −(1−p)/(1−2p) and (1−p)/(1−2p), which is e^ε/(e^ε − 1) where p = 1/(1+e^ε): d times that, and the honest
-#               people's own error, for which the bound for n people holds all the more.
-#     shuffle   two messages in {0, 1} where x and a coin are expected: the sum is that of the honest people's bits, of
-#     Z
-#               and of M between 0 and 2d, so sum − np − truth = Z − np + (M − x's), between Z − np − d and Z − np + 2d.
-#               By the second solution (opposite bits, 0 where the sum reaches n): where a number is told, the same
-#               reflected; where 0 is told, at most Z + 2d people hold the value. What nobody holds need not be told as
-#               0
-#               any more, so all |D| values can err.
-
-SHARES = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 98, 99, 100)  # of 100 people
-Shuffled = ShuffleCount | ShuffleHistogram
-
-
 @dataclass(frozen=True)
 class Kept:
-    """One way of asking, if so many are honest. `delta` is what an honest person really has at the claimed ε."""
+    """A trust model with a given number of honest people. `delta` is an honest person's real δ at the claimed ε."""
 
     model: str
     delta: Fraction
     claimed: Fraction
     chance: Fraction | None  # of a coin; None where there is none
     error: Fraction  # in people, if all are honest
-    worst: Fraction | None  # if the others send what they like; None where that is not told
+    worst: Fraction | None  # if the others send anything; None for a published column
 
     @property
     def holds(self) -> bool:
@@ -228,29 +219,28 @@ def honest_people(people: int, share: int) -> int:
 
 
 def sums_of(query: Shuffled) -> int:
-    """How many sums one person changes."""
     return 1 if isinstance(query, ShuffleCount) else 2
 
 
 def delta_of(query: Shuffled, honest: int, chance: Fraction | None = None) -> Fraction:
-    """δ at the question's ε, with so many honest people; rounded up."""
+    """δ at the question's ε, with this many honest people; rounded up."""
     p = query.chance if chance is None else chance
     left = (binomial.excess if sums_of(query) == 1 else binomial.excess_of_two)(honest, p, query.epsilon)
     return min(Fraction(left), Fraction(1))
 
 
 def needed(query: Shuffled, honest: int) -> Fraction | None:
-    """The least coin that keeps the question's (ε, δ) with so many honest people; None where ½ does not."""
+    """The least coin that keeps the question's (ε, δ) with this many honest people; None if even ½ does not."""
     return binomial.least_chance(honest, query.epsilon, query.delta, sums_of(query))
 
 
 def fewest(query: Shuffled) -> int | None:
-    """So many honest people there must be, for any coin at all."""
+    """The least number of honest people for any coin at all."""
     return binomial.least_people(query.epsilon, query.delta, sums_of(query), MOST_PEOPLE)
 
 
 def off(query: Shuffled, honest: int, chance: Fraction) -> Fraction:
-    """How far any number of the answer can be off, but for β, if the people who are not honest send what they like."""
+    """The error bound of any number in the answer, except with probability β, if dishonest people send anything."""
     people, others = query.facts.about, query.facts.about - honest
     values, second = 1, False
     if isinstance(query, ShuffleHistogram):
@@ -261,10 +251,10 @@ def off(query: Shuffled, honest: int, chance: Fraction) -> Fraction:
     return Fraction(ceiling(max(expected - low + others, above + 2 * others)))
 
 
-def kept(found: Sequence[Way], honest: int) -> tuple[Kept, ...]:
-    """Each way that can be asked, as it is; the shuffled one of the least coin once more, with the coin it needs."""
+def kept(all_ways: Sequence[Way], honest: int) -> tuple[Kept, ...]:
+    """Each possible way as it is; the shuffled one with the least coin once more, with the coin that it needs."""
     rows: list[Kept] = []
-    for way in found:
+    for way in all_ways:
         if way.query is None or way.error is None:
             continue
         query, others = way.query, way.query.facts.about - honest
@@ -296,7 +286,7 @@ def along(query: Shuffled, people: int) -> tuple[tuple[int, float], ...]:
     return tuple((honest, float(delta_of(query, honest))) for honest in counts)
 
 
-def shuffled_of(found: Sequence[Way]) -> Shuffled | None:
-    """The question with the least coin; None where these people are too few for it."""
-    queries = (way.query for way in found if way.model == "tight")
+def shuffled_of(all_ways: Sequence[Way]) -> Shuffled | None:
+    """The question with the least coin; None for too few people."""
+    queries = (way.query for way in all_ways if way.model == "tight")
     return next((query for query in queries if isinstance(query, (ShuffleCount, ShuffleHistogram))), None)

@@ -1,4 +1,4 @@
-"""What if: four numbers of which any three determine the fourth, from public facts alone. No table is needed or used.
+"""What if: any three of four numbers determine the fourth, from public facts alone. No table is needed or used.
 
     allowance (ε, δ) · people n · questions k · the accuracy of each answer
 
@@ -8,8 +8,13 @@ would show. With e the ε of one question,
     k fits           the filter admits k releases of loss(e);
     the wish holds   promise(n, e) ≤ wish.
 
-A promise never grows with e or with n, and a price never falls with e, so each of the four is found by bisection: the
-most e that k questions may take, the least e that keeps a wish, the least allowance for k, the least n for a wish.
+A promise never grows with e or with n, and a price never falls with e, so bisection finds each of the four: the most e
+that k questions may take, the least e that keeps a wish, the least allowance for k, the least n for a wish.
+
+**Questions.** A question says on its card that public sizes are enough for it (`asked_on` has “whatif”), and its
+parameters say which: a range of numbers, the length of a list, how many columns, options, features or questions of a
+session. They declare a made-up table, and the question is built on it as its own page would build it. For every other
+question one sentence says why not.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, read_typed, up
+from dpengine.core.remembered import largest
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -57,79 +63,8 @@ from dpengine.population.validity import Width, split
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.features import MOST_WIDE
 
-# The curves of the What-if page: error against ε, people and questions, two medians on made-up people, and odds.
-#
-# Formulas over public facts; only `two_medians` draws noise, on a made-up table.
-
 STEPS = 12  # points for each power of ten on a log axis
 MOST_IMAGINED = 10_000  # people in a simulation
-
-
-def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, grain: int) -> list[Fraction]:
-    """Even steps on a log axis around `middle`, which is one of them."""
-    steps = range(-decades * STEPS // 2, decades * STEPS // 2 + 1)
-    values = {Fraction(round(float(middle) * 10 ** (step / STEPS) * grain), grain) for step in steps} | {middle}
-    return sorted(value for value in values if least <= value <= most)
-
-
-def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
-    """(ε of one question, error)."""
-    epsilons = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
-    return [(epsilon, _figure(query.asked_at(epsilon))) for epsilon in epsilons]
-
-
-def _figure(query: AnyQuery) -> Fraction:
-    return query.promise().figure_for(query)
-
-
-def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
-    """(people, error); where the error is the same for any number of people, it is taken relative to the possible
-    range."""
-    sizes = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_TYPED_PEOPLE), 4, 1)
-    enough = [int(people) for people in sizes if amount_for(query, int(people)) is not None]
-    return [(Fraction(people), at_people(with_people(query, people))) for people in enough]
-
-
-def at_people(query: AnyQuery) -> Fraction:
-    """The error of this setting as `along_people` draws it."""
-    promise = query.promise()
-    return _figure(query) if depends_on_people(query) else promise.amount / query.coarse() * 25
-
-
-def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
-    """(k, error of each of k answers under one allowance); it ends where no ε is small enough."""
-    counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
-    epsilons = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
-    return [(count, _figure(query.asked_at(epsilon))) for count, epsilon in epsilons if epsilon is not None]
-
-
-def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:
-    """The largest probability that a suspicion of `prior` can grow to after everything released: odds grow at most by a
-    factor e^ε. Rounded up."""
-    odds = Fraction(exp_decimal(epsilon)) * prior
-    return min(up(odds / (1 - prior + odds), 10**9), Fraction(1))
-
-
-def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
-    """The true median of made-up people; answers by noise added to it, and by the exponential mechanism.
-
-    One person can move a median from one end of the range to the other (its global sensitivity is the whole range), so
-    noise added to it must be that large; choosing a grid point by rank does not need that. Same ε, one answer each.
-    """
-    people = min(query.facts.about, MOST_IMAGINED)
-    point = replace(query, with_range=False, facts=replace(query.facts, about=people))
-    column = query.facts.schema.number(query.column)
-    spread = Distribution(query.column, column.size).imagine(people, shape)
-    middle = int(spread.codes[np.searchsorted(np.cumsum(spread.counts), (people + 1) // 2)])
-    coins = SystemCoins()
-    scale = Fraction(column.size - 1) / query.epsilon
-    noisy = coins.laplace([middle] * times, scale)
-    chosen = [point.draw(spread, coins)[0] for _ in range(times)]
-    ends = (0, column.size - 1)  # an answer outside the range becomes its end
-    values = [[float(column.value(min(max(code, ends[0]), ends[1]))) for code in codes] for codes in (noisy, chosen)]
-    return float(column.value(middle)), values[0], values[1]
-
-
 FIND = ("promise", "epsilon", "people", "questions")
 MOST_TYPED_PEOPLE = 10**12
 PLACEHOLDER = 10**6  # people, while their number is sought
@@ -138,7 +73,7 @@ GRAIN = 10**6  # ε is found to a millionth
 
 @dataclass(frozen=True)
 class Setting:
-    """Three of the four numbers and a question; the fourth, named by `find`, holds a placeholder."""
+    """Three of the four numbers and a question; the fourth, named by `find`, is a placeholder."""
 
     find: str
     query: AnyQuery
@@ -150,7 +85,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Solved:
-    """All four. `query` is one of the questions, at its own ε and number of people."""
+    """All four numbers. `query` is one of the questions, at its own ε and number of people."""
 
     find: str
     query: AnyQuery
@@ -178,12 +113,9 @@ class Solved:
         return filter.used(rule, Totals(epsilon, questions * paid.renyi, questions * paid.delta))
 
 
-# --- reading what was typed -------------------------------------------------------------------------------------------
-
-
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
-    """From texts, as a URL or a form holds them; `facts` are those of an open table, or None: then they are typed
-    too. A wish typed with “%” where the error is a number of people is a share of all of them."""
+    """From texts in a URL or a form; `facts` are those of an open table, or None: then they are typed too. If the error
+    is a number of people, a wish with “%” is a share of all of them."""
     key, find = given["q"], given["find"]
     if key not in offered() or find not in FIND:
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
@@ -207,11 +139,8 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
     return Setting(find, query, budget, questions, wish, of_all)
 
 
-# --- solving ----------------------------------------------------------------------------------------------------------
-
-
 def solve(setting: Setting) -> Solved:
-    """The fourth number; refused in one sentence, with what would be needed, where there is none."""
+    """The fourth number; if there is none, one sentence with what would be needed."""
     query, budget, questions = setting.query, setting.budget, setting.questions
     if setting.find == "epsilon":
         least = least_epsilon(query, setting.wish, anew=True)
@@ -255,28 +184,26 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
         return how_many_fit.holds(accounting, rule, query.asked_at(Fraction(grains, GRAIN)).loss(), questions)
 
     least = int(LEAST_EPSILON * GRAIN)
-    return Fraction(how_many_fit.largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
+    return Fraction(largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
 
 
 def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
-    """The least allowance (in millionths of ε) into which this question fits `questions` times; None above the largest.
-
-    Basic composition allows it, where there is a finite ε, so it is at most the sum of their ε.
-    """
+    """The least allowance (in millionths of ε) that holds this question `questions` times; None above the largest.
+    Basic composition allows the sum of their ε, where it is finite, so that is an upper bound."""
     loss, most = query.loss(), int(MOST_ALLOWANCE * GRAIN)
     alone = History.of([loss]).epsilon
     high = most if alone is None else min(ceiling(alone * questions * GRAIN), most)
-    millionths = next_true(lambda grains: how_many_fit.holds("filter", _rule(grains, delta), loss, questions), high)
+
+    def holds(millionths: int) -> bool:
+        return how_many_fit.holds("filter", Rule.make(Fraction(millionths, GRAIN), delta), loss, questions)
+
+    millionths = next_true(holds, high)
     return None if millionths is None else Fraction(millionths, GRAIN)
 
 
-def _rule(grains: int, delta: Fraction) -> Rule:
-    return Rule.make(Fraction(grains, GRAIN), delta)
-
-
 def least_people(query: AnyQuery, wish: Fraction, of_all: bool = False) -> int | None:
-    """A number of people for whom the answer is as accurate as wished, while for one fewer it is not; None if no number
-    is enough. Promises fall with the people but for steps of a whole person, so it is the least, or next to it."""
+    """A number of people with an answer as accurate as wished, while one fewer is not enough; None if no number is.
+    Promises fall with the people except for steps of a whole person, so it is the least, or next to it."""
 
     def enough(people: int) -> bool:
         amount = amount_for(query, people)
@@ -286,7 +213,7 @@ def least_people(query: AnyQuery, wish: Fraction, of_all: bool = False) -> int |
 
 
 def amount_for(query: AnyQuery, people: int) -> Fraction | None:
-    """The size of the promise for so many people; None where they are too few to ask it of."""
+    """The size of the promise for this many people; None if they are too few."""
     try:
         return with_people(query, people).promise().amount
     except AllowanceError:
@@ -294,11 +221,10 @@ def amount_for(query: AnyQuery, people: int) -> Fraction | None:
 
 
 def next_true(true: Callable[[int], bool], high: int) -> int | None:
-    """The least number from 1 to `high` for which `true` holds, if it stays true from there on; None if there is
-    none."""
+    """The least number from 1 to `high` from which on `true` holds; None if there is none."""
     if not true(high):
         return None
-    return 1 + how_many_fit.largest(lambda n: n == 0 or not true(n), 0, high - 1)
+    return 1 + largest(lambda n: n == 0 or not true(n), 0, high - 1)
 
 
 def depends_on_people(query: AnyQuery) -> bool:
@@ -306,13 +232,12 @@ def depends_on_people(query: AnyQuery) -> bool:
 
 
 def with_people(query: AnyQuery, people: int) -> AnyQuery:
-    """The same question of a table of another size."""
     return query.of_size(people)
 
 
 def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceError:
-    """The refusal where no number of people is enough: because the promise has a limit of its own, such as a number of
-    steps; because it is the same at any size; or because the allowance is too small."""
+    """The refusal where no number of people is enough: the promise has a limit of its own, such as a number of steps;
+    or it is the same at any size; or the allowance is too small."""
     best = with_people(query, MOST_TYPED_PEOPLE).asked_at(MOST_EPSILON)
     if not setting.of_all and best.promise().amount > setting.wish:
         return AllowanceError("whatif.people_limit", limit=best.promise().unnamed(UNNAMED).size_for(best))
@@ -320,7 +245,7 @@ def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceEr
 
 
 def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
-    """The refusal where no number of people is enough: it says which allowance would be, and how many questions fit."""
+    """The refusal where no number of people helps, with the allowance that would and how many questions fit."""
     least = least_epsilon(query, setting.wish, anew=True)
     if least is None:
         return AllowanceError("whatif.people_no_help")
@@ -333,7 +258,7 @@ def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
 
 
 def _out_of_reach(best: AnyQuery, epsilon: Fraction, wish: Fraction) -> AllowanceError:
-    """The refusal where even the whole allowance for one question is not enough: it says what would be."""
+    """The refusal where even the whole allowance for one question is not enough, with what would be."""
     people = least_people(best, wish) if depends_on_people(best) else None
     least = least_epsilon(best, wish, anew=True)
     facts = {"epsilon": epsilon, "people": best.facts.about}
@@ -344,18 +269,13 @@ def _out_of_reach(best: AnyQuery, epsilon: Fraction, wish: Fraction) -> Allowanc
     return AllowanceError("whatif.need_less", **facts)
 
 
-# Which questions What-if offers, what a person types in place of a table, and the real question that follows from it.
-#
-# A question says on its card that it can be asked of public sizes alone (`asked_on` has “whatif”), and its parameters
-# say which: a range of numbers, the length of a list, how many columns, options, features or questions of a session.
-# From these a made-up table is declared, of which nothing but such sizes is known, and the question is built on it as
-# its own page would build it. For every other question there is one sentence why not.
+# The question and its made-up table.
 
 MOST_VALUES = 10_000
 MOST_ASKS = 10_000
 UNNAMED = "range"  # the column of numbers that a person describes by its range
 LIST = "values"
-_COLUMN = {  # one column of the open table, or what a person types in its place
+_COLUMN = {  # one column of the open table, or its typed size
     "column.number": UNNAMED,
     "column.ordered": UNNAMED,
     "columns.curve": UNNAMED,
@@ -363,7 +283,7 @@ _COLUMN = {  # one column of the open table, or what a person types in its place
     "column.listed": LIST,
     "column.any": LIST,
 }
-_SIZES = {  # what has no single column: always typed
+_SIZES = {  # without a single column: always typed
     "columns": ("lists", "values"),
     "options": ("options",),
     "columns.features": ("features",),
@@ -381,12 +301,12 @@ _LIMITS = {  # the least and the most of a typed size
 
 
 def offered() -> tuple[str, ...]:
-    """The questions for which only public sizes matter."""
+    """The questions that depend on public sizes only."""
     return asked_on("whatif")
 
 
 def why_not(key: str) -> str:
-    """Why a question is not offered, in one sentence: what it promises is told on its own page."""
+    """Why a question is not offered, in one sentence."""
     if key in offered():
         return ""
     code = f"whatif.elsewhere.{catalogue[key].card.asked_on[-1]}"
@@ -394,7 +314,7 @@ def why_not(key: str) -> str:
 
 
 def typed(key: str) -> set[str]:
-    """Which public facts a person must type for a question: “range”, “values”, “share”, and other sizes."""
+    """The public facts to type for a question: “range”, “values”, “share”, and other sizes."""
     needed: set[str] = set()
     for parameter in catalogue[key].card.parameters:
         if parameter.kind in _COLUMN:
@@ -410,17 +330,17 @@ def typed(key: str) -> set[str]:
 
 
 def sized(key: str) -> bool:
-    """Is it described by sizes alone, also for the people of an open table?"""
-    return any(one.kind in _SIZES or _counted(one) for one in catalogue[key].card.parameters)
+    """Is the question described by sizes alone, even for an open table?"""
+    return any(parameter.kind in _SIZES or _counted(parameter) for parameter in catalogue[key].card.parameters)
 
 
 def _counted(parameter: Parameter) -> bool:
-    """A number that must be given: how many questions a session has."""
+    """A required number: how many questions a session has."""
     return parameter.kind == "number" and parameter.required
 
 
 def read_number_field(text: str, name: str) -> Fraction:
-    """Reads “1,000”, “0.1” and “5 %” as a URL holds them: in English notation."""
+    """“1,000”, “0.1” or “5 %” from a URL, in English notation."""
     with stored():
         return read_typed(text, name, "%")
 
@@ -439,7 +359,7 @@ def size(given: Mapping[str, str], name: str) -> int:
 
 
 def made_up(given: Mapping[str, str], people: int) -> Facts:
-    """The facts of a made-up table, of which only the sizes are known."""
+    """The facts of a made-up table with only its sizes known."""
     needed = typed(given["q"])
     ends = (Fraction(0), Fraction(1), Fraction(1))
     if "range" in needed:
@@ -469,7 +389,7 @@ def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, c
 
 
 def question(facts: Facts, key: str, given: Mapping[str, str], budget: Budget) -> AnyQuery:
-    """The real question, at a placeholder ε. If it needs a condition, any will do: no promise depends on it."""
+    """The real question, at a placeholder ε. A required condition may be any: no promise depends on it."""
     parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
     for parameter in catalogue[key].card.parameters:
         parameters |= _given(facts, parameter, given, budget)
@@ -485,7 +405,7 @@ def question(facts: Facts, key: str, given: Mapping[str, str], budget: Budget) -
 
 
 def _given(facts: Facts, parameter: Parameter, given: Mapping[str, str], budget: Budget) -> dict[str, object]:
-    """What one field of its form holds; nothing where its default will do."""
+    """The value of one field of its form; empty where the default will do."""
     kind, name = parameter.kind, parameter.name
     if kind in _COLUMN:
         column = given.get("column") or _COLUMN[kind]
@@ -520,8 +440,7 @@ def _some(schema: Schema) -> list[list[object]]:
 
 
 def about_question(given: Mapping[str, str], people: int, facts: Facts | None) -> Facts:
-    """The table that is asked: the open one at this size, or a made-up one, with the open table's terms if there is
-    one."""
+    """The table in question: the open one at this size, or a made-up one, with the open table's relation."""
     if facts is None:
         return made_up(given, people)
     if sized(given["q"]):
@@ -529,24 +448,92 @@ def about_question(given: Mapping[str, str], people: int, facts: Facts | None) -
     return replace(facts, about=people)
 
 
-# What the theorems themselves say about the number of people, beside the question's own promise: in one sentence each.
-#
-#     training          lecture 10: an excess of RG/√T takes T = (RG/excess)² steps and n ≥ d·√(T·ln(1/δ))/ε people
-#     synthetic tables  lecture 3: m = 2·ln(2|C|)/α² rows are within α/2 of every question of C (Hoeffding), and
-#                       n ≥ (4/(αε))·ln(|D|^m/β) finds such rows but for β (the source drops the 1/ε in its last line)
-#     sessions          how far answers are from the population: `session_validity` at this noise, with rounded answers
-#                       where they can be had; `people_needed` at the noise that suits the population best
-#
-# All are functions of public numbers; none is used to charge or refuse anything.
+# The curves of the page. Only `two_medians` draws noise, on a made-up table.
+
+
+def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, grain: int) -> list[Fraction]:
+    """Even steps on a log axis around `middle`, which is one of them."""
+    steps = range(-decades * STEPS // 2, decades * STEPS // 2 + 1)
+    values = {Fraction(round(float(middle) * 10 ** (step / STEPS) * grain), grain) for step in steps} | {middle}
+    return sorted(value for value in values if least <= value <= most)
+
+
+def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
+    """(ε of one question, error)."""
+    epsilons = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
+    return [(epsilon, _figure(query.asked_at(epsilon))) for epsilon in epsilons]
+
+
+def _figure(query: AnyQuery) -> Fraction:
+    return query.promise().figure_for(query)
+
+
+def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
+    """(people, error); an error that does not depend on the people is taken relative to the possible range."""
+    sizes = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_TYPED_PEOPLE), 4, 1)
+    enough = [int(people) for people in sizes if amount_for(query, int(people)) is not None]
+    return [(Fraction(people), at_people(with_people(query, people))) for people in enough]
+
+
+def at_people(query: AnyQuery) -> Fraction:
+    """The error of this setting as in `along_people`."""
+    promise = query.promise()
+    return _figure(query) if depends_on_people(query) else promise.amount / query.coarse() * 25
+
+
+def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
+    """(k, error of each of k answers under one allowance), up to the k where no ε is small enough."""
+    counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
+    epsilons = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
+    return [(count, _figure(query.asked_at(epsilon))) for count, epsilon in epsilons if epsilon is not None]
+
+
+def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:
+    """The largest probability that a suspicion of `prior` can grow to after everything released: odds grow at most by a
+    factor e^ε. Rounded up."""
+    odds = Fraction(exp_decimal(epsilon)) * prior
+    return min(up(odds / (1 - prior + odds), 10**9), Fraction(1))
+
+
+def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
+    """The true median of made-up people; answers by noise added to it, and by the exponential mechanism.
+
+    One person can move a median from one end of the range to the other (its global sensitivity is the whole range), so
+    noise added to it must be that large; choosing a grid point by rank does not need that. Same ε, one answer each.
+    """
+    people = min(query.facts.about, MOST_IMAGINED)
+    point = replace(query, with_range=False, facts=replace(query.facts, about=people))
+    column = query.facts.schema.number(query.column)
+    spread = Distribution(query.column, column.size).imagine(people, shape)
+    middle = int(spread.codes[np.searchsorted(np.cumsum(spread.counts), (people + 1) // 2)])
+    coins = SystemCoins()
+    scale = Fraction(column.size - 1) / query.epsilon
+    noisy = coins.laplace([middle] * times, scale)
+    chosen = [point.draw(spread, coins)[0] for _ in range(times)]
+    ends = (0, column.size - 1)  # an answer outside the range becomes its end
+    values = [[float(column.value(min(max(code, ends[0]), ends[1]))) for code in codes] for codes in (noisy, chosen)]
+    return float(column.value(middle)), values[0], values[1]
+
+
+# The theorems beside a promise.
 
 ALL = 100
 
 
-def theorems(found: Solved) -> list[str]:
-    """For the error that is promised."""
-    query = found.query
+def theorems(solved: Solved) -> list[str]:
+    """What the theorems say about the number of people for the promised error, in one sentence each. Functions of
+    public numbers; none is used to charge or refuse anything.
+
+        training          lecture 10: an excess of RG/√T takes T = (RG/excess)² steps and n ≥ d·√(T·ln(1/δ))/ε people
+        synthetic tables  lecture 3: m = 2·ln(2|C|)/α² rows are within α/2 of every question of C (Hoeffding), and
+                          n ≥ (4/(αε))·ln(|D|^m/β) finds such rows except with probability β (the source drops the 1/ε
+                          in its last line)
+        sessions          how far answers are from the population: `session_validity` at this noise, with rounded
+                          answers where possible; `people_needed` at the noise that suits the population best
+    """
+    query = solved.query
     if isinstance(query, OfGradients):
-        return _training(query, found.budget.delta)
+        return _training(query, solved.budget.delta)
     if isinstance(query, OfClass):
         return _class(query)
     if isinstance(query, AdaptiveSession):
@@ -564,10 +551,10 @@ def training_people(query: OfGradients, delta: Fraction, risk: Fraction) -> tupl
 
 
 def _training(query: OfGradients, delta: Fraction) -> list[str]:
-    found = training_people(query, delta, query.promise().risk)
-    if found is None:
+    needed = training_people(query, delta, query.promise().risk)
+    if needed is None:
         return []
-    steps, people = found
+    steps, people = needed
     return [say("whatif.theorem.lecture_training", steps=steps, people=_about(people))]
 
 
@@ -579,17 +566,17 @@ def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:
 
 
 def _class(query: OfClass) -> list[str]:
-    told = [say("whatif.theorem.class_size", many=query.many)]
+    sentences = [say("whatif.theorem.class_size", many=query.many)]
     alpha = query.promise().amount / ALL
     if 0 < alpha < 1:
         rows, people = class_people(query, alpha)
-        told.append(say("whatif.theorem.small_database", many=query.many, rows=rows, people=_about(people)))
-    return told
+        sentences.append(say("whatif.theorem.small_database", many=query.many, rows=rows, people=_about(people)))
+    return sentences
 
 
 def population_people(query: AdaptiveSession, width: Fraction) -> tuple[int, str] | None:
-    """How many people this session needs, at its own ε, for every answer to be so near to the population; and by which
-    bound. None where no number is enough."""
+    """How many people this session needs, at its own ε, for every answer to be this close to the population, and the
+    bound that shows it. None where no number is enough."""
 
     def best(people: int) -> Width:
         return session_validity.outward(session_validity.rounded(query.of_size(people)))[0]
@@ -602,20 +589,20 @@ def _session(query: AdaptiveSession) -> list[str]:
     width = query.promise().amount / ALL
     if not 0 < width < 1 or query.questions > MOST_ANSWERS:
         return []
-    found = population_people(query, width)
-    if found is None:
+    needed = population_people(query, width)
+    if needed is None:
         return [say("whatif.theorem.population_none")]
-    people, theorem = found
+    people, theorem = needed
     name = "description" if theorem == "description" else "other"
-    told = [say("whatif.theorem.population", people=_about(people), theorem=say(f"whatif.bound.{name}"))]
+    sentences = [say("whatif.theorem.population", people=_about(people), theorem=say(f"whatif.bound.{name}"))]
     try:
         planned = people_needed.least_people(query.questions, width, query.beta)
     except AllowanceError:
-        return told
+        return sentences
     parts = next_true(lambda n: split(n, query.questions, query.beta).width <= width, MOST_PEOPLE)
     if planned is not None and parts is not None:
-        told.append(say("whatif.theorem.best_noise", people=_about(planned), parts=_about(parts)))
-    return told
+        sentences.append(say("whatif.theorem.best_noise", people=_about(planned), parts=_about(parts)))
+    return sentences
 
 
 def _about(people: int) -> int:

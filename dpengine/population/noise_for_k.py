@@ -23,13 +23,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpengine.accountant import compositions as strong
-from dpengine.accountant import filter, how_many_fit
+from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, ceiling, down, ln_above, up
+from dpengine.core.remembered import largest
 from dpengine.noise import tails
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ class Calibration:
 
     @property
     def each(self) -> Pure | Gaussian:
-        """The loss of one answer."""
         if self.kind == LAPLACE:
             return Pure(self.steps / self.amount)
         return Gaussian(self.steps**2 / (2 * self.amount))
@@ -116,7 +116,7 @@ def laplace(
     def admitted(pico: int) -> bool:
         return filter.fits(rule, totals, cost(Pure(Fraction(pico, PICO)), rule.alpha), answers) >= answers
 
-    most = how_many_fit.largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
+    most = largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
     if most == 0:
         raise AllowanceError("validity.no_room", answers=answers)
     amount = steps / Fraction(most, PICO)
@@ -149,7 +149,7 @@ def tightest(
 
 
 def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:
-    """A rule for answers of this kind alone: none of them has a δ of its own, so there is no δ reserve."""
+    """A rule for such answers alone: none of them has a δ of its own, so there is no δ reserve."""
     return Rule.make(epsilon, delta, slack_share=Fraction(1))
 
 

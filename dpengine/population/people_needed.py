@@ -1,9 +1,9 @@
-"""How many questions can be answered validly for a number of people, and how many people a number of questions needs:
-the bounds of `validity.py` inverted, at the noise that suits the population best.
+"""How many valid answers a number of people allows, and how many people a number of questions needs: the bounds of
+`validity.py` inverted, at the noise that suits the population best.
 
-With less noise an analyst overfits to the table, with more noise the answers get worse: in between lies the noise for
-which the answers are closest to the population. It may cost more than a privacy budget allows; under a budget, use
-`validity.stated` with the noise that the budget gives.
+With less noise an analyst overfits to the table, with more noise the answers get worse; in between the answers are
+closest to the population. That noise may cost more than a privacy budget allows; under a budget, use `validity.stated`
+with the budget's noise.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.accountant import how_many_fit
 from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
+from dpengine.core.remembered import largest
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.population.noise_for_k import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
@@ -27,7 +27,7 @@ from dpengine.population.validity import Width, exactly, golden, information, sp
 def planned(
     people: int, answers: int, beta: Fraction = BETA, bound: Callable[..., Width | None] = information, steps: int = 1
 ) -> Width:
-    """The bound at the Gaussian noise for which it is narrowest."""
+    """The bound at the Gaussian noise that makes it narrowest."""
     check(people, answers, beta, steps)
 
     def at(ln_variance: float) -> Width:
@@ -46,42 +46,36 @@ def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False)
 
 
 def most_answers(people: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int:
-    """How many questions can be answered within this width of the population, at most MOST_ANSWERS; 0 if not even
-    one."""
+    """How many questions can be answered within this width of the population, at most MOST_ANSWERS; maybe 0."""
     _check_width(width)
     check(people, 1, beta)
-    return how_many_fit.largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
+    return largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
-    """How many people are needed for this many questions at this width; None if unrealistically many."""
+    """How many people this many questions at this width need; None if unrealistically many."""
     _check_width(width)
     check(1, answers, beta)
-    short = how_many_fit.largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
+    short = largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
     return short + 1 if short < MOST_PEOPLE else None
 
 
 def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
-    """The number of questions up to which splitting the people is narrower; beyond it, private answers are."""
+    """The number of questions up to which splitting the people is narrower than private answers."""
     check(people, 1, beta)
 
     def splitting(answers: int) -> bool:
         return split(people, answers, beta, yes_no).width < planned(people, answers, beta).width
 
-    return how_many_fit.largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
+    return largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
 
 
 def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:
     """One line: which of the two is narrower here, and where they cross."""
     private, parts = planned(people, answers, beta).width, split(people, answers, beta, yes_no).width
-    return say(
-        "validity.split_wins" if parts < private else "validity.private_wins",
-        people=people,
-        answers=answers,
-        crossing=crossing(people, beta, yes_no),
-        private=points_above(private),
-        split=points_above(parts),
-    )
+    code = "validity.split_wins" if parts < private else "validity.private_wins"
+    sizes = {"people": people, "answers": answers, "crossing": crossing(people, beta, yes_no)}
+    return say(code, **sizes, private=points_above(private), split=points_above(parts))
 
 
 def points_above(width: Fraction) -> str:

@@ -1,22 +1,22 @@
 """How far a session's answers may lie from the population its people were drawn from (validity.py, for a session).
 
 A session's questions are shares and averages; on [0, 1] each is a multiple of 1/s with noise of s/ε₀ (Laplace) or
-variance (s/ε₀)² (Gaussian), so the bounds of validity.py hold with s = 1: what one answer tells of a person is the same
+variance (s/ε₀)² (Gaussian), so the bounds of validity.py hold with s = 1: an answer reveals the same about a person
 for every s. Only α differs: on a finer grid it is at most 1½ people larger, and two are added.
 
-**Where something is claimed** (`claimable`): replace-one, so that the number of people is public, and a row is a
-person. Under add/remove sums are divided by a declared size, and nothing is claimed. `outward` still computes what the
-bounds would be for a table of that size from which nothing else was released. There the noise of an average is half as
-wide, because joining moves a centred sum by half its range; replacing a person is two steps, (2ε, (1 + e^ε)·δ). So the
-bounds are taken at half the noise, and α is added once more.
+**Claims** (`claimable`) need replace-one, so that the number of people is public, and one row per person. Under
+add/remove sums are divided by a declared size, and nothing is claimed. `outward` still computes what the bounds would
+be for a table of that size from which nothing else was released. There the noise of an average is half as wide, because
+joining moves a centred sum by half its range; replacing a person is two steps, (2ε, (1 + e^ε)·δ). So the bounds are
+taken at half the noise, and α is added once more.
 
-**Which bound** is fixed when the session is reserved, by public facts and the ledger's sums: the one that is narrowest
-for the last question (`outward`). If nothing was released from the people before, each bound of validity.py may be it;
-else *history* (where answers are rounded) or *counted*. It has nine tenths of β. A tenth is kept for questions asked
-after something happened that it does not cover: something else was released meanwhile, or “which is largest” was asked
-where the bound is for noisy sums alone. They have *counted*, with all that was released before the question
-(`claimed`). In *description* and *history* an earlier “which is largest” counts as one of at most MOST_OPTIONS outcomes
-or being lost; that is a union bound over a tree whose branches are as many as the question asked there has.
+**The bound** is fixed when the session is reserved, by public facts and the ledger's sums: the narrowest one for the
+last question (`outward`). If nothing was released about the people before, it may be any bound of validity.py; else
+*history* (where answers are rounded) or *counted*. It has nine tenths of β. A tenth is kept for questions that it does
+not cover: something else was released meanwhile, or “which is largest” was asked where the bound is for noisy sums
+alone. They have *counted*, with everything released before the question (`claimed`). In *description* and *history* an
+earlier “which is largest” counts as one of at most MOST_OPTIONS outcomes or being lost: a union bound over a tree with
+as many branches as the question there has outcomes.
 
 A claim as wide as USELESS or wider is none.
 """
@@ -39,7 +39,7 @@ from dpengine.population.validity import rounded as rounded_width
 ROUNDED = ("description", "history")  # bounds that rest on rounding
 NOISY_SUMS = ("information", "rogers")  # bounds that need every answer to be a noisy sum
 USELESS = Fraction(1, 4)
-MAIN = Fraction(9, 10)  # of β, for the bound that the session was reserved with
+MAIN = Fraction(9, 10)  # of β, for the bound fixed at the reservation
 
 
 def noise_of(query: AdaptiveSession) -> Calibration:
@@ -50,55 +50,49 @@ def noise_of(query: AdaptiveSession) -> Calibration:
 
 
 def claimable(query: AdaptiveSession) -> bool:
-    """Is anything said about the population? The number of people must be public, and a row a person."""
+    """Is there a claim about the population? The number of people must be public, and a row a person."""
     return query.facts.people is not None and query.facts.unit.at_most == 1
 
 
 def rounded(query: AdaptiveSession, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0)) -> AdaptiveSession:
     """The same session with answers rounded to the number of values that suits the population best; after other
-    releases only where that makes a claim of use."""
+    releases only where that makes a useful claim."""
     if not claimable(query):
         return query
-    told = replace(query, rounded=cells_for(noise_of(query), query.beta))
+    candidate = replace(query, rounded=cells_for(noise_of(query), query.beta))
     if past == Past.NOTHING:
-        return told
-    best = outward(told, past, reserve)[0]
-    return told if best.theorem in ROUNDED and best.width < USELESS else query
+        return candidate
+    best = outward(candidate, past, reserve)[0]
+    return candidate if best.theorem in ROUNDED and best.width < USELESS else query
 
 
 def outward(
     query: AdaptiveSession, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0), question: int | None = None
 ) -> tuple[Width, ...]:
-    """Every bound on this session's answers, the narrowest that is claimed first, and last what splitting would give.
-    `past`: what was released from these people before; `reserve`: the δ that their budget holds for charges. A bound
-    that depends on the question's number is told for `question`, or for the last."""
+    """Every bound on this session's answers, the narrowest claimed one first, and last that of splitting. `past`:
+    earlier releases about these people; `reserve`: the δ that their budget holds for charges. A bound that depends on
+    the question's number is given for `question`, or for the last."""
     return _outward(query, past, reserve, question, 0)
 
 
 def claimed(
-    query: AdaptiveSession,
-    past: Past,
-    reserve: Fraction,
-    question: int,
-    choices: int = 0,
-    others: Past | None = None,
+    query: AdaptiveSession, past: Past, reserve: Fraction, question: int, choices: int = 0, others: Past | None = None
 ) -> Width | None:
-    """What is claimed of one answer; None where nothing is. `choices`: how many of the questions before it were “which
-    is largest”. `others`: all but this session's own that was released before it, where some of that came after the
-    session was reserved."""
+    """The claim about one answer, or None. `choices`: how many earlier questions were “which is largest”. `others`: all
+    earlier releases but this session's own, if some came after the session was reserved."""
     query = replace(query, ask=None)  # the whole session
     if not claimable(query):
         return None
     theorem = outward(query, past, reserve)[0].theorem
     if others is None and not (choices and theorem in NOISY_SUMS):
         bounds = _outward(query, past, reserve, question, choices)
-        found = next(bound for bound in bounds if bound.theorem == theorem)
+        width = next(bound for bound in bounds if bound.theorem == theorem)
     else:
         seen = past if others is None else others
         if question > 1:
             seen = seen.plus(Repeated(noise_of(query).each, question - 1))
-        found = _widened(query, counted(noise_of(query), seen, reserve, query.beta * (1 - MAIN), query.questions))
-    return found if found.claimed and found.width < USELESS else None
+        width = _widened(query, counted(noise_of(query), seen, reserve, query.beta * (1 - MAIN), query.questions))
+    return width if width.claimed and width.width < USELESS else None
 
 
 @lru_cache(maxsize=512)
@@ -106,7 +100,7 @@ def _outward(
     query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None, choices: int
 ) -> tuple[Width, ...]:
     noise, beta, fresh = noise_of(query), query.beta * MAIN, past == Past.NOTHING
-    bounds = [replace(one, claimed=one.claimed and fresh) for one in _widths(noise, beta)]
+    bounds = [replace(bound, claimed=bound.claimed and fresh) for bound in _widths(noise, beta)]
     if fresh or claimable(query):
         bounds.append(counted(noise, past.plus(Repeated(noise.each, noise.answers)), reserve, beta))
     bounds = [_widened(query, bound) for bound in bounds]
@@ -114,8 +108,8 @@ def _outward(
         last = query.questions if question is None else question
         known = (last - 1 - choices) * math.log(query.rounded + 1)
         known += choices * math.log(max(query.rounded + 1, MOST_OPTIONS + 1))
-        told = rounded_width(noise, query.rounded, beta, known, past, reserve)
-        bounds.append(replace(told, width=min(told.width + Fraction(2, query.people), Fraction(1))))
+        own = rounded_width(noise, query.rounded, beta, known, past, reserve)
+        bounds.append(replace(own, width=min(own.width + Fraction(2, query.people), Fraction(1))))
     ordered = sorted(bounds, key=lambda bound: (not bound.claimed, bound.width))
     return (*ordered, replace(split(query.people, query.questions, query.beta), claimed=fresh))
 

@@ -2,21 +2,21 @@
 
 **Assumptions of every bound here.** The n people are drawn independently from one population, and a row is a person;
 each query takes a row to [0, 1]; the answers are those of `noise_for_k.py` (integer noise on the sum, kept within
-[0, 1]); the analyst may pick each query after seeing earlier answers. Of the people the analyst has seen these answers
-and what `Past` counts, nothing else: no range or list read off the file, either. *information*, *rogers*, *jung*,
-*description* and *split* hold only where nothing was released before; *history* and *counted* count what was. The
-guarantee is meant under replace-one; `from_add_remove` turns one of the other kind into it.
+[0, 1]); the analyst may pick each query after seeing earlier answers. About these people the analyst has seen these
+answers and what `Past` counts, nothing else: no range or list read off the file, either. *information*, *rogers*,
+*jung*, *description* and *split* hold only where nothing was released before; *history* and *counted* count what was.
+The guarantee is under replace-one; `from_add_remove` converts one under add/remove.
 
-**information** (claimed; proved here). Let A be all answers and I the mutual information of table and answers.
-(1) *I ≤ nk·i.* People are independent, so I ≤ Σ_p I(person p; A | the others), and by the chain rule that is a sum over
-answers. Given the others and earlier answers, an answer is X + const + Z with X the person's value, 0 ≤ X ≤ s. It tells
-at most E_X KL(law at X ‖ any one law). Gaussian Z of variance v, against the same law centred at c = E[X]:
+**information** (claimed; proved here). Let A be all answers and I the mutual information of table and answers. (1) *I ≤
+nk·i.* People are independent, so I ≤ Σ_p I(person p; A | the others), and by the chain rule that is a sum over answers.
+Given the others and earlier answers, an answer is X + const + Z with X the person's value, 0 ≤ X ≤ s. Its information
+about X is at most E_X KL(law at X ‖ any one law). Gaussian Z of variance v, against the same law centred at c = E[X]:
 KL = (X−c)²/(2v) + ln N(c)/N(0) with N(c) = Σ_z e^(−(z−c)²/(2v)), and N(c) ≤ N(0) by Poisson summation; in the mean
 Var(X)/(2v) ≤ s²/(8v) = i. Laplace Z of scale b, against the law centred at s/2: the log-ratio lies in an interval of
 length s/b, so KL ≤ (s/b)²/8 = i by Hoeffding's lemma. (2) Let a monitor who knows the population pick from A the query
-j whose answer is worst, and let E be |q_j(table) − q_j(population)| > t. Were the table fresh, Pr[E] ≤ 2·e^(−2nt²) = e
-(Hoeffding). By data processing kl(Pr[E] ‖ e) ≤ I, so Pr[E] ≤ b wherever b·ln(1/e) − h(b) ≥ I, h the binary entropy:
-t² = ((I + h(b))/b + ln 2)/(2n). (3) The worst answer is within α of the table but for β − b. Width α + t. ∎
+j with the worst answer, and let E be |q_j(table) − q_j(population)| > t. Were the table fresh, Pr[E] ≤ 2·e^(−2nt²) = e
+(Hoeffding). By data processing kl(Pr[E] ‖ e) ≤ I, so Pr[E] ≤ b wherever b·ln(1/e) − h(b) ≥ I, h the binary entropy: t²
+= ((I + h(b))/b + ln 2)/(2n). (3) The worst answer is within α of the table but for β − b. Width α + t. ∎
 
 **rogers** (claimed; Gaussian noise). Rogers, Roth, Smith, Srebro, Thakkar and Woodworth 2020, Thm 2.1, with (1) above:
 E[(q_j(table) − q_j(population))²] ≤ min over λ in (0,1) of (2I − ln(1−λ))/(4nλ) (Donsker and Varadhan for the
@@ -41,7 +41,7 @@ constant the Ω hides, and none was traced that goes with 10ε; it is shown with
 **split** (claimed). Question j asks its own n/k people, exactly: Hoeffding for values in [0, 1], and for yes/no
 questions the binomial tail, bounded in `_binomial_tail`. No noise, and no privacy.
 
-**shift** (proved here): what was released moves a mean by how much? Let h be everything released so far, H its law, and
+**shift** (proved here): by how much can past releases move a mean? Let h be everything released so far, H its law, and
 D the population. For person i put Y = (x_1, …, x_(i−1), h): as rows are independent, Y is as private about x_i as h is.
 Let TV_i be the total variation between the law of x_i given Y and D. Given h, the q(x_i) less their means given Y are
 martingale differences in intervals of length 1, so (Azuma, Hoeffding) for any q that h and the analyst's coins fix
@@ -115,15 +115,15 @@ class Width:
 
 
 def from_add_remove(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """An add/remove guarantee turned into one under replace-one: replacing a row is two steps. δ is rounded up."""
+    """An add/remove guarantee as one under replace-one: replacing a row is two steps. δ is rounded up."""
     return 2 * epsilon, min(Fraction(1), up((1 + _exp_above(epsilon)) * delta, 10**24))
 
 
-# --- the bounds, for given noise --------------------------------------------------------------------------------------
+# The bounds, for given noise
 
 
 def information(noise: Calibration, beta: Fraction = BETA) -> Width:
-    """The least α + t over all ways to split β between the noise and the table."""
+    """The least α + t over all splits of β between the noise and the table."""
     check(noise.people, noise.answers, beta)
     nats = _information_of(noise)
     known = float(nats)
@@ -135,7 +135,7 @@ def information(noise: Calibration, beta: Fraction = BETA) -> Width:
     share = exactly(golden(near, 0.01, 0.999))
     b = beta * share
     alpha, leap = noise.alpha_at(beta - b), _safe(_leap(known * _SPARE, float(b), noise.people))
-    return _told("information", alpha + leap, True, beta, noise, information=nats, table_share=share, alpha=alpha)
+    return _width("information", alpha + leap, True, beta, noise, information=nats, table_share=share, alpha=alpha)
 
 
 def rogers(noise: Calibration, beta: Fraction = BETA) -> Width | None:
@@ -149,7 +149,7 @@ def rogers(noise: Calibration, beta: Fraction = BETA) -> Width | None:
     square = (2 * known - math.log1p(-weight)) / (4 * noise.people * weight)
     reach = math.sqrt(2 * float(noise.amount) * math.log(4 * noise.answers / float(beta)))
     width = _safe(reach / (noise.people * noise.steps) + math.sqrt(square / b))
-    return _told("rogers", width, True, beta, noise, information=nats)
+    return _width("rogers", width, True, beta, noise, information=nats)
 
 
 def jung(noise: Calibration, beta: Fraction = BETA) -> Width:
@@ -187,14 +187,14 @@ def _jung_at(noise: Calibration, beta: Fraction, fixed: Fraction | None) -> Widt
         d = delta / (beta - missed / c)
     epsilon = _zcdp_above(noise, delta) if fixed is None else noise.answers * noise.steps / noise.amount
     width = noise.alpha_at(missed) + _exp_above(min(epsilon, Fraction(50))) - 1 + c + 2 * d
-    return _told("jung", width, True, beta, noise, epsilon=epsilon, delta=delta, missed=missed, c=c, d=d)
+    return _width("jung", width, True, beta, noise, epsilon=epsilon, delta=delta, missed=missed, c=c, d=d)
 
 
 def description(
     noise: Calibration, cells: int, beta: Fraction = BETA, question: int | None = None, outcomes: int | None = None
 ) -> Width:
-    """Of answers rounded to so many cells: for this question, or for the last, which is the widest. `outcomes` is how
-    many different ones a question may have, if that is more than a cell or being lost."""
+    """For answers rounded to this many cells: for this question, or for the last, which is the widest. `outcomes` is
+    the number of outcomes of a question, if that is more than a cell or being lost."""
     last = noise.answers if question is None else question
     return rounded(noise, cells, beta, (last - 1) * math.log(max(cells + 1, outcomes or 0)))
 
@@ -207,28 +207,28 @@ def rounded(
     past: Past = Past.NOTHING,
     reserve: Fraction = Fraction(0),
 ) -> Width:
-    """Of an answer rounded to so many cells, before which the session's own answers had e^known outcomes: after what
-    was released before the session. `reserve`: the most δ that the budget ever spends on its charges."""
+    """For an answer rounded to this many cells, when the session's earlier answers had e^known outcomes, after the
+    `past` releases. `reserve`: the most δ that the budget ever spends on its charges."""
     if past == Past.NOTHING:
         return _sampled("description", noise, Fraction(1, 2 * cells), beta, known, cells=Fraction(cells))
     moved = shift(past, beta * SHIFT_SHARE, reserve)
     rest, added = beta * (1 - SHIFT_SHARE), moved + Fraction(1, 2 * cells)
-    told = _sampled("history", noise, added, rest, known, cells=Fraction(cells), shift=moved)
-    return replace(told, beta=beta)
+    width = _sampled("history", noise, added, rest, known, cells=Fraction(cells), shift=moved)
+    return replace(width, beta=beta)
 
 
 def counted(noise: Calibration, past: Past, reserve: Fraction, beta: Fraction = BETA, times: int = 1) -> Width:
-    """Where `past` holds all that was released before the question, the session's own answers included. `times`: for so
-    many questions, each with a `past` of its own."""
+    """`past` holds everything released before the question, the session's own answers included. `times`: for this many
+    questions, each with its own `past`."""
     moved = shift(past, beta * SHIFT_SHARE / times, reserve)
-    told = _sampled("counted", noise, moved, beta * (1 - SHIFT_SHARE), 0.0, shift=moved)
-    return replace(told, beta=beta)
+    width = _sampled("counted", noise, moved, beta * (1 - SHIFT_SHARE), 0.0, shift=moved)
+    return replace(width, beta=beta)
 
 
 def _sampled(
     theorem: str, noise: Calibration, added: Fraction, beta: Fraction, known: float, **terms: Fraction
 ) -> Width:
-    """α and the root, β split between them, plus what is `added`."""
+    """α and the root, with β split between them, plus `added`."""
     check(noise.people, noise.answers, beta)
 
     def leap(b: float) -> float:
@@ -240,24 +240,24 @@ def _sampled(
     share = exactly(golden(near, 0.01, 0.99))
     b = beta * share
     width = noise.alpha_at(beta - b) + added + _safe(leap(float(b)))
-    return _told(theorem, width, True, beta, noise, table_share=share, **terms)
+    return _width(theorem, width, True, beta, noise, table_share=share, **terms)
 
 
 def shift(past: Past, beta: Fraction, reserve: Fraction = Fraction(0), relation: Relation = "replace") -> Fraction:
-    """The mean of the TV_i is at most this, but for β, after what was released before."""
+    """An upper bound on the mean of the TV_i, except with probability β, after the `past` releases."""
     if past == Past.NOTHING:
         return Fraction(0)
     steps = 1 if relation == "replace" else 2
     pure, bell, rho = past.pure * steps, past.bell * steps**2, past.rho * steps**2
-    found = [Fraction(1)]
+    bounds = [Fraction(1)]
     if not past.bell and not past.delta:
-        found.append(_tanh_above(pure / 4))
+        bounds.append(_tanh_above(pure / 4))
     if steps == 1 or not past.delta:  # (ε, δ) charges under add/remove: nothing is claimed
         for order in ORDERS:
             alpha, toll, delta = _order(order, beta / len(ORDERS))
             epsilon = min(pure + alpha * bell, alpha * rho) + toll
-            found.append(_tanh_above(epsilon / 4) + (delta + reserve) * len(ORDERS) / beta)
-    return min(found)
+            bounds.append(_tanh_above(epsilon / 4) + (delta + reserve) * len(ORDERS) / beta)
+    return min(bounds)
 
 
 @lru_cache(maxsize=256)
@@ -276,7 +276,7 @@ def _order(rho: Fraction, beta: Fraction) -> tuple[Fraction, Fraction, Fraction]
 
 
 def cells_for(noise: Calibration, beta: Fraction = BETA) -> int:
-    """To how many values answers are best rounded: for which the last question's width is least."""
+    """The number of values to round answers to: with the least width for the last question."""
     return min(CELLS, key=lambda cells: description(noise, cells, beta).terms["uncut"])
 
 
@@ -297,7 +297,7 @@ def lecture(noise: Calibration, beta: Fraction = BETA) -> Width:
     missed = beta - noise.answers * delta / epsilon
     allowed = missed > 0 and noise.people * epsilon**2 >= -ln_below(delta)
     width = noise.alpha_at(missed) + 10 * epsilon if allowed else Fraction(1)
-    return _told("lecture", width, False, beta, noise, epsilon=epsilon, delta=delta)
+    return _width("lecture", width, False, beta, noise, epsilon=epsilon, delta=delta)
 
 
 def split(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
@@ -305,16 +305,15 @@ def split(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False
     check(people, answers, beta)
     part = people // answers
     if part == 0:
-        return _told("split", Fraction(1), True, beta, None)
+        return _width("split", Fraction(1), True, beta, None)
     ln_each = math.log(2 * answers / float(beta)) * _SPARE
     width = math.sqrt(ln_each / (2 * part))
     if yes_no:
         width = _least(lambda w: _binomial_tail(part, w, ln_each) <= -ln_each, 0.0, min(width, 1.0))
-    return _told("split", _safe(width), True, beta, None, people=Fraction(part))
+    return _width("split", _safe(width), True, beta, None, people=Fraction(part))
 
 
 def widths(noise: Calibration, beta: Fraction = BETA) -> tuple[Width, ...]:
-    """Every bound on answers with this noise."""
     bounds = (information(noise, beta), rogers(noise, beta), jung(noise, beta), lecture(noise, beta))
     return tuple(bound for bound in bounds if bound is not None)
 
@@ -325,17 +324,17 @@ def stated(noise: Calibration, beta: Fraction = BETA) -> Width:
 
 
 def flattery(past: Past, relation: Relation) -> Fraction:
-    """By how much the share of right answers is too high, on average, on the rows that a model was trained on: `past`
-    holds the training and all that was released before the model was picked."""
+    """By how much the share of right answers is too high, on average, on the rows that a model was trained on. `past`
+    holds the training and everything released before the model was picked."""
     if past.delta:
         return Fraction(1)  # nothing is claimed where some of the loss has no ρ
-    found = [Fraction(1), _safe(math.sqrt(float(past.rho) / 2))]
+    bounds = [Fraction(1), _safe(math.sqrt(float(past.rho) / 2))]
     if not past.bell:
-        found.append(_tanh_above(past.pure / (4 if relation == "replace" else 2)))
-    return up(min(found), GRAIN)
+        bounds.append(_tanh_above(past.pure / (4 if relation == "replace" else 2)))
+    return up(min(bounds), GRAIN)
 
 
-# --- what the bounds are made of --------------------------------------------------------------------------------------
+# Parts of the bounds
 
 
 def _information_of(noise: Calibration) -> Fraction:
@@ -406,7 +405,7 @@ def _binomial_tail(people: int, w: float, wanted: float) -> float:
     return chernoff + min(0.0, first + 1e-9)
 
 
-def _told(
+def _width(
     theorem: str, width: Fraction, claimed: bool, beta: Fraction, noise: Calibration | None, **terms: Fraction
 ) -> Width:
     cut = min(Fraction(1), up(width, GRAIN))  # values and answers lie in [0, 1]

@@ -24,9 +24,9 @@ Bought      ends of a range (quantiles) were drawn at the answer's own β and ca
             parts of one such answer hold at once, but for β, for that answer alone. Picks from bought answers i ∈ B,
             and perhaps from others, all hold but for Σ_B β_i, plus β if others are among them (the theorem): the noise
             of each answer is fresh given the past, so a union bound over their places in the budget. It holds for
-            answers that were not picked because of what they say, which the claim tells; it adds up over the picks,
+            answers that were not picked because of what they say, and the claim says so; it adds up over the picks,
             and is refused where half or more of the chance is used up.
-About       the table as it was declared and counted for each answer, cuts included; nothing is said of the world.
+About       the table as declared and counted for each answer, cuts included; there is no claim about the world.
 """
 
 from __future__ import annotations
@@ -46,18 +46,16 @@ from dpengine.mechanisms.query import AnyQuery, Averaged
 LEAD = 9
 FEWEST = 2
 MOST_PICKED = 20
-MOST_FAILING = Fraction(1, 2)  # a claim that fails as often as not tells nothing
+MOST_FAILING = Fraction(1, 2)  # a claim that may fail half the time says nothing
 
 
 def share_of(beta: Fraction, place: int) -> Fraction:
-    """β_j: the probability with which the ranges of the j-th charge's answer may fail."""
+    """β_j: the failure probability of the ranges of the j-th charge's answer."""
     return beta * (LEAD + 1) / ((place + LEAD) * (place + LEAD + 1))
 
 
 @dataclass(frozen=True)
 class Stated:
-    """A figure and the range it is stated with."""
-
     value: Fraction
     low: Fraction
     high: Fraction
@@ -69,7 +67,7 @@ class Stated:
 
 @dataclass(frozen=True)
 class Comparable:
-    """One figure of an answer, with what is needed to compare it."""
+    """One figure of an answer, ready for comparison."""
 
     request: str
     table: str
@@ -80,7 +78,7 @@ class Comparable:
     alone: bool  # True: its range was drawn with the answer, at that answer's own β
     day: bool  # a day, as its number
     beta: Fraction  # of the claim
-    measure: str = ""  # what it is counted in, by the declaration it was asked under
+    measure: str = ""  # its unit of measurement in the declaration it was asked under
 
     @property
     def adds(self) -> bool:
@@ -88,7 +86,6 @@ class Comparable:
 
 
 def offers(query: AnyQuery, value: Json, interval: Json) -> bool:
-    """Has an answer figures that could be compared?"""
     return query.comparable and value is not None and value != {} and interval is not None
 
 
@@ -103,8 +100,8 @@ def figures(
     parts: Collection[str] | None = None,
     beta: Fraction = BETA,
 ) -> list[Comparable]:
-    """All figures of an answer in the order they are shown, or those of some parts, each with its range of the joint
-    claim; none where it has no figures that could be compared."""
+    """The comparable figures of an answer in the order shown, or those of some parts, each with its range of the joint
+    claim."""
     if not offers(query, value, interval):
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)
@@ -127,7 +124,7 @@ def figures(
 
 
 def _inside(query: AnyQuery, value: Fraction, low: Fraction, high: Fraction, part: str) -> Stated:
-    """The range cut to where the true figure lies for certain, if anything is left; days always lie in their range."""
+    """The range cut to the certain bounds of the true figure, if anything is left; days always lie in their range."""
     least, most = query.sure(part)
     first = low if least is None or isinstance(least, str) else max(low, Fraction(least))
     last = high if most is None or isinstance(most, str) else min(high, Fraction(most))
@@ -143,7 +140,7 @@ def _number(figure: Json) -> Fraction:
 
 
 def _below(end: Json) -> Fraction:
-    """An end that was rounded to a float, moved one float outwards, so that it covers the exact end."""
+    """A lower end rounded to a float, moved one float outwards, so that the range covers the exact end."""
     return Fraction(math.nextafter(end, -math.inf)) if isinstance(end, float) else _number(end)
 
 
@@ -151,21 +148,17 @@ def _above(end: Json) -> Fraction:
     return Fraction(math.nextafter(end, math.inf)) if isinstance(end, float) else _number(end)
 
 
-# What follows from two or more figures
-
-
 def difference(first: Stated, second: Stated) -> Stated:
-    """The first less the second."""
     return Stated(first.value - second.value, first.low - second.high, first.high - second.low)
 
 
-def total(some: Sequence[Stated]) -> Stated:
-    values, lows, highs = zip(*((figure.value, figure.low, figure.high) for figure in some), strict=True)
+def total(figures: Sequence[Stated]) -> Stated:
+    values, lows, highs = zip(*((figure.value, figure.low, figure.high) for figure in figures), strict=True)
     return Stated(sum(values, Fraction(0)), sum(lows, Fraction(0)), sum(highs, Fraction(0)))
 
 
 def ratio(first: Stated, second: Stated) -> Stated | None:
-    """The first divided by the second; None where the second is too near 0 to divide by."""
+    """The first divided by the second; None if the second may be 0."""
     if second.holds_zero:
         return None
     ends = [top / bottom for top in (first.low, first.high) for bottom in (second.low, second.high)]
@@ -177,7 +170,7 @@ def change(first: Stated, second: Stated) -> Stated | None:
     times = ratio(first, second)
     if times is None or second.low < 0:
         return None
-    return Stated(*(100 * (times_as_large - 1) for times_as_large in (times.value, times.low, times.high)))
+    return Stated(100 * (times.value - 1), 100 * (times.low - 1), 100 * (times.high - 1))
 
 
 @dataclass(frozen=True)
@@ -192,17 +185,18 @@ class Compared:
 
     @property
     def different(self) -> bool:
-        """Do they differ for certain? If not, nothing follows: they need not be equal."""
+        """Do they certainly differ? If not, nothing follows: they need not be equal."""
         return not self.difference.holds_zero
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What follows about some figures. All ranges hold at once but for `beta`, with those of every other figure that
-    could have been picked; or, where some are `alone`, with those of the other parts of the picked answers."""
+    """What follows about some figures. All ranges hold at once except with probability `beta`, together with those of
+    every other figure that could have been picked; or, if some are `alone`, with those of the other parts of the picked
+    answers."""
 
     picks: tuple[Comparable, ...]
-    pairs: tuple[Compared, ...]  # each further one against the first
+    pairs: tuple[Compared, ...]  # each of the others against the first
     total: Stated | None  # None where figures of this kind do not add up
     alone: bool
     beta: Fraction
@@ -231,7 +225,7 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
             raise AllowanceError("compare.columns", columns=list(columns))
         raise AllowanceError("compare.units")
     if len(counted := {pick.measure for pick in picks}) > 1:
-        raise AllowanceError("compare.measures", measures=sorted(one or "–" for one in counted))
+        raise AllowanceError("compare.measures", measures=sorted(measure or "–" for measure in counted))
     if (beta := _union(picks)) >= MOST_FAILING:
         raise AllowanceError("compare.bought")
     if silent := [pick.part for pick in picks if not pick.tells]:
@@ -243,7 +237,7 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
 
 
 def _union(picks: Sequence[Comparable]) -> Fraction:
-    """The chance that some range fails: β of each answer whose ranges were bought, and once that of the joint claim."""
+    """The probability that some range fails: β of each answer with bought ranges, and once that of the joint claim."""
     bought = {pick.request: pick.beta for pick in picks if pick.alone}
     joint = [pick.beta for pick in picks if not pick.alone]
     return sum(bought.values(), Fraction(0)) + max(joint, default=Fraction(0))
@@ -253,13 +247,6 @@ def _pair(first: Comparable, second: Comparable, day: bool) -> Compared:
     left, right = first.stated, second.stated
     times, percent = (None, None) if day else (ratio(left, right), change(left, right))
     return Compared(first, second, difference(left, right), times, percent)
-
-
-# Shares of released counts, with ranges that hold whenever those of the counts do: no further noise, nothing paid.
-#
-# Counts x_i lie in [l_i, u_i], all at once except with chance β, and are at least 0. A share x_i / Σx grows with x_i
-# and falls with every other count, so it lies between l_i / (l_i + Σ_{j≠i} u_j) and u_i / (u_i + Σ_{j≠i} l_j): interval
-# arithmetic that is exact, for all shares of all rows at once. Where all counts of a row may be 0, nothing is told.
 
 
 @dataclass(frozen=True)
@@ -274,19 +261,22 @@ class ShareOfAll:
 def shares(
     counts: Sequence[Fraction | int], ranges: Sequence[tuple[Fraction | int, Fraction | int]]
 ) -> list[ShareOfAll] | None:
-    """Of each count among all of them; None where there may be nobody at all."""
-    told = [max(Fraction(one), Fraction(0)) for one in counts]
+    """The share of each count among all; None where there may be nobody at all. Their ranges hold whenever those of the
+    counts do, for free. Counts x_i lie in [l_i, u_i] and are at least 0. A share x_i / Σx grows with x_i and falls with
+    every other count, so it lies between l_i / (l_i + Σ_{j≠i} u_j) and u_i / (u_i + Σ_{j≠i} l_j): exact interval
+    arithmetic, for all shares of all rows at once."""
+    values = [max(Fraction(count), Fraction(0)) for count in counts]
     lows = [max(Fraction(low), Fraction(0)) for low, _ in ranges]
     highs = [max(Fraction(high), Fraction(0)) for _, high in ranges]
-    least, most, whole = sum(lows), sum(highs), sum(told)
+    least, most, whole = sum(lows), sum(highs), sum(values)
     if least <= 0:
         return None
-    found = []
-    for value, low, high in zip(told, lows, highs, strict=True):
+    shares_of_all = []
+    for value, low, high in zip(values, lows, highs, strict=True):
         ends = _part(low, most - high), _part(high, least - low)
-        found.append(ShareOfAll(min(max(_part(value, whole - value), ends[0]), ends[1]), *ends))
-    return found
+        shares_of_all.append(ShareOfAll(min(max(_part(value, whole - value), ends[0]), ends[1]), *ends))
+    return shares_of_all
 
 
-def _part(one: Fraction, rest: Fraction) -> Fraction:
-    return 100 * one / (one + rest) if one + rest else Fraction(0)
+def _part(count: Fraction, rest: Fraction) -> Fraction:
+    return 100 * count / (count + rest) if count + rest else Fraction(0)

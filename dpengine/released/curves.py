@@ -1,4 +1,8 @@
-"""Makes a released curve monotone. Post-processing of what was released: free.
+"""Free uses of a released curve: make it monotone, cut it off below zero, draw values from it.
+
+All of it is post-processing (thesis, Thm 4.3): it uses the released heights and public facts, never the data, so it
+costs no privacy and may be repeated. A cut-off curve and values drawn from it have no promise: the band is about the
+released curve. The randomness here protects nobody, but comes from the operating system all the same.
 
 Statement   Let low ≤ f ≤ high at every point for a truth f that never falls. Then f is at least the greatest low so far
             and at most the least high from there on: a band inside the old one that holds f whenever the old one does.
@@ -21,12 +25,13 @@ from dpengine.core.types import Floats
 from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import SystemCoins
 
+MOST_VALUES = 100_000
 Curve = list[float]
 
 
 def rising(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[Curve, Curve, Curve]:
-    """The monotone curve and its band. If no monotone curve fits into the band, the band stays as it was; the true
-    curve is then outside it, as it may be with probability β."""
+    """The monotone curve and its band. If no monotone curve fits into the band, the band stays; the true curve is then
+    outside it, as it may be with probability β."""
     fit = pooled(heights)
     low, high = list(accumulate(lows, max)), list(accumulate(reversed(highs), min))[::-1]
     if any(a > b for a, b in zip(low, high, strict=True)):
@@ -47,8 +52,7 @@ def pooled(heights: Sequence[float]) -> Curve:
 
 
 def halfway(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[int, int, int] | None:
-    """The point where the curve is halfway, and the points between which the true one lies; None where the band does
-    not say."""
+    """The halfway point of the curve and its range; None where the band does not show it."""
     last = len(heights) - 1
     if lows[last] <= 0 or lows[last] < highs[last] / 2:
         return None
@@ -62,15 +66,6 @@ def _reaches(heights: Sequence[float], level: float) -> int:
     return next(place for place, height in enumerate(heights) if height >= level)
 
 
-# Free uses of a released curve: cut it off below zero, make it add up to 1, and draw values from it.
-#
-# All of it is post-processing (thesis, Thm 4.3): only the released heights and public facts are used, never the data,
-# so it costs no privacy and may be done as often as one likes. Nothing is promised about the result: the band is about
-# the released curve. The randomness here protects nobody, but comes from the operating system all the same.
-
-MOST_VALUES = 100_000
-
-
 def heights(query: Density, value: dict[str, float]) -> Floats:
     """The released curve as an array over its grid, or its two grids."""
     curve = np.array([value[label] for label in query.labels()], dtype=np.float64)
@@ -78,7 +73,7 @@ def heights(query: Density, value: dict[str, float]) -> Floats:
 
 
 def cut_off(query: Density, value: dict[str, float]) -> Floats | None:
-    """The curve with negative heights set to 0, scaled to add up to 1 over the declared range; None where nothing is
+    """The curve with negative heights set to 0, scaled to a total of 1 over the declared range; None if nothing is
     left. Each grid point stands for the values nearest to it."""
     positive = np.maximum(heights(query, value), 0)
     total = float((positive * _areas(query)).sum())
@@ -106,12 +101,11 @@ def sample(query: Density, value: dict[str, float], count: int) -> list[tuple[fl
 
 
 def _even(count: int) -> Floats:
-    """Uniform in [0, 1)."""
     return (SystemCoins().words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _areas(query: Density) -> Floats:
-    """The width, or area, that each grid point stands for, in the columns' units: half as much at an end."""
+    """The width, or area, of each grid point's cell in the columns' units: half as much at an end."""
     widths = []
     for column in query.declared:
         width = np.full(query.points, float(column.diameter) / (query.points - 1))
@@ -121,13 +115,13 @@ def _areas(query: Density) -> Floats:
 
 
 def scale_of(query: Density) -> tuple[float, tuple[float, ...]]:
-    """The unit in which heights are shown, from public facts: the factor to multiply them by (shares in percent), and
-    the width of each column they are per, a round number near a twentieth of the range."""
+    """The unit of displayed heights, from public facts: a factor (shares in percent), and the width of each column that
+    they are per, a round number near a twentieth of the range."""
     steps = tuple(_round(float(column.diameter) / 20) for column in query.declared)
     return math.prod(steps) * (100 if query.people is not None else 1), steps
 
 
 def _round(width: float) -> float:
-    """The largest 1, 2 or 5 times a power of ten that is at most this."""
+    """The largest 1, 2 or 5 times a power of ten that is at most `width`."""
     power = 10.0 ** math.floor(math.log10(width))
     return power * max(digit for digit in (1, 2, 5) if digit * power <= width * (1 + 1e-9))

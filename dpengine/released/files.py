@@ -1,4 +1,4 @@
-"""Released rows as a spreadsheet (.xlsx) that runs nothing: every text is a text, whatever it begins with."""
+"""Downloads that run nothing: a spreadsheet where every text is a text, a notebook, and a registry entry."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Cell = str | int | float | Fraction | None
 
 
 def as_sheet(headings: Sequence[str], rows: Iterable[Sequence[Cell]], title: str = "answers") -> bytes:
-    """One sheet, its headings bold. Numbers stay numbers; a text that looks like a formula is shown, not worked out."""
+    """One sheet with bold headings. Numbers stay numbers; a text that looks like a formula is shown, not computed."""
     book = Workbook(write_only=True)
     book.properties.created = book.properties.modified = _STILL
     sheet = book.create_sheet(_TITLE.sub(" ", title).strip()[:31] or "answers")
-    sheet.append([_cell(sheet, one, Font(bold=True)) for one in headings])
+    sheet.append([_cell(sheet, cell, Font(bold=True)) for cell in headings])
     for row in rows:
-        sheet.append([_cell(sheet, one) for one in row])
+        sheet.append([_cell(sheet, cell) for cell in row])
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
@@ -55,32 +55,27 @@ def _cell(sheet: object, value: Cell, font: Font | None = None) -> WriteOnlyCell
     return cell
 
 
-# An account as a Jupyter notebook, plain JSON of format 4.5. It holds receipts, nothing else about a table, and runs
-# with `dpengine` alone: it reads no table, spends nothing and draws nothing private.
-#
-# Names and values stand in it as one escaped literal, never as code: whatever they are called, nothing of them runs.
-
-# The order in which they are run. Words around them come from the catalogue.
+# The cells of a notebook, in order. The words between them come from the catalogue.
 _READ = (
-    "from dpengine.asking.exports import Account\n\naccount = Account.read(RECORDS)\nprint(*account.told(), sep='\\n')"
+    "from dpengine.asking.exports import Account\n\naccount = Account.read(RECORDS)\nprint(*account.lines(), sep='\\n')"
 )
 _CHECK = "print(*account.checked(), sep='\\n')"
 _LEDGER = "LEDGER = ''\nprint(*account.against(LEDGER), sep='\\n') if LEDGER else None"
 _COMPARE = """from dpengine.released.compare import compare
 
 answers = [account.figures(number) for number in range(len(account.records))]
-first = next((figures for figures in answers if sum(one.tells for one in figures) > 1), [])
-picked = [one for one in first if one.tells][:2]
+first = next((figures for figures in answers if sum(figure.tells for figure in figures) > 1), [])
+picked = [figure for figure in first if figure.tells][:2]
 if picked:
-    told = compare(picked)
-    apart = told.pairs[0].difference
-    print(*(one.part for one in picked), sep=' − ')
-    print(float(apart.value), (float(apart.low), float(apart.high)), 1 - float(told.beta))"""
+    compared = compare(picked)
+    apart = compared.pairs[0].difference
+    print(*(figure.part for figure in picked), sep=' − ')
+    print(float(apart.value), (float(apart.low), float(apart.high)), 1 - float(compared.beta))"""
 
 _LOOK = """from dpengine.released.look import Look
 
 answers = [account.answer(number) for number in range(len(account.records))]
-looks = [one.value for one in answers if one is not None and isinstance(one.value, Look)]
+looks = [answer.value for answer in answers if answer is not None and isinstance(answer.value, Look)]
 for look in looks:
     for column in look.columns:
         print(column)
@@ -90,22 +85,12 @@ for look in looks:
 
 
 def notebook(lines: Iterable[str]) -> JsonObject:
-    """`lines` are those of `account.lines_of`."""
+    """An account as a Jupyter notebook, format 4.5, from `Table.account_lines`. It holds receipts, nothing else about a
+    table, and runs with `dpengine` alone: it reads no table, spends nothing and draws nothing private. Names and values
+    are one escaped literal, never code, so nothing in them runs."""
     records = "RECORDS = [\n" + "".join(f"    {line!a},\n" for line in lines) + "]"
-    cells = [
-        _words("notebook.title"),
-        _code(records),
-        _words("notebook.read"),
-        _code(_READ),
-        _words("notebook.check"),
-        _code(_CHECK),
-        _words("notebook.ledger"),
-        _code(_LEDGER),
-        _words("notebook.compare"),
-        _code(_COMPARE),
-        _words("notebook.look"),
-        _code(_LOOK),
-    ]
+    parts = {"title": records, "read": _READ, "check": _CHECK, "ledger": _LEDGER, "compare": _COMPARE, "look": _LOOK}
+    cells = [cell for part, code in parts.items() for cell in (_words(f"notebook.{part}"), _code(code))]
     return {
         "cells": [{"id": f"allowance-{place}"} | cell for place, cell in enumerate(cells, 1)],
         "metadata": {
@@ -133,20 +118,14 @@ def _lines(source: str) -> list[str]:
     return source.splitlines(keepends=True)
 
 
-# A draft of an entry for OpenDP's registry of deployments of differential privacy, from public facts and the ledger.
-#
-# It has the fields that the registry's schema names and no others; what nobody but the curator knows says so and is
-# left to them. It is written as JSON, which is YAML too. A draft tells and promises nothing new: everything in it
-# stands in the ledger, the declaration or the docs.
-
 _PRODUCTS: dict[AnswerKind, str] = {"table": "Synthetic data", "file": "Dataset", "model": "Machine learning model"}
 _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle"}
 
 
 @dataclass(frozen=True)
 class ReleasedSoFar:
-    """What was released under a budget: the claim if nothing more is asked, the cap, the first day, and the kinds of
-    questions that were answered with how often each."""
+    """What was released under a budget: the claim if nothing more is asked, the cap, the first day, and how often each
+    kind of question was answered."""
 
     epsilon: Fraction
     delta: Fraction
@@ -157,7 +136,9 @@ class ReleasedSoFar:
 
 
 def registry_draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
-    """In English, as all that is given to others."""
+    """A draft entry, in English, for OpenDP's registry of deployments of differential privacy, from public facts and
+    the ledger. It has exactly the fields of the registry's schema; those that only the curator can fill in say so. It
+    promises nothing new: everything is in the ledger, the declaration or the docs. JSON is valid YAML."""
     with stored():
         return _draft(facts, so_far)
 
@@ -181,6 +162,7 @@ def _draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
     products = {_PRODUCTS.get(card.answer, "Summary statistics") for card in cards}
     models = {_MODELS[card.trust] for card in cards}
     answers = sum(times for _, times in so_far.kinds)
+    theorems = "; ".join(f"{card.title}: {card.theorem}" for card in cards)
     pure = so_far.delta == 0
     return {
         "url_slug": "-".join((_signs(facts.table, "-") or "table", so_far.first[:4])),
@@ -215,15 +197,10 @@ def _draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
                 "access_type": "Interactive",
                 "access_type_details": say("registry.access"),
             },
-            "accounting": {
-                "post_processing": say("registry.after"),
-                "composition": say("registry.composition"),
-            },
+            "accounting": {"post_processing": say("registry.after"), "composition": say("registry.composition")},
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": say("registry.before"),
-                "mechanisms": say(
-                    "registry.mechanisms", theorems="; ".join(f"{one.title}: {one.theorem}" for one in cards)
-                ),
+                "mechanisms": say("registry.mechanisms", theorems=theorems),
                 "justification": say("registry.why"),
             },
             "administrative": {"notes": say("registry.notes"), "registry_authors": [say("registry.author")]},
@@ -233,6 +210,6 @@ def _draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
 
 def _unit(facts: Facts) -> str:
     """What makes two tables neighbours."""
-    told, unit = say(f"registry.relation.{facts.relation}"), facts.unit
+    relation, unit = say(f"registry.relation.{facts.relation}"), facts.unit
     most = "" if unit.id_column is None else " " + say("registry.most", column=unit.id_column, most=unit.at_most)
-    return told + most
+    return relation + most

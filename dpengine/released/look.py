@@ -1,8 +1,8 @@
-"""What can be read off a first look that was paid for: bars, cross tables, averages, shares, each with its range. Free.
+"""What a paid first look shows: bars, cross tables, averages, shares, each with its range. Free.
 
-Claim       but for β, all at once: every cell of every bought marginal is within its reach, and so is every average,
-            percentile and share that is read here, whatever is looked at after seeing everything else (`look_ranges`:
-            which sums are meant, and how they share β).
+Claim       except with probability β, all at once: every cell of every bought marginal is within its reach, and so is
+            every average, percentile and share that is read here, even one picked after seeing everything else
+            (`Ranges`: which sums, and how they share β).
 Averages    of the rows with a value: a value in group b lies between lo_b and hi_b, so Σ(hi_b − μ)·cell_b ≥ 0 ≥
             Σ(lo_b − μ)·cell_b for the true average μ. The range is every μ for which the noisy sums allow both: it
             holds μ whenever these two sums are within their reach.
@@ -10,9 +10,9 @@ Percentiles the same with C_j − q·Σcell, C_j the rows up to the end of group
             certainly negative, and not above it where that is certainly positive.
 Shares      a sum of cells over another that holds it.
 Differences of two cells: a sum with 1 and −1; of two shares: what their ranges leave.
-Sets        of a column of sets, the people who hold each item, of everyone (`look_items`).
-Estimated   what was not bought follows from what was by maximum entropy (`look_fit`). No promise; how such estimates
-            did on measurements that were held back is told beside them.
+Sets        for a column of sets, the people who hold each item, out of everyone (`item_shares`).
+Estimated   marginals that were not bought, by maximum entropy from those that were (`look_fit`). No promise; beside
+            them stands how such estimates did on measurements that were held back.
 """
 
 from __future__ import annotations
@@ -41,11 +41,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# A figure read off a first look, with its range.
-
-
 @dataclass(frozen=True)
 class Figure:
+    """A figure from a first look, with its range."""
+
     label: str
     value: float
     low: float | None  # None: estimated, without a promise
@@ -53,59 +52,58 @@ class Figure:
     how: str = "measured"
 
 
-# How far a sum of cells of a first look may be off, and a ratio of two sums.
-#
-# Sums        Σ a_c·cell_c of a marginal A has subgaussian noise of variance Σ_{B⊆A} σ_B²·‖⊗_{i∈B}(I − J/n_i)·ā_B‖², ā_B
-#             the mean of a over the columns of A that are not in B (`residuals`: rebuilding).
-# Families    Each family of sums is fixed by the question, not by the draw, and all of its sums are within their reach
-# at
-#             once but for its part of β, so any of them may be looked at after seeing everything else.
-#             cells   β/2: the cells themselves (`Overview.reach`)
-#             listed  β/4: of a marginal with c cells 12·c + c² sums. For a column by itself: two for its average, three
-#                     for each end of a group (percentiles), at most 4·c; for a pair the same among each value of the
-#                     other column, at most 8·c. A cell's share of all, of its row and of its column, and beside an even
-#                     share: 4·c (5·c for three columns). One for each two cells: c². Of items and of all people as
-#                     many,
-#                     for shares.
-#             shares  β/8: every set of labels in each column of a marginal, as a share of every other. There are too
-#             many
-#                     to treat them alike: with k_i of n_i labels a sum has the part Π 1/(n_i·C(n_i, k_i)) of β/8, and
-#                     these add up to 1.
-#             means   β/8: an average among every set of labels of another column, in the same way.
-# Ratios      s = Σa·cell/Σb·cell is not linear, but Σ(a − s·b)·cell = 0 is, and this one sum, at the true s, is in a
-#             family. With x and X as they were released, x − s·X is within its reach √(2·L·(A − 2·B·s + C·s²)), A the
-#             variance of x, C of X, B their covariance. The range is every s for which it is: between the two roots of
-#             a square, told from s₀ = x/X on; everything, where X cannot be told from none.
-
 LISTED = 12  # sums of a marginal for each of its cells; and one for each two of them
+PERCENTILES = (0.25, 0.5, 0.75)
 _SPARE = 1 + 1e-9
 
 Sums = float | Floats
 Ends = tuple[Floats, Floats]
+Condition = Mapping[str, Sequence[str]]  # labels of columns
 
 
 def ratio_ends(over: Sums, under: Sums, off: Sums, shared: Sums, whole: Sums, log: float) -> Ends:
-    """The two roots, told from s₀ = over/under on, so that nothing large is taken from something large: `off` is the
-    variance of Σ(a − s₀·b)·cell, `whole` that of Σb·cell, `shared` their covariance. NaN where Σb·cell cannot be told
-    from none."""
+    """The two roots, from s₀ = over/under on, so that no large numbers are subtracted: `off` is the variance of Σ(a −
+    s₀·b)·cell, `whole` that of Σb·cell, `shared` their covariance. NaN where Σb·cell may be zero."""
     over, under = np.asarray(over, dtype=np.float64), np.asarray(under, dtype=np.float64)
     reach = 2 * log * _SPARE**2
     square = under**2 - reach * np.asarray(whole)
     sure = (under > 0) & (square > 0)
-    square, told = np.where(sure, square, np.nan), over / np.where(sure, under, np.nan)
+    square, middle = np.where(sure, square, np.nan), over / np.where(sure, under, np.nan)
     shared = reach * np.asarray(shared)
     root = np.sqrt(shared**2 + square * reach * np.asarray(off))
-    return told - (shared + root) / square, told + (root - shared) / square
+    return middle - (shared + root) / square, middle + (root - shared) / square
 
 
 @dataclass(frozen=True)
 class Ranges:
+    """How far a sum of cells of a first look may be off, and a ratio of two sums.
+
+    Sums        Σ a_c·cell_c of a marginal A has subgaussian noise of variance Σ_{B⊆A} σ_B²·‖⊗_{i∈B}(I − J/n_i)·ā_B‖²,
+                ā_B the mean of a over the columns of A that are not in B (`residuals`: rebuilding).
+    Families    The question, not the draw, fixes each family of sums, and all of its sums are within their reach at
+                once except with its part of β, so any of them may be picked after seeing everything else.
+                cells   β/2: the cells themselves (`Overview.reach`)
+                listed  β/4: of a marginal with c cells 12·c + c² sums. For a column by itself: two for its average,
+                        three for each end of a group (percentiles), at most 4·c; for a pair the same among each value
+                        of the other column, at most 8·c. A cell's share of all, of its row and of its column, and
+                        beside an even share: 4·c (5·c for three columns). One for each two cells: c². As many for items
+                        and all people, for shares.
+                shares  β/8: every set of labels in each column of a marginal, as a share of every other. There are too
+                        many to treat them alike: with k_i of n_i labels a sum has the part Π 1/(n_i·C(n_i, k_i)) of
+                        β/8, and these add up to 1.
+                means   β/8: an average among every set of labels of another column, in the same way.
+    Ratios      s = Σa·cell/Σb·cell is not linear, but Σ(a − s·b)·cell = 0 is, and this one sum, at the true s, is in a
+                family. With the released x and X, x − s·X is within its reach √(2·L·(A − 2·B·s + C·s²)), A the variance
+                of x, C of X, B their covariance. The range is every s for which it is: between the two roots of a
+                square, computed from s₀ = x/X on; everything, where X may be zero.
+    """
+
     query: Overview
     marginals: Mapping[Columns, Floats]
     noise: Mapping[Columns, Fraction]  # of each residual, as it was drawn
 
     def variance(self, part: Columns, a: Floats) -> float:
-        """Of the noise in a sum of cells of a marginal."""
+        """The variance of the noise in a sum of cells of a marginal."""
         total = 0.0
         for own in parts_of(part):
             if own in self._noise:
@@ -124,7 +122,7 @@ class Ranges:
         return math.sqrt(2 * self.variance(part, a) * log) * _SPARE
 
     def ratio(self, part: Columns, a: Floats, b: Floats, log: float) -> tuple[float, float] | None:
-        """The ends of Σa·cells/Σb·cells; None where the lower sum cannot be told from none, and it may be anything."""
+        """The ends of Σa·cells/Σb·cells; None where the lower sum may be zero and the ratio anything."""
         cells = self.marginals[part]
         over, under = float((a * cells).sum()), float((b * cells).sum())
         if under <= 0:
@@ -135,28 +133,28 @@ class Ranges:
         return None if math.isnan(low) else (float(low), float(high))
 
     def ratios(self, part: Columns, over: Floats, under: Floats, a: Floats, b: Floats, log: float) -> Ends:
-        """The same for many sums at once that are alike but for their place: `a` and `b` are one of them, with the
+        """The same for many sums at once that differ only in their place: `a` and `b` are one of them, with the
         variance of all. NaN where a share may be anything."""
         wide, whole = self.variance(part, a), self.variance(part, b)
         both = (self.variance(part, a + b) - self.variance(part, a - b)) / 4
-        told = np.divide(over, under, out=np.zeros(np.broadcast(over, under).shape), where=under > 0)
-        off = np.maximum(wide - 2 * told * both + told**2 * whole, 0.0)
-        return ratio_ends(over, under, off, both - told * whole, whole, log)
+        middle = np.divide(over, under, out=np.zeros(np.broadcast(over, under).shape), where=under > 0)
+        off = np.maximum(wide - 2 * middle * both + middle**2 * whole, 0.0)
+        return ratio_ends(over, under, off, both - middle * whole, whole, log)
 
     # How sure each family of sums is
 
     @cached_property
     def listed(self) -> float:
         cells = [(self.query.layout.cells(part), self.query.ways(part)) for part in self.query.sets]
-        cells += [(one.size, 1) for one in self.query.held]
-        return float(ln_above(8 * sum(ways * (LISTED * many + many**2) for many, ways in cells) / self.query.beta))
+        cells += [(held.size, 1) for held in self.query.held]
+        return float(ln_above(8 * sum(ways * (LISTED * size + size**2) for size, ways in cells) / self.query.beta))
 
     def of_share(self, part: Columns, *labels: tuple[int, ...]) -> float:
-        """Of a set of labels as a share of another: how many labels each has in each column of the marginal."""
+        """A set of labels as a share of another: how many labels each has in each column of the marginal."""
         return self._among(1, *(pair for counts in labels for pair in zip(part, counts, strict=True)))
 
     def of_mean(self, other: int, labels: int) -> float:
-        """Among a number of labels of the other column of a pair: two sums for each of its two columns."""
+        """An average among this many labels of the other column of a pair: two sums for each of its two columns."""
         return self._among(4, (other, labels))
 
     def _among(self, sums: int, *labels: tuple[int, int]) -> float:
@@ -167,33 +165,29 @@ class Ranges:
         return log
 
 
-# Items of sets in a first look: how many people hold each, and which share of everyone that is. Free.
-#
-# Claim       the numbers of people are among the cells that are all within their reach but for β/2. A share of a public
-#             number of people has the same range, divided. Where the number of people is secret, x − s·X is within its
-#             reach for the true share s, X being the noisy number of people with noise of its own; this sum is one of
-#             those listed (`look_ranges`).
-
-
 def item_bars(query: Overview, raw: Sequence[int], column: str) -> list[Figure]:
-    held = next(one for one in query.held if one.column == column)
+    """How many people hold each item of a set column."""
+    held = next(item for item in query.held if item.column == column)
     reach = query.reach_of_held(held)
     counts = [max(count, 0) for count in query.held_counts(raw)[column]]
-    told = zip(query.item_labels(column), counts, strict=True)
-    return [Figure(label, count, max(count - reach, 0.0), count + reach) for label, count in told]
+    pairs = zip(query.item_labels(column), counts, strict=True)
+    return [Figure(label, count, max(count - reach, 0.0), count + reach) for label, count in pairs]
 
 
 def item_shares(query: Overview, raw: Sequence[int], log: float, column: str) -> list[Figure]:
-    """Of all people, those who hold each item; `log` says how sure the listed sums are."""
+    """The share of everyone who holds each item. The counts are among the cells that are all within reach except with
+    probability β/2. A share of a public number of people has the same range, divided. If the number of people is
+    secret, x − s·X is within its reach for the true share s, with X the noisy number of people; this sum is among the
+    listed ones (`Ranges`). `log` says how sure the listed sums are."""
     counts = query.held_counts(raw)
     over, under = np.array(counts[column], dtype=np.float64), float(counts[""][0])
-    held = {one.column: float(noise) for one, noise in query.noise_of_held.items()}
+    held = {item.column: float(noise) for item, noise in query.noise_of_held.items()}
     if "" not in held:
-        reach = query.reach_of_held(next(one for one in query.held if one.column == column))
+        reach = query.reach_of_held(next(item for item in query.held if item.column == column))
         low, high = (over - reach) / under, (over + reach) / under
     else:
-        told = over / max(under, 1.0)
-        off, shared = held[column] + told**2 * held[""], -told * held[""]
+        estimate = over / max(under, 1.0)
+        off, shared = held[column] + estimate**2 * held[""], -estimate * held[""]
         low, high = ratio_ends(over, under, off, shared, held[""], log)
     low, high = np.nan_to_num(np.clip(low, 0, 1), nan=0.0), np.nan_to_num(np.clip(high, 0, 1), nan=1.0)
     middle = np.clip(over / under if under > 0 else np.full(len(over), 0.5), low, high)
@@ -208,10 +202,10 @@ def item_share(
     raw: Sequence[int],
     log: float,
     column: str,
-    condition: Mapping[str, Sequence[str]],
-    among: Mapping[str, Sequence[str]] | None,
+    condition: Condition,
+    among: Condition | None,
 ) -> Figure:
-    """Of one item; nothing else was counted of sets."""
+    """The share of one item; nothing else was counted of sets."""
     labels = condition[column]
     if len(condition) > 1 or among or len(labels) != 1:
         raise AllowanceError("look.items", column=column)
@@ -220,31 +214,27 @@ def item_share(
     return item_shares(query, raw, log, column)[query.item_labels(column).index(labels[0])]
 
 
-Condition = Mapping[str, Sequence[str]]  # labels of columns
-PERCENTILES = (0.25, 0.5, 0.75)
-
-
 def _number(column: Ordered, code: int) -> float:
-    """A value as a number; of a day its place in the calendar."""
+    """A value as a number; a day as its place in the calendar."""
     value = column.value(code)
     return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(value)
 
 
 class Look(dict[str, int]):
-    """The bars of all columns by name, as they are stored, and everything else that can be read off the same draw."""
+    """The bars of all columns by name, as stored, and everything else that the same draw shows."""
 
-    def __init__(self, query: Overview, raw: Sequence[int], told: Mapping[str, int] | None = None) -> None:
-        super().__init__(told or {})
+    def __init__(self, query: Overview, raw: Sequence[int], stored: Mapping[str, int] | None = None) -> None:
+        super().__init__(stored or {})
         self.query, self.raw = query, tuple(raw)
 
     @cached_property
     def columns(self) -> list[str]:
-        """All of them, those of sets last."""
+        """All columns, those of sets last."""
         return self.query.names
 
     @cached_property
     def cells(self) -> list[str]:
-        """Those whose cells rows are in: they can be counted against each other."""
+        """The columns with one cell per row: they can be counted against each other."""
         return [base(ref) for ref in self.query.columns]
 
     @cached_property
@@ -253,22 +243,20 @@ class Look(dict[str, int]):
 
     @cached_property
     def noise(self) -> dict[Columns, Fraction]:
-        """σ² of each residual, as it was drawn."""
         return self.query.noise_in(self.raw)
 
     def reach(self, part: Columns) -> float:
-        """Of every cell of a measured marginal."""
+        """The reach of every cell of a measured marginal."""
         return self.query.reach(part, self.noise)
 
     @cached_property
     def paired(self) -> bool:
-        """Were any columns counted together? Else nothing is known of two at once."""
         return any(len(part) > 1 for part in self.marginals)
 
     # Measured
 
     def bars(self, column: str) -> list[Figure]:
-        """How many rows each value or group of a column has; of sets, how many people hold each item."""
+        """How many rows each value or group of a column has; for sets, how many people hold each item."""
         if column in self.query.items:
             return item_bars(self.query, self.raw, column)
         place = self.place(column)
@@ -295,8 +283,8 @@ class Look(dict[str, int]):
         ]
 
     def mean(self, column: str, among: Condition | None = None) -> Figure:
-        """Of the rows that have a value in a number column; or of those `among` them with one of the given labels in
-        one other column."""
+        """The mean of a number column over the rows with a value; or over those `among` them with one of the given
+        labels in one other column."""
         place, wanted = self.place(column), self._wanted(among or {})
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
         if not isinstance(ref, Grouped) or not isinstance(declared, Number) or place in wanted or len(wanted) > 1:
@@ -312,7 +300,7 @@ class Look(dict[str, int]):
             cells = self.fit.among(wanted, place)
             return Figure(column, _middle(low, high, cells * listed), None, None, "estimated")
         labels = {other: round(float(cells.sum())) for other, cells in wanted.items()}
-        log = next((self.ranges.of_mean(*one) for one in labels.items() if one[1] > 1), self.log_of_sums)
+        log = next((self.ranges.of_mean(*item) for item in labels.items() if item[1] > 1), self.log_of_sums)
         lowest, highest, counted = (self._over(part, {place: a, **wanted}) for a in (low, high, listed))
         below, above = (self.ranges.ratio(part, a, counted, log) for a in (lowest, highest))
         least, most = float(low[0]), float(high[len(ends) - 1])
@@ -323,7 +311,7 @@ class Look(dict[str, int]):
         return Figure(column, min(max(middle, first), last), first, last)
 
     def percentile(self, column: str, share: float = 0.5) -> Figure:
-        """Between the ends of which groups it lies; `share` is a quarter, a half or three quarters."""
+        """A quarter, a half or three quarters: the ends of the groups between which it lies."""
         place = self.place(column)
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
         runs = isinstance(ref, Grouped) and len(ref.starts) == ref.size and isinstance(declared, Number | Date)
@@ -337,14 +325,14 @@ class Look(dict[str, int]):
             a = np.zeros(size)
             a[: len(ref.starts)] = -share
             a[: group + 1] += 1
-            found, reach = float(a @ cells), self.reach_of_sum((place,), a)
-            if middle is None and found >= 0:  # as if the rows of a group were spread evenly over it
+            rank, reach = float(a @ cells), self.reach_of_sum((place,), a)
+            if middle is None and rank >= 0:  # as if the rows of a group were spread evenly over it
                 wide = ends[group] - ref.starts[group]
-                middle = ref.starts[group] + round(wide * (-before / (found - before) if found > before else 0.5))
-            before = found
-            if found + reach < 0:
+                middle = ref.starts[group] + round(wide * (-before / (rank - before) if rank > before else 0.5))
+            before = rank
+            if rank + reach < 0:
                 low = min(ends[group] + 1, declared.size - 1)
-            if found - reach > 0:
+            if rank - reach > 0:
                 high = ends[group]
                 break
         middle = high if middle is None else middle
@@ -353,24 +341,24 @@ class Look(dict[str, int]):
         return Figure(column, value, first, last)
 
     def share(self, condition: Condition, among: Condition | None = None) -> Figure:
-        """Of all rows, those with one of the given labels in each of the given columns; or of the rows `among` which
-        they are sought, told in the same way. Of a column of sets, the people who hold one item."""
+        """The share of all rows with one of the given labels in each given column, or of the rows `among` others. For a
+        column of sets, the people who hold one item."""
         if held := next((name for name in condition if name in self.query.items), ""):
             return item_share(self.query, self.raw, self.ranges.listed, held, condition, among)
         wanted, whole = self._wanted(condition), self._wanted(among or {})
         both = {place: wanted.get(place, 1.0) * whole.get(place, np.ones(1)) for place in sorted(wanted | whole)}
-        part, told = tuple(both), ", ".join(condition)
+        part, label = tuple(both), ", ".join(condition)
         if part not in self.marginals:
             self._may_fit(part)
             of = self.fit.share(whole) if whole else 1.0
-            return Figure(told, min(self.fit.share(both) / of, 1.0) if of > 0 else 0.0, None, None, "estimated")
+            return Figure(label, min(self.fit.share(both) / of, 1.0) if of > 0 else 0.0, None, None, "estimated")
         if not all(cells.any() for cells in both.values()):
-            return Figure(told, 0.0, 0.0, 0.0)  # labels that no row among them can have
+            return Figure(label, 0.0, 0.0, 0.0)  # impossible labels
         a, b = self._over(part, both), self._over(part, whole)
-        found = self.ranges.ratio(part, a, b, self._log_of_share(part, a, b)) or (0.0, 1.0)
-        low, high = (min(max(end, 0.0), 1.0) for end in found)
-        over, under = (float((one * self.marginals[part]).sum()) for one in (a, b))
-        return Figure(told, min(max(over / under if under > 0 else 0.5, low), high), low, high)
+        ends = self.ranges.ratio(part, a, b, self._log_of_share(part, a, b)) or (0.0, 1.0)
+        low, high = (min(max(end, 0.0), 1.0) for end in ends)
+        over, under = (float((weights * self.marginals[part]).sum()) for weights in (a, b))
+        return Figure(label, min(max(over / under if under > 0 else 0.5, low), high), low, high)
 
     def difference(self, column: str, one: str, other: str) -> Figure:
         """How many more rows have one value of a column than another."""
@@ -380,7 +368,7 @@ class Look(dict[str, int]):
 
     def _log_of_share(self, part: Columns, a: Floats, b: Floats) -> float:
         """The share of one cell, of all or of its row or column, is listed; others are among all sets of labels."""
-        chosen, of = (self._labels(one) for one in (a, b))
+        chosen, of = (self._labels(weights) for weights in (a, b))
         narrowed = [many for many, size in zip(of, a.shape, strict=True) if many < size]
         if set(chosen) == {1} and narrowed in ([], [1]):
             return self.log_of_sums
@@ -393,7 +381,7 @@ class Look(dict[str, int]):
         return tuple(int(np.any(cells > 0, axis=rest).sum()) for rest in others)
 
     def _over(self, part: Columns, factors: Mapping[int, Floats]) -> Floats:
-        """A number for each cell of a marginal: the product of one for each of its columns."""
+        """A number for each cell of a marginal: the product of one factor per column."""
         product: Floats = np.ones([self.query.axes[place].size for place in part])
         for axis, place in enumerate(part):
             if place in factors:
@@ -408,7 +396,7 @@ class Look(dict[str, int]):
         return Ranges(self.query, self.marginals, self.noise)
 
     def reach_of_sum(self, part: Columns, a: Floats) -> float:
-        """How far a sum of cells that is listed in `look_ranges` may be off, with all others of them."""
+        """The reach of a listed sum of cells (`Ranges`), together with all other listed sums."""
         return self.ranges.reach(part, a, self.log_of_sums)
 
     @property
@@ -423,12 +411,12 @@ class Look(dict[str, int]):
 
     @cached_property
     def rows(self) -> float:
-        """About how many rows there are: exactly, where that is public."""
+        """The number of rows: exact where it is public, else about."""
         known = self.query.facts.people if self.query.layout.known else None
         return max(1.0, float(known or self.marginals[(0,)].sum()))
 
     def place(self, column: str) -> int:
-        """Where a column stands among those of the question."""
+        """The index of a column among those of the question."""
         if column in self.query.items:
             raise AllowanceError("look.items", column=column)
         if column not in self.cells:
@@ -449,7 +437,7 @@ class Look(dict[str, int]):
         return EntropyFit(tuple(axis.size for axis in self.query.axes), hubs, self.marginals)
 
     def fits(self, columns: Columns) -> bool:
-        """Whether an estimate among these columns is small enough to be worked out."""
+        """Is an estimate among these columns small enough to compute?"""
         return self.fit.held_at_once(columns) <= MOST_FITTED
 
     def _may_fit(self, columns: Columns, whole: bool = False) -> None:
@@ -459,33 +447,28 @@ class Look(dict[str, int]):
             raise AllowanceError("look.large", columns=names, cells=held, most=MOST_FITTED)
 
     def estimated(self, columns: Columns) -> Floats:
-        """How likely each combination of these columns is, by the fit; an axis for each."""
+        """The probability of each combination of these columns, by the fit; an axis for each."""
         self._may_fit(columns, whole=True)
         return self.fit.table(columns)
 
     def estimated_among(self, among: Condition, column: str) -> Floats:
-        """How likely each cell of a column is together with one of the given labels in each of the others."""
+        """The probability of each cell of a column together with one of the given labels in each of the others."""
         wanted, place = self._wanted(among), self.place(column)
         self._may_fit(tuple(sorted({place, *wanted})))
         return self.fit.among(wanted, place)
 
     @cached_property
     def held_back(self) -> HeldBack | None:
-        """How estimates through the columns of interest do where it is known: each bought pair of one of them,
-        estimated without itself; None where there is none."""
+        """How estimates through the columns of interest did on the bought pairs with one of them, each estimated
+        without itself; None if there is none."""
         hubs = self.fit.hubs
-        return HeldBack.of(
-            [
-                self._left_out((*hubs, place), (min(hub, place), max(hub, place)))
-                for hub in hubs
-                for place in range(len(self.query.axes))
-                if place not in hubs and self.fits((place,))
-            ]
-        )
+        places = [place for place in range(len(self.query.axes)) if place not in hubs and self.fits((place,))]
+        pairs = [(hub, place) for hub in hubs for place in places]
+        return HeldBack.of([self._left_out((*hubs, place), (min(hub, place), max(hub, place))) for hub, place in pairs])
 
     def checked(self, *columns: str) -> HeldBack | None:
-        """The same for an estimate among these columns: through the columns of interest, or where other sets of them
-        were bought, each of those left out."""
+        """The same for an estimate among these columns: through the columns of interest, or, if other sets of them were
+        bought, with each of those left out."""
         if self.fit.hubs:
             return self.held_back
         places = tuple(sorted(self.place(column) for column in columns))
@@ -494,29 +477,26 @@ class Look(dict[str, int]):
         return HeldBack.of([self._left_out(places, part) for part in largest] if self.fits(places) else [])
 
     def _left_out(self, columns: Columns, part: Columns) -> HeldBack:
-        told, measured = self.fit.left_out(columns, part), self.marginals[part]
-        off = float(np.abs(told - np.clip(measured, 0, None) / max(np.clip(measured, 0, None).sum(), 1.0)).sum()) / 2
-        inside = np.abs(self.rows * told - measured) <= self.reach(part)
+        estimate, measured = self.fit.left_out(columns, part), self.marginals[part]
+        positive = np.clip(measured, 0, None)
+        off = float(np.abs(estimate - positive / max(positive.sum(), 1.0)).sum()) / 2
+        inside = np.abs(self.rows * estimate - measured) <= self.reach(part)
         return HeldBack(off, int(inside.sum()), inside.size)
 
     def to_frame(self) -> pd.DataFrame:
-        """Every measured bar and pair, one figure a row."""
+        """Every measured bar and pair, one figure per row."""
         import pandas as pd
 
-        rows = [
-            (column, one.label, "", "", one.value, one.low, one.high)
-            for column in self.columns
-            for one in self.bars(column)
-        ]
-        for part in self.marginals:
-            if len(part) == 2:
-                first, second = (self.columns[place] for place in part)
-                for label, figures in zip(self.query.cell_labels[part[0]], self.cross(first, second), strict=True):
-                    rows += [(first, label, second, one.label, one.value, one.low, one.high) for one in figures]
+        bars = [((column, bar.label, "", ""), bar) for column in self.columns for bar in self.bars(column)]
+        for part in (part for part in self.marginals if len(part) == 2):
+            first, second = (self.columns[place] for place in part)
+            for label, row in zip(self.query.cell_labels[part[0]], self.cross(first, second), strict=True):
+                bars += [((first, label, second, bar.label), bar) for bar in row]
+        rows = [(*names, bar.value, bar.low, bar.high) for names, bar in bars]
         return pd.DataFrame(rows, columns=["column", "label", "second column", "second label", "rows", "low", "high"])
 
 
 def _middle(low: Floats, high: Floats, rows: Floats) -> float:
-    """The average if everyone were in the middle of a group; of nobody, the middle of all."""
+    """The average if every row were in the middle of its group; of no rows, the middle of all."""
     rows = np.clip(rows, 0, None)
     return float(((low + high) / 2 * rows).sum() / rows.sum()) if rows.sum() > 0 else float((low + high).mean() / 2)

@@ -1,16 +1,16 @@
-"""Does a first look that was paid for already answer a question of a session? It is read off the same draw: free.
+"""Does a paid first look already answer a question of a session? It is read off the same draw: free.
 
 Cells       a condition on one column holds for all rows of a cell, for none of them, or perhaps for some: for a group
-            that it cuts in two, and for cells that do not fit, which the session counts at an end of the range.
+            that it cuts in two, and for misfits, which the session counts at an end of the range.
 Range       the rows that meet all conditions are at least those of the cells where each holds for all, and at most
             those of the cells where each may hold for some. Both shares are read off a bought marginal, each with its
             range; so the true share is between the lower end of the first and the upper end of the second whenever the
-            look's own claim holds (`look`: for everything that is read off it, chosen after seeing all of it).
+            look's own claim holds (`look`: for everything read off it, even if chosen after seeing all of it).
 Average     of a column in which every row has a value: the look's average of the rows that fit, the others anywhere in
             the declared range.
 Estimated   where the columns were not bought together: by maximum entropy, without a promise (`look`).
-Not told    where a person may have several rows, since a look counts rows; of columns declared anew since; and of
-            conditions that hold for one column or another.
+No answer   where a person may have several rows, since a look counts rows; about columns declared anew since; and
+            under conditions on one column *or* another.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.cell_kinds import FITS
-from dpengine.declared.conditions import AnyOf, Clause, Predicate, kind_name
+from dpengine.declared.conditions import Clause, Predicate, kind_name, parts_of
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
 from dpengine.declared.unit import Unit
@@ -31,13 +31,13 @@ from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.session.asks import Ask, Average, Share
 from dpengine.released.look import Figure, Look
 
-MOST_CODES = 20_000  # of a column whose cells are compared with a condition one by one
+MOST_CODES = 20_000  # of a column: its cells are compared with a condition one by one
 Labels = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
 class KnownAlready:
-    """In the question's own unit. Without ends it is estimated, and nothing is promised."""
+    """In the question's own unit. Without ends it is an estimate, and nothing is promised."""
 
     value: float
     low: float | None
@@ -50,7 +50,7 @@ class KnownAlready:
 
 
 def known(look: Look, ask: Ask, facts: Facts) -> KnownAlready | None:
-    """What a look says about one question of a session on the same rows; None where it cannot say."""
+    """What a look says about one question of a session on the same rows; None if nothing."""
     if facts.unit != Unit.rows() or not isinstance(ask, Share | Average):
         return None
     asked, declared = ask.columns(), look.query.facts.schema
@@ -65,7 +65,7 @@ def known(look: Look, ask: Ask, facts: Facts) -> KnownAlready | None:
 def _share(look: Look, of: Predicate) -> KnownAlready | None:
     clauses: dict[str, list[Clause]] = {}
     for clause in of.clauses:
-        columns = {part.column for part in clause.parts} if isinstance(clause, AnyOf) else {clause.column}
+        columns = {part.column for part in parts_of(clause)}
         if len(columns) > 1:
             return None
         clauses.setdefault(columns.pop(), []).append(clause)
@@ -84,7 +84,7 @@ def _share(look: Look, of: Predicate) -> KnownAlready | None:
 
 
 def _figure(look: Look, labels: Labels) -> Figure:
-    """The share of these labels; where a column has none of them, nobody."""
+    """The share of these labels; 0 where a column has none of them."""
     if all(labels.values()):
         return look.share(labels)
     measured = tuple(sorted(look.place(column) for column in labels)) in look.marginals
@@ -101,7 +101,7 @@ def _cells(look: Look, column: str, conditions: Sequence[Clause]) -> tuple[list[
     fits = {kind_name(column): FITS}
     for code in range(-1 if axis.absent else 0, size):
         row = fits | {column: MISSING if code < 0 else code}
-        met[int(all(one.holds(row) for one in conditions)), axis.of(row)] += 1
+        met[int(all(condition.holds(row) for condition in conditions)), axis.of(row)] += 1
     if axis.misfit:
         met[:, -1] = 1  # counted at an end of the range, or as without a value
     return (
@@ -115,8 +115,8 @@ def _average(look: Look, ask: Average) -> KnownAlready | None:
     axis = look.query.axes[place]
     if axis.absent or not ask.complete:
         return None
-    told = look.mean(ask.column)
-    assert told.low is not None and told.high is not None
+    mean = look.mean(ask.column)
+    assert mean.low is not None and mean.high is not None
     odd = _figure(look, {ask.column: [DOES_NOT_FIT] if axis.misfit else []}).high or 0.0
     lowest, highest = float(ask.low), float(ask.low + Fraction(ask.width))
-    return KnownAlready(told.value, (1 - odd) * told.low + odd * lowest, (1 - odd) * told.high + odd * highest)
+    return KnownAlready(mean.value, (1 - odd) * mean.low + odd * lowest, (1 - odd) * mean.high + odd * highest)

@@ -1,13 +1,13 @@
-"""What a first look did not buy, estimated from what it did.
+"""Estimates of the marginals that a first look did not buy, from those that it did.
 
-Fit         the distribution of largest entropy that has the bought marginals. With columns of interest the others are
-            independent given them, so it falls apart: each column with them is fitted by itself (of two, by iterative
-            proportional fitting to its three pairs, or it was bought as a whole). Where pairs of all columns were
-            bought, the fit is over the asked columns and everything that was bought of them, by iterative proportional
-            fitting. Where nothing was bought of two of them together, these are taken for independent.
-Held back   no promise is made of a fit. What can be told is how it did where the truth is known but for noise: a bought
-            marginal is left out, estimated from the rest, and held against its measured cells: the share of rows in
-            other cells than measured, noise included, and how many cells are within their ranges.
+Fit         the distribution of maximum entropy with the bought marginals. Given columns of interest the others are
+            independent, so it factors: each column with them is fitted by itself (of two, by iterative proportional
+            fitting to its three pairs, or it was bought as a whole). Where pairs of all columns were bought, the fit is
+            over the asked columns and everything bought about them, by iterative proportional fitting. Two columns with
+            nothing bought about both together are taken as independent.
+Held back   a fit has no promise. But we can see how it did where the truth is known up to noise: a bought marginal is
+            left out, estimated from the rest, and compared with its measured cells: the share of rows in other cells
+            than measured, noise included, and how many cells are within their ranges.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _NEAR = 1e-6  # of all rows
 class HeldBack:
     """How estimates did on measurements that were left out."""
 
-    off: float  # the share of rows in other cells than measured, noise included; the mean of all that were left out
-    inside: int  # cells that are within their measured range
+    off: float  # the share of rows in other cells than measured, noise included; the mean over all left out
+    inside: int  # cells within their measured range
     cells: int
 
     @staticmethod
-    def of(found: Sequence[HeldBack]) -> HeldBack | None:
-        if not found:
+    def of(results: Sequence[HeldBack]) -> HeldBack | None:
+        if not results:
             return None
-        off = float(np.mean([one.off for one in found]))
-        return HeldBack(off, sum(one.inside for one in found), sum(one.cells for one in found))
+        off = float(np.mean([result.off for result in results]))
+        return HeldBack(off, sum(result.inside for result in results), sum(result.cells for result in results))
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class EntropyFit:
 
     @cached_property
     def hub(self) -> Floats:
-        """How likely each combination of the hubs is; an axis for each."""
+        """The probability of each combination of the hubs; an axis for each."""
         return self._chances(self.hubs) if self.hubs else np.ones(())
 
     @cached_property
@@ -62,14 +62,14 @@ class EntropyFit:
         return math.prod(self.sizes[place] for place in columns)
 
     def held_at_once(self, columns: Columns) -> int:
-        """How many cells the largest fit has that an estimate among these columns needs."""
+        """The number of cells in the largest fit that an estimate among these columns needs."""
         if self.hubs:
             whole = [tuple(sorted({*self.hubs, place})) for place in columns]
             return max((self.cells(part) for part in whole if part not in self.marginals), default=0)
         return self.cells(columns) if self.together(columns) else 0
 
     def given(self, place: int) -> Floats:
-        """How likely each cell of a column is, given the hubs: their axes first, the column's last."""
+        """The probability of each cell of a column given the hubs: their axes first, the column's last."""
         if place not in self._known:
             self._known[place] = self._given(place)
         return self._known[place]
@@ -88,23 +88,22 @@ class EntropyFit:
         return np.where(total > 0, joint / np.where(total > 0, total, 1.0), 1 / self.sizes[place])
 
     def together(self, columns: Columns) -> bool:
-        """Whether something was bought of two of these columns together."""
+        """Was anything bought about two of these columns together?"""
         return any(part in self.marginals for part in parts_of(tuple(sorted(columns))) if len(part) > 1)
 
     def table(self, columns: Columns) -> Floats:
-        """How likely each combination of cells of these columns is; an axis for each, in this order."""
+        """The probability of each combination of cells of these columns; an axis for each, in this order."""
         if not self.hubs:
             return self.fitted(columns)
         weights, rows = self.hub.reshape(-1), self.hub.size
         given = [self.given(place).reshape(rows, -1) for place in columns]
         joint = weights[:, None] * given[0]
-        for one in given[1:-1]:
-            joint = (joint[:, :, None] * one[:, None, :]).reshape(rows, -1)
-        fitted: Floats = (joint.T @ given[-1]).reshape([self.sizes[place] for place in columns])
-        return fitted
+        for chances in given[1:-1]:
+            joint = (joint[:, :, None] * chances[:, None, :]).reshape(rows, -1)
+        return (joint.T @ given[-1]).reshape([self.sizes[place] for place in columns])
 
     def among(self, wanted: Mapping[int, Floats], target: int) -> Floats:
-        """How likely each cell of a column is together with the wanted cells of others."""
+        """The probability of each cell of a column together with the wanted cells of others."""
         if self.hubs:
             met = self.hub
             for place, cells in wanted.items():
@@ -119,12 +118,12 @@ class EntropyFit:
         return joint
 
     def share(self, wanted: Mapping[int, Floats]) -> float:
-        """How likely a row has a wanted cell in each of these columns."""
+        """The probability of a wanted cell in each of these columns."""
         (first, cells), *rest = wanted.items()
         return float(self.among(dict(rest), first) @ cells)
 
     def fitted(self, columns: Columns, without: Columns | None = None) -> Floats:
-        """Iterative proportional fitting to all that was bought of these columns, but for what is left out."""
+        """Iterative proportional fitting to everything bought about these columns, except what is left out."""
         bought = [part for part in parts_of(tuple(sorted(columns))) if part in self.marginals]
         if without is not None:  # nor any larger one that it is part of
             bought = [part for part in bought if not set(without) <= set(part)]
@@ -147,17 +146,16 @@ class EntropyFit:
         return joint / total if total > 0 else np.full(joint.shape, 1 / joint.size)
 
     def left_out(self, columns: Columns, part: Columns) -> Floats:
-        """A bought marginal, estimated from all else that was bought of these columns."""
+        """A bought marginal, estimated from everything else that was bought about these columns."""
         axes = tuple(axis for axis, place in enumerate(columns) if place not in part)
-        told = self.fitted(columns, without=part).sum(axis=axes)
+        estimate = self.fitted(columns, without=part).sum(axis=axes)
         order = [place for place in columns if place in part]
-        return np.moveaxis(told, [order.index(place) for place in part], range(len(part)))
+        return np.moveaxis(estimate, [order.index(place) for place in part], range(len(part)))
 
     def _chances(self, columns: Columns) -> Floats:
-        """A bought marginal as chances, its axes in this order."""
+        """A bought marginal as probabilities, its axes in this order."""
         part = tuple(sorted(columns))
         cells = np.clip(self.marginals[part], 0, None)
         cells = np.moveaxis(cells, [part.index(place) for place in columns], range(len(columns)))
         total = cells.sum()
-        chances: Floats = cells / total if total > 0 else np.full(cells.shape, 1 / cells.size)
-        return chances
+        return cells / total if total > 0 else np.full(cells.shape, 1 / cells.size)

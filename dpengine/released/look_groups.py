@@ -1,18 +1,18 @@
-"""Shares read off a first look: of everyone and of one group; how much a column shows beyond noise; which columns go
+"""Shares in a first look, of everyone and of one group; how much a column shows beyond noise; which columns go
 together. All of it is free.
 
-Shares      s = c/t, c a cell of a bought marginal and t a sum of its cells that has c in it: all rows, or one group.
-            Σ a·cells = 0 for a = 1_c − s·1_t on the true cells. So with x and X as they were released, x − s·X is
-            within the reach of that sum, √(2·L·(A − 2·B·s + C·s²)): A is the variance of x, C of X, B their
-            covariance. The range is every s between 0 and 1 for which it is; of no rows, or where X cannot be told from
-            none, everything. It holds the true share whenever this one sum is within its reach, and each cell has at
-            most three such sums, which are in the family that `look` claims. Of everyone, where the number of rows is
-            public, it is cut with the range of the cell over that number, which the same claim holds.
-Shown       the least ends of all bars but the largest, added up: at least so many rows are elsewhere, on the claim.
+Shares      s = c/t, c a cell of a bought marginal and t a sum of its cells that includes c: all rows, or one group.
+            Σ a·cells = 0 for a = 1_c − s·1_t on the true cells. So with the released x and X, x − s·X is within the
+            reach of that sum, √(2·L·(A − 2·B·s + C·s²)): A is the variance of x, C of X, B their covariance. The range
+            is every s between 0 and 1 for which it is; everything for no rows, or where X may be zero. It holds the
+            true share whenever this one sum is within its reach, and each cell has at most three such sums, which are
+            in the family that `look` claims. For everyone, where the number of rows is public, it is intersected with
+            the range of the cell over that number, which the same claim holds.
+Shown       the sum of the lower ends of all bars but the largest: at least this many rows are elsewhere, on the claim.
 Goes        two columns are independent only if each value of the second has the same share in every group of the first.
-together    clear: two groups have ranges for one value that do not meet, so on the claim the shares differ, and the
-            columns are not independent. Perhaps: of two groups each one's share, as released, is outside the other's
-            range; noise alone may do that. Else it cannot be told.
+together    Clear: two groups have disjoint ranges for one value, so on the claim the shares differ, and the columns are
+            not independent. Perhaps: each of two groups has a released share outside the other's range, which noise
+            alone may cause. Else unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLEAR, PERHAPS, UNKNOWN, ESTIMATED = "clear", "perhaps", "unknown", "estimated"
 
 @dataclass(frozen=True)
 class Apart:
-    """Whether two columns go together, and where that shows most: a value of the second, in two groups of the first."""
+    """Do two columns go together? And where that shows most: a value of the second, in two groups of the first."""
 
     state: str
     value: str = ""
@@ -44,7 +44,7 @@ class Apart:
 
 
 def one_question(look: Look, column: str, by: str, group: str) -> tuple[str, JsonObject]:
-    """The single question that tells a column of one group, where the two were not bought together."""
+    """The single question that shows a column for one group, where the two were not bought together."""
     asked: Json = column
     if column not in look.query.items and isinstance(look.query.facts.schema[column], Date):
         asked = ref_json(look.query.columns[look.place(column)])
@@ -61,7 +61,7 @@ def _condition(look: Look, by: str, group: str) -> list[Json]:
 
 
 def of_everyone(look: Look, column: str) -> list[Figure]:
-    """The share of all rows that each value or group of a column has."""
+    """The share of all rows in each value or group of a column."""
     if column in look.query.items:
         return item_shares(look.query, look.raw, look.log_of_sums, column)
     place = look.place(column)
@@ -77,13 +77,13 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
 
 
 def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """The same of the rows of one group, or of one group in each of two columns: measured where these columns were
-    bought together, else estimated."""
+    """The same for the rows of one group, or of one group in each of two columns: measured if these columns were bought
+    together, else estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         total = cells.sum() or 1.0
-        told = zip(labels, cells, strict=True)
-        return [Figure(label, float(cell / total), None, None, "estimated") for label, cell in told]
+        pairs = zip(labels, cells, strict=True)
+        return [Figure(label, float(cell / total), None, None, "estimated") for label, cell in pairs]
     part = _part(look, column, groups)
     low, high = _ranges(look, part, cells, cells.sum(), (part.index(look.place(column)),))
     return _figures(labels, cells, cells.sum(), low, high)
@@ -93,11 +93,11 @@ def counts_of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[
     """The same as numbers of rows."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
-        told = zip(labels, look.rows * cells, strict=True)
-        return [Figure(label, float(cell), None, None, "estimated") for label, cell in told]
+        pairs = zip(labels, look.rows * cells, strict=True)
+        return [Figure(label, float(cell), None, None, "estimated") for label, cell in pairs]
     reach = look.reach(_part(look, column, groups))
-    told = zip(labels, np.clip(cells, 0, None), strict=True)
-    return [Figure(label, float(cell), max(float(cell) - reach, 0.0), float(cell) + reach) for label, cell in told]
+    pairs = zip(labels, np.clip(cells, 0, None), strict=True)
+    return [Figure(label, float(cell), max(float(cell) - reach, 0.0), float(cell) + reach) for label, cell in pairs]
 
 
 def _part(look: Look, column: str, groups: Mapping[str, str]) -> Columns:
@@ -105,7 +105,7 @@ def _part(look: Look, column: str, groups: Mapping[str, str]) -> Columns:
 
 
 def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats, bool]:
-    """The cells of a column in these groups as they were measured, or how likely each is, and which of the two."""
+    """The measured cells of a column in these groups, or the estimated probability of each; and whether measured."""
     at = {look.place(name): name for name in groups}
     for place, name in at.items():
         if groups[name] not in look.query.cell_labels[place] or name == column:
@@ -121,7 +121,8 @@ def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats
 
 
 def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
-    """Of a bought pair: the least and largest share of each value of `column` (across) in each group of `by` (down)."""
+    """For a bought pair: the least and largest share of each value of `column` (across) in each group of `by`
+    (down)."""
     first, second = look.place(by), look.place(column)
     part = (min(first, second), max(first, second))
     cells = _turned(look, first, second)
@@ -129,34 +130,35 @@ def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
 
 
 def difference(look: Look, column: str, value: str, by: str, groups: tuple[str, str]) -> Figure:
-    """How much larger the share of a value is in one group of `by` than in another: what the two ranges leave."""
-    one, other = (_share_in(look, column, value, {by: group}) for group in groups)
+    """How much larger the share of a value is in one group of `by` than in another: the difference of the ranges."""
+    first, second = (_share_in(look, column, value, {by: group}) for group in groups)
     label = " − ".join(groups)
-    if one.low is None or other.low is None:
-        return Figure(label, one.value - other.value, None, None, "estimated")
-    return Figure(label, one.value - other.value, one.low - _high(other), _high(one) - other.low)
+    if first.low is None or second.low is None:
+        return Figure(label, first.value - second.value, None, None, "estimated")
+    return Figure(label, first.value - second.value, first.low - _high(second), _high(first) - second.low)
 
 
 def _share_in(look: Look, column: str, value: str, groups: Mapping[str, str]) -> Figure:
-    told = next((one for one in of_group(look, column, groups) if one.label == value), None)
-    if told is None:
+    share = next((figure for figure in of_group(look, column, groups) if figure.label == value), None)
+    if share is None:
         raise AllowanceError("look.label", column=column)
-    return told
+    return share
 
 
 def told_apart(look: Look, column: str) -> float:
-    """The least share of rows that is outside the largest bar, on the claim: how much a picture shows beyond noise.
-    Next to nothing where nearly all rows are in one bar, and where no bar can be told from none."""
-    least = [max(one.low or 0.0, 0.0) for one in of_everyone(look, column)]
+    """The least share of rows outside the largest bar, on the claim: how much a picture shows beyond noise. Near 0
+    where nearly all rows are in one bar, and where every bar may be zero."""
+    least = [max(figure.low or 0.0, 0.0) for figure in of_everyone(look, column)]
     return sum(least) - max(least, default=0.0)
 
 
-def unlike(told: Sequence[Figure], everyone: Sequence[Figure]) -> float:
+def unlike(group: Sequence[Figure], everyone: Sequence[Figure]) -> float:
     """The same between a group and everyone."""
-    if any(one.low is None for one in told):
+    if any(figure.low is None for figure in group):
         return 0.0
-    pairs = zip(told, everyone, strict=True)
-    return sum(max((one.low or 0.0) - _high(all_), (all_.low or 0.0) - _high(one), 0.0) for one, all_ in pairs) / 2
+    pairs = zip(group, everyone, strict=True)
+    gaps = (max((own.low or 0.0) - _high(other), (other.low or 0.0) - _high(own), 0.0) for own, other in pairs)
+    return sum(gaps) / 2
 
 
 def together(look: Look, by: str, column: str) -> Apart:
@@ -185,8 +187,8 @@ def together(look: Look, by: str, column: str) -> Apart:
     return Apart(state, look.query.cell_labels[second][at], most, least)
 
 
-def _high(one: Figure) -> float:
-    return 1.0 if one.high is None else one.high
+def _high(figure: Figure) -> float:
+    return 1.0 if figure.high is None else figure.high
 
 
 def _turned(look: Look, first: int, second: int) -> Floats:
@@ -195,13 +197,13 @@ def _turned(look: Look, first: int, second: int) -> Floats:
 
 
 def _ranges(look: Look, part: Columns, cells: Floats, total: Floats, over: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """The ends of the ranges of cells/total; `over` are the axes of the marginal that the total is a sum over. All
-    cells of a marginal have one variance, and so have all such sums."""
+    """The ends of the ranges of cells/total; the total is a sum over the axes `over` of the marginal. All cells of a
+    marginal have one variance, and so have all such sums."""
     shape = [look.query.axes[place].size for place in part]
-    one, whole = np.zeros(shape), np.zeros(shape)
-    one[(0,) * len(shape)] = 1
+    cell, whole = np.zeros(shape), np.zeros(shape)
+    cell[(0,) * len(shape)] = 1
     whole[tuple(slice(None) if axis in over else 0 for axis in range(len(shape)))] = 1
-    low, high = look.ranges.ratios(part, cells, total, one, whole, look.log_of_sums)
+    low, high = look.ranges.ratios(part, cells, total, cell, whole, look.log_of_sums)
     return np.nan_to_num(np.clip(low, 0.0, 1.0), nan=0.0), np.nan_to_num(np.clip(high, 0.0, 1.0), nan=1.0)
 
 

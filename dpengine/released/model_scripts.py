@@ -1,9 +1,10 @@
-"""How a model's Python file reads a person's CSV file: as the table itself was read (`csv_records`, `encode`).
+"""A model as a Python file that needs nothing but Python: it can be passed on, or run over a CSV file.
 
-Names of columns are trimmed as the table's were, cells are read in the table's own signs, values by all their
-spellings; numbers go to the nearest point of the declared grid, clamped; what is no number or no day is missing, and
-so is a number that stands for none. A file that lacks a column that the model needs is refused in one sentence, and
-nothing is guessed. A row of which nothing can be said gets an empty line, and how many these are is told at the end.
+It reads a CSV file as the table itself was read (`csv_records`, `encode`). Column names are trimmed as the table's
+were, cells are read in the table's own signs, values by all their spellings; numbers go to the nearest point of the
+declared grid, clamped; text that is no number or no day is missing, and so is a code for “unknown”. A file without a
+column that the model needs is refused in one sentence, and nothing is guessed. A row without a prediction gets an empty
+line, and their number is printed at the end.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dpengine.statistics.features import CONSTANT, Model
 
 WIDE = 100
 CODING = "# -*- coding: utf-8 -*-"  # in the first line, so that Python does not look for it in the second
-_SAID = ("use", "absent", "twice", "broken", "empty", "without")
+_MESSAGES = ("use", "absent", "twice", "broken", "empty", "without")
 
 
 def literal(value: Json) -> str:
@@ -31,7 +32,7 @@ def literal(value: Json) -> str:
 
 
 def ends_of(column: Number | Date) -> JsonObject:
-    """What a cell of the column is read by."""
+    """How to read a cell of the column."""
     if isinstance(column, Date):
         return {"first": column.first.isoformat(), "last": column.last.isoformat(), "order": column.order}
     ends: JsonObject = {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}
@@ -43,10 +44,10 @@ def file(head: list[str], about: JsonObject, model: JsonObject, dialect: Dialect
     people chose occur only as literals, below the lines in which Python and editors look for settings."""
     comments = "".join(f"# {say(line)}\n" for line in (*head, "scorer.use", "scorer.file"))
     how = {part: value for part, value in dialect.as_json().items() if part != "sheet"}
-    told = {part: say(f"scorer.{part}") for part in _SAID}
+    sentences = {part: say(f"scorer.{part}") for part in _MESSAGES}
     named = "".join(
         f"{name} = {literal(value)}\n"
-        for name, value in (("ABOUT", about), ("HOW", how), ("MODEL", model), ("SAYS", told))
+        for name, value in (("ABOUT", about), ("HOW", how), ("MODEL", model), ("SAYS", sentences))
     )
     return f"{CODING}\n{comments}\n{_IMPORTS}\n{named}SPACES = {SPACES!a}\n{code}{_READER}"
 
@@ -185,7 +186,7 @@ def _rows(file):
         yield dict(zip(names, cells)) if cells is not None and len(cells) == len(names) else None
 
 
-def _said(row):
+def _prediction(row):
     try:
         return "" if row is None else predict(row)
     except ValueError:
@@ -198,9 +199,9 @@ def main(path):
     try:
         with open(path, newline="", encoding=encoding) as file:
             for row in _rows(file):
-                said = _said(row)
-                without += said == ""
-                print(said)
+                prediction = _prediction(row)
+                without += prediction == ""
+                print(prediction)
     except (UnicodeError, csv.Error):
         sys.exit(SAYS["broken"])
     except (OSError, ValueError) as fault:
@@ -212,12 +213,6 @@ def main(path):
 if __name__ == "__main__":
     main(sys.argv[1]) if len(sys.argv) == 2 else sys.exit(SAYS["use"])
 '''
-
-
-# A trained model as a Python file that needs nothing but Python: it can be passed on, or run over a CSV file.
-#
-# The file holds coefficients in the units of the columns, and reads names and cells as the table was read
-# (`script_reader`). It agrees with `Model.predict`.
 
 
 def linear_parts(model: Model) -> JsonObject:
@@ -244,7 +239,8 @@ def linear_parts(model: Model) -> JsonObject:
 
 
 def linear_script(model: Model, sentence: str, receipt: str, dialect: Dialect | None = None) -> str:
-    """The file's text; `dialect` says how the table's own file is written."""
+    """A trained model as a Python file that needs nothing but Python. It agrees with `Model.predict`. `dialect` is that
+    of the table's own file."""
     head, about = [f"scorer.{model.kind}", "scorer.receipt"], {"question": sentence, "charge": receipt}
     return file(head, about, linear_parts(model), dialect or Dialect(), _LINEAR_CODE)
 
@@ -275,11 +271,6 @@ def _add(name, cell, column):
 """
 
 
-# A model that was read off a first look, as a Python file that needs nothing but Python.
-#
-# Names and cells are read as the table was read (`script_reader`). It agrees with `Shapes.predict`.
-
-
 def shapes_parts(model: Shapes) -> JsonObject:
     columns = {name: _column(model, name) for name in model.columns}
     data: JsonObject = {"target": model.target, "average": model.average, "columns": columns}
@@ -296,22 +287,19 @@ def _column(model: Shapes, name: str) -> JsonObject:
     if isinstance(column, Category):
         group = ref.of if isinstance(ref, Grouped) else int
         values = {spelling: adds[group(code)] for spelling, code in column.spelled().items()}
-        return {
-            "values": values,
-            "other": values[normal(column.unknown)],
-            "empty": values[normal(column.missing)],
-        }
+        return {"values": values, "other": values[normal(column.unknown)], "empty": values[normal(column.missing)]}
     assert isinstance(ref, Grouped) and isinstance(column, Number | Date)
-    told: JsonObject = {"adds": adds, "empty": axis.listed if axis.absent else None}
+    data: JsonObject = {"adds": adds, "empty": axis.listed if axis.absent else None}
     if not axis.absent and isinstance(column, Number) and column.missing is not None:
-        told["empty"] = ref.of(column.code(column.missing))
+        data["empty"] = ref.of(column.code(column.missing))
     runs: JsonObject = {"starts": list(ref.starts), "places": list(ref.places)}
     runs["monday"] = None if ref.starts else ref.monday
-    return told | runs | ends_of(column)
+    return data | runs | ends_of(column)
 
 
 def shapes_script(model: Shapes, sentence: str, receipt: str, dialect: Dialect | None = None) -> str:
-    """The file's text; `dialect` says how the table's own file is written."""
+    """A model from a first look as a Python file that needs nothing but Python. It agrees with `Shapes.predict`.
+    `dialect` is that of the table's own file."""
     head, about = ["shapes_page.script", "shapes_page.script_from"], {"question": sentence, "charge": receipt}
     return file(head, about, shapes_parts(model), dialect or Dialect(), _SHAPES_CODE)
 

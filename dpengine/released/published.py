@@ -1,8 +1,8 @@
-"""What is computed from a published table. It costs nothing: whatever is done with it is post-processing of a release
-that was paid for (thesis, Thm 4.3), so it may be asked anything, any number of times.
+"""Computations on a published table. They cost nothing: they are post-processing of a paid release (thesis, Thm 4.3),
+so it may be asked anything, any number of times.
 
-All ranges are about the *table* behind the published one, and hold except with chance β; several numbers at once by a
-union bound. With n rows, published as y_i:
+All ranges are about the *table* behind the published one, and hold except with probability β; several numbers at once
+by a union bound. With n rows, published as y_i:
 
 Mean        (1/n)Σy_i has no bias; its error is a mean of n discrete Laplace variables (`tails.total_reach`).
 Share       of a listed value: (c − np)/(1−λ), unbiased (`tails.swap_reach`). Of an item of a set, wrong with chance f:
@@ -72,7 +72,7 @@ class Published:
 
     @cached_property
     def whole(self) -> bool:
-        """Is the file what the ledger says it is?"""
+        """Is the file the one in the ledger?"""
         return self.path.is_file() and file_digest(self.path) == self.facts["sha256"]
 
     def table(self, clamped: bool = False) -> pa.Table:
@@ -100,7 +100,7 @@ class Published:
         return codes_of(self.query, name, pq.read_table(self.path, columns=[name]).column(0))
 
     def mean(self, name: str) -> Estimate:
-        """Of days, in days after the first one (`day`)."""
+        """For days, in days after the first one (`day`)."""
         row, grain = self._line(name), self.query.grain(name)
         place = Fraction(int(self.codes(name).sum()), self.rows)
         if isinstance(row, Blur):
@@ -112,13 +112,13 @@ class Published:
         return Estimate(middle, middle - reach, middle + reach)
 
     def day(self, name: str, value: float) -> str:
-        """A number of days after the first one as the day it is, within the declared range."""
+        """A number of days after the first one as a day within the declared range."""
         column = self.query.facts.schema[name]
         assert isinstance(column, Date)
         return column.value(min(max(round(value), 0), column.size - 1))
 
     def counts(self, name: str) -> dict[str, Estimate]:
-        """Rows with each listed value, or that hold each item, all at once."""
+        """Rows with each listed value, or each item, all at once."""
         column = self.query.facts.schema[name]
         if not isinstance(column, Category | ItemSet):
             raise AllowanceError("publish.no_list", column=name)
@@ -139,7 +139,7 @@ class Published:
 
     @property
     def crossed(self) -> bool:
-        """Can rows be counted by all their columns at once? Where they were published as one value of not too many."""
+        """Can rows be counted by all their columns at once? Yes if published as one value of not too many."""
         return isinstance(self.query, PublishRow) and self.query.combinations <= MOST_BINS
 
     def combinations(self) -> dict[tuple[str, ...], Estimate]:
@@ -157,7 +157,7 @@ class Published:
         }
 
     def _cells(self, name: str) -> list[str]:
-        """Every cell that a column can show, as the file writes it."""
+        """Every possible cell of a column, as the file writes it."""
         column = self.query.facts.schema[name]
         if isinstance(column, Category):
             return list(column.labels)
@@ -172,9 +172,8 @@ class Published:
             raise AllowanceError("bins.rising")
         ends = [start - 1 for start in starts[1:]] + [steps]
         codes, counts = np.unique(self.codes(name), return_counts=True)
-        return [
-            self._told(row, codes, counts, first, last, len(starts)) for first, last in zip(starts, ends, strict=True)
-        ]
+        runs = zip(starts, ends, strict=True)
+        return [self._rows_between(row, codes, counts, first, last, len(starts)) for first, last in runs]
 
     def below(self, name: str) -> list[Estimate]:
         """Rows at or below each point of the published grid, all at once."""
@@ -182,11 +181,11 @@ class Published:
         if steps > MOST_BINS:
             raise AllowanceError("publish.fine", most=MOST_BINS)
         codes, counts = np.unique(self.codes(name), return_counts=True)
-        return [self._told(row, codes, counts, None, last, steps + 1) for last in range(steps + 1)]
+        return [self._rows_between(row, codes, counts, None, last, steps + 1) for last in range(steps + 1)]
 
     def quantile(self, name: str, share: Fraction) -> Estimate:
-        """The value below which a share of the rows lies: the first point whose estimate reaches the share, and the
-        range of points that may be the true one."""
+        """The value below which a share of the rows lies: the first point with an estimate of at least the share, and
+        the range of points that may be the true one."""
         steps, wanted = self.query.steps(name), float(share * self.rows)
         curve = self.below(name)
         reached = [place for place, estimate in enumerate(curve) if estimate.value >= wanted]
@@ -199,25 +198,25 @@ class Published:
         return Estimate(*(float(start + place * grain) for place in (best, low, high)))
 
     def _line(self, name: str) -> Blur | Marginal:
-        """How a number or a day was published."""
+        """The noise of a published number or day."""
         ordered = name in self.query.columns and isinstance(self.query.facts.schema[name], Number | Date)
         row = self.query.row(name) if ordered else None
         if not isinstance(row, Blur | Marginal):
             raise AllowanceError("publish.no_number", column=str(name)[:60])
         return row
 
-    def _told(
+    def _rows_between(
         self, row: Blur | Marginal, codes: Integers, counts: Integers, first: int | None, last: int, together: int
     ) -> Estimate:
         if isinstance(row, Marginal):
             part = Fraction(last - (first or 0) + 1, row.size)
             seen = int(counts[(codes >= (first or 0)) & (codes <= last)].sum())
-            found = float((seen - self.rows * row.mixed * part) / (1 - row.mixed))
-            off = float(mixed_part_reach(row.mixed, part, self.rows, self.query.beta / together)) if part < 1 else 0.0
-            return Estimate(found, max(found - off, -float(self.rows)), found + off)
-        weights = unbiased(row.scale, codes, first, last if last < row.steps else None)
-        value = float((weights * counts).sum())
-        reach = self.rows and float(reach_of(row, first, last, self.rows, self.query.beta / together))
+            value = float((seen - self.rows * row.mixed * part) / (1 - row.mixed))
+            reach = float(mixed_part_reach(row.mixed, part, self.rows, self.query.beta / together)) if part < 1 else 0.0
+        else:
+            weights = unbiased(row.scale, codes, first, last if last < row.steps else None)
+            value = float((weights * counts).sum())
+            reach = self.rows and float(reach_of(row, first, last, self.rows, self.query.beta / together))
         return Estimate(value, max(value - reach, -float(self.rows)), value + reach)
 
 

@@ -1,8 +1,8 @@
-"""A model on the rows of a file that somebody brings: the file as it is, and beside every row what the model says.
+"""A model's predictions for the rows of an uploaded file.
 
-Only the model and the brought file are read, never a table: it costs nothing. Names and cells are read as the table's
-were (`encode`), so it agrees with the model's own `predict` and with its Python file. A row of which nothing can be
-said, because a number or day is missing that the model needs, has no guess.
+Only the model and the uploaded file are read, never a table: it costs nothing. Names and cells are read as the table's
+were (`encode`), so it agrees with the model's own `predict` and with its Python file. A row without a number or day
+that the model needs gets no prediction.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Adds = Callable[[Integers], Floats]
 class Scored:
     names: list[str]
     cells: list[Arrow]  # as they were written
-    said: Floats  # for each row; NaN where nothing can be said
+    said: Floats  # the prediction for each row; NaN where there is none
 
     @property
     def without(self) -> int:
@@ -47,14 +47,14 @@ class Scored:
 
 
 def score(path: Path, model: Shapes | Model, dialect: Dialect) -> Scored:
-    """`dialect`: how the table's own file is written; a file that is not written so is read as its first line looks."""
+    """`dialect` is that of the table's own file; a file in another dialect is read by its first line."""
     parts, columns = _parts(model)
     names, batches, how = _opened(path, columns, dialect)
     places = {name: names.index(name) for name in columns}
     coders = {name: coder_of(column, how) for name, column in columns.items()}
     adds = {name: _adds(parts["columns"][name], column) for name, column in columns.items()}
     held: list[list[Arrow]] = [[] for _ in names]
-    said: list[Floats] = []
+    scores: list[Floats] = []
     rows = 0
     for cells, _ in batches:
         rows += len(cells[0])
@@ -64,16 +64,16 @@ def score(path: Path, model: Shapes | Model, dialect: Dialect) -> Scored:
         for name, place in places.items():
             codes = coders[name](pa.chunked_array([cells[place]]))
             total = total + adds[name](codes.to_numpy(zero_copy_only=False).astype(np.int64))
-        said.append(_told(parts, total))
+        scores.append(_predictions(parts, total))
         for at, part in enumerate(cells):
             held[at].append(part)
     if not rows:
         raise AllowanceError("load.no_rows")
-    return Scored(names, [pa.chunked_array(part, pa.string()) for part in held], np.concatenate(said))
+    return Scored(names, [pa.chunked_array(part, pa.string()) for part in held], np.concatenate(scores))
 
 
 def _parts(model: Shapes | Model) -> tuple[JsonObject, dict[str, Number | Date | Category]]:
-    """The model as its Python file holds it, and the declared columns that it needs."""
+    """The model as in its Python file, and the declared columns that it needs."""
     if isinstance(model, Shapes):
         schema = model.look.query.facts.schema
         return model_scripts.shapes_parts(model), {name: schema[name] for name in model.columns}  # type: ignore[misc]
@@ -87,17 +87,17 @@ def _opened(path: Path, columns: Mapping[str, object], dialect: Dialect) -> tupl
     if is_sheet(path):
         own = Dialect()
         names, batches = read_sheet(path, own)
-        return _found(names, columns), batches, own
+        return _with_all(names, columns), batches, own
     for own in (replace(dialect, sheet=""), suggest(path)):
         try:
             names, batches = read_csv(path, own, "refuse")
-            return _found(names, columns), batches, own
+            return _with_all(names, columns), batches, own
         except AllowanceError as fault:
             refusal = fault
     raise refusal
 
 
-def _found(given: list[str], columns: Mapping[str, object]) -> list[str]:
+def _with_all(given: list[str], columns: Mapping[str, object]) -> list[str]:
     names = check_names(given)
     absent = [name for name in columns if name not in names]
     if absent:
@@ -113,8 +113,8 @@ def _adds(part: JsonObject, column: Number | Date | Category) -> Adds:
     if "each" in part:
         start, step = (0.0, 1.0) if isinstance(column, Date) else (float(column.lower), float(column.step))
         return lambda codes: np.where(codes == MISSING, np.nan, part["each"] * (start + codes * step))
-    told = np.array([*part["adds"], np.nan])
-    empty = len(told) - 1 if part["empty"] is None else int(part["empty"])
+    effects = np.array([*part["adds"], np.nan])
+    empty = len(effects) - 1 if part["empty"] is None else int(part["empty"])
     starts, places = np.array(part["starts"], dtype=np.int64), np.array(part["places"], dtype=np.int64)
 
     def groups(codes: Integers) -> Floats:
@@ -122,14 +122,12 @@ def _adds(part: JsonObject, column: Number | Date | Category) -> Adds:
             cells = (codes - int(part["monday"])) % 7
         else:
             cells = places[np.searchsorted(starts, np.maximum(codes, 0), side="right") - 1]
-        found: Floats = told[np.where(codes == MISSING, empty, cells)]
-        return found
+        return effects[np.where(codes == MISSING, empty, cells)]
 
     return groups
 
 
-def _told(parts: JsonObject, total: Floats) -> Floats:
+def _predictions(parts: JsonObject, total: Floats) -> Floats:
     if parts.get("kind") == LOGISTIC:
-        odds: Floats = 1 / (1 + np.exp(-np.clip(total, -_FARTHEST, _FARTHEST)))
-        return odds
+        return 1 / (1 + np.exp(-np.clip(total, -_FARTHEST, _FARTHEST)))
     return np.clip(total, parts["least"], parts["most"]) if "least" in parts else total

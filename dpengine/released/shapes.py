@@ -1,9 +1,9 @@
-"""A model from a first look that was paid for: what each value of each column adds to the prediction of another column
-of it. Post-processing of released figures (`shapes_fit`), so it costs nothing; it needs no table.
+"""A model from a paid first look: what each value of each column adds to the prediction of another column. Free
+post-processing of released figures; it needs no table.
 
-Columns     those that were counted against the target. Where two of them were not counted together, what the look
-            estimates of them stands in (`look_fit`): then effects have no bands, because the estimate uses the counts
-            against the target too.
+Columns     those that were counted against the target. Where two of them were not counted together, the look's estimate
+            stands in (`look_fit`): then effects have no bands, because the estimate uses the counts against the target
+            too.
 Target      of a list, yes and no by its labels, 1 and 0; of a number in groups, the middle of a row's group. Rows on
             neither side, and without a value, say nothing about it.
 """
@@ -30,48 +30,19 @@ from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.released.look import Figure, Look
 from dpengine.statistics.features import WEIGHT_BITS, Model, layout_of
 
-# An additive model from noisy cross tables: what each value of each column adds to the prediction. Numbers only.
-#
-# Released    the cells of every column, of every two columns, and of every column against the target (`residuals`).
-# Fit         ridge regression of the target on indicators of all cells. Its normal equations hold nothing but cross
-#             tables: H, rows that have a cell of one column and a cell of another, less what independence gives; u, the
-#             target summed over the rows of a cell, less what the average gives. With H = Σ h·e·eᵀ
-#                 θ = G·u,  G = Σ f(h)·e·eᵀ,  f(h) = h₊/(h₊² + RIDGE·(h₊ + v/s²)):
-#             the best linear guess where H is known, u has noise of variance v besides its own of s²·H, and s²/RIDGE is
-#             how much an effect varies a priori. A direction in which there is more noise than rows is left alone.
-# Kept        the whole is then shrunk to the part of it that is no noise: by λ = (θᵀu − tr(G·Cov) −
-# √(θᵀ·Cov·θ))/(θᵀHθ),
-#             between 0 and 1, the slope of the target on the prediction less one standard deviation. So a model that
-#             noise drowns says the average of everybody.
-# Pairs       the noise in a cross table of two columns hardly matters where they go together in few ways: what exceeds
-#             independence is cut to the directions that stand out of it (singular values above √V·(√rows + √columns),
-#             which those of pure noise of variance V hardly exceed, less the noise in them).
-# Band        Of all that was released, only the residuals R_{jT} of a column and the target enter u, as a linear map:
-# G,
-#             the average and the rows of cells are functions of the other residuals, whose noise is independent. Given
-#             those, the noise of u has covariance σ_{jT}²·‖a‖²·(I − J/n_j) for each column, a the centred values of the
-#             target's cells, and is subgaussian with it (Canonne, Kamath, Steinke 2020, Corollary 17). So, but for β,
-#             all
-#             N effects at once are within λ·√(2·(C·G·Cov·Gᵀ·Cᵀ)_b·ln(2N/β)) of the same fit, with the same λ, had every
-#             R_{jT} been released without noise; C takes the average of a column's effects out. Nothing is said of the
-#             noise in tables of two columns, nor of people who are not in the table.
-# Score       no promise. If sums of effects were normal on each side, so much would be right; the part of u that is
-#             noise fits itself, which tr(G·Cov) takes out on average. Doubts are counted against the model, so that it
-#             is
-#             mostly told a little worse than it is.
-
+FARTHEST = 1_000.0  # an effect on a scale from 0 to 1
 RIDGE = 4.0
 _LEAST = 1e-12
 
 
 @dataclass(frozen=True)
 class CrossMoments:
-    """What a fit uses: released figures alone. One block of places for each column."""
+    """The input of a fit: released figures alone. One block of places for each column."""
 
     sizes: tuple[int, ...]
     rows: Floats  # of each cell
-    second: Floats  # H, of which noise was cut off
-    bare: Floats  # H as it was released
+    second: Floats  # H without its noise
+    bare: Floats  # H as released
     against: Floats  # u
     noise: Floats  # for each column, the variance of the noise in u
     average: float  # of the target
@@ -86,9 +57,8 @@ class CrossMoments:
         return slice(self.starts[column], self.starts[column + 1])
 
     def only(self, columns: Sequence[int]) -> CrossMoments:
-        """Of these columns alone."""
-        held = np.concatenate([np.arange(self.starts[one], self.starts[one + 1]) for one in columns])
-        sizes = tuple(self.sizes[one] for one in columns)
+        held = np.concatenate([np.arange(self.starts[column], self.starts[column + 1]) for column in columns])
+        sizes = tuple(self.sizes[column] for column in columns)
         second, bare = self.second[np.ix_(held, held)], self.bare[np.ix_(held, held)]
         sums = self.rows[held], second, bare, self.against[held], self.noise[list(columns)]
         return CrossMoments(sizes, *sums, self.average, self.spread, self.total)
@@ -105,31 +75,57 @@ class CrossMoments:
 
     @cached_property
     def covariance(self) -> Floats:
-        """Of the noise in u."""
-        found: Floats = np.zeros_like(self.second)
+        """The covariance of the noise in u."""
+        covariance: Floats = np.zeros_like(self.second)
         for column, size in enumerate(self.sizes):
             place = self.block(column)
-            found[place, place] = self.noise[column] * (np.eye(size) - 1 / size)
-        return found
+            covariance[place, place] = self.noise[column] * (np.eye(size) - 1 / size)
+        return covariance
 
 
 @dataclass(frozen=True)
 class ShapesFit:
+    """An additive model from noisy cross tables.
+
+    Released    the cells of every column, of every two columns, and of every column against the target (`residuals`).
+    Fit         ridge regression of the target on indicators of all cells. Its normal equations hold nothing but cross
+                tables: H, rows with a cell of one column and a cell of another, less the product under independence; u,
+                the target summed over the rows of a cell, less the share of the average. With H = Σ h·e·eᵀ
+                    θ = G·u,  G = Σ f(h)·e·eᵀ,  f(h) = h₊/(h₊² + RIDGE·(h₊ + v/s²)):
+                the best linear guess where H is known, u has noise of variance v besides its own of s²·H, and s²/RIDGE
+                is the prior variance of an effect. A direction with more noise than rows is left alone.
+    Kept        the whole is then shrunk to its part beyond noise: by λ = (θᵀu − tr(G·Cov) − √(θᵀ·Cov·θ))/(θᵀHθ),
+                between 0 and 1, the slope of the target on the prediction less one standard deviation. So a model
+                drowned in noise predicts the average of everybody.
+    Pairs       the noise in a cross table of two columns hardly matters where they depend on each other in few ways:
+                the excess over independence is cut to the directions that stand out (singular values above
+                √V·(√rows + √columns), which those of pure noise of variance V hardly exceed, less the noise in them).
+    Band        Of everything released, only the residuals R_{jT} of a column and the target enter u, as a linear map:
+                G, the average and the rows of cells are functions of the other residuals, with independent noise. Given
+                those, the noise of u has covariance σ_{jT}²·‖a‖²·(I − J/n_j) for each column, a the centred values of
+                the target's cells, and is subgaussian with it (Canonne, Kamath, Steinke 2020, Corollary 17). So, except
+                with probability β, all N effects at once are within λ·√(2·(C·G·Cov·Gᵀ·Cᵀ)_b·ln(2N/β)) of the same fit,
+                with the same λ, had every R_{jT} been released without noise; C removes the average of a column's
+                effects. There is no claim about the noise in tables of two columns, nor about people outside the table.
+    Score       no promise: the share that would be right if sums of effects were normal on each side. The noise in u
+                fits itself, which tr(G·Cov) removes on average. Doubts count against the model, so that its score is
+                mostly a little too low.
+    """
+
     moments: CrossMoments
 
     @cached_property
     def kept(self) -> float:
         """λ"""
-        noise, found = self.moments.covariance, self._whole @ self.moments.against
-        sure = float(found @ self.moments.against) - float(np.trace(self._whole @ noise))
-        sure -= math.sqrt(max(float(found @ noise @ found), 0.0))
-        return min(max(sure / max(float(found @ self.moments.second @ found), _LEAST), 0.0), 1.0)
+        noise, theta = self.moments.covariance, self._whole @ self.moments.against
+        sure = float(theta @ self.moments.against) - float(np.trace(self._whole @ noise))
+        sure -= math.sqrt(max(float(theta @ noise @ theta), 0.0))
+        return min(max(sure / max(float(theta @ self.moments.second @ theta), _LEAST), 0.0), 1.0)
 
     @cached_property
     def map(self) -> Floats:
         """λ·C·G"""
-        found: Floats = self.kept * self._whole
-        return found
+        return self.kept * self._whole
 
     @cached_property
     def _whole(self) -> Floats:
@@ -138,50 +134,48 @@ class ShapesFit:
         kept, spread = np.maximum(sizes, 0.0), max(moments.spread, _LEAST)
         noise = float(np.mean(np.diag(moments.covariance)))
         filtered = kept / np.maximum(kept**2 + RIDGE * (kept + noise / spread), _LEAST)
-        found: Floats = moments.centring @ (ways * filtered) @ ways.T
-        return found
+        centred: Floats = moments.centring @ (ways * filtered) @ ways.T
+        return centred
 
     @cached_property
     def effects(self) -> Floats:
-        found: Floats = self.map @ self.moments.against
-        return found
+        return self.map @ self.moments.against
 
     def reach(self, beta: float) -> Floats:
-        """How far each effect may be from the same fit without noise in what was counted against the target; all at
-        once but for β."""
+        """How far each effect may be from the same fit without noise in the counts against the target; all at once
+        except with probability β."""
         variances = np.einsum("ij,jk,ik->i", self.map, self.moments.covariance, self.map)
-        found: Floats = np.sqrt(2 * np.maximum(variances, 0.0) * math.log(2 * len(variances) / beta))
-        return found
+        reach: Floats = np.sqrt(2 * np.maximum(variances, 0.0) * math.log(2 * len(variances) / beta))
+        return reach
 
     @cached_property
     def explained(self) -> float:
-        """Σ over rows of (target − average)·(prediction − average): less what the noise in it explains of itself, and
-        less twice the standard deviation that the noise gives what is left."""
+        """Σ over rows of (target − average)·(prediction − average), less the part that its own noise explains, and less
+        twice the standard deviation that noise gives the rest."""
         own, noise = float(self.effects @ self.moments.against), self.moments.covariance
         unsure = 2 * math.sqrt(max(float(self.effects @ noise @ self.effects), 0.0))
         return own - float(np.trace(self.map @ noise)) - unsure
 
     @cached_property
     def predicted(self) -> float:
-        """The variance of predictions: the larger of what the tables say with their noise and without."""
-        found = (float(self.effects @ table @ self.effects) for table in (self.moments.bare, self.moments.second))
-        return max(*found, 0.0) / self.moments.total
+        """The variance of predictions: the larger of the tables' variance with their noise and without."""
+        variances = (float(self.effects @ table @ self.effects) for table in (self.moments.bare, self.moments.second))
+        return max(*variances, 0.0) / self.moments.total
 
     def right(self, share: float) -> float:
-        """About which share of rows is on the side of ½ where the prediction is; `share` of them are a yes."""
+        """About the share of rows on the predicted side of ½; `share` of them are a yes."""
         apart, within = self._sides(share)
         normal = NormalDist()
         yes, no = share + (1 - share) * apart, share - share * apart
         return share * normal.cdf((yes - 0.5) / within) + (1 - share) * normal.cdf((0.5 - no) / within)
 
     def ranked(self, share: float) -> float:
-        """About how often somebody who is a yes is given a higher chance than somebody who is not: the area under the
-        ROC curve."""
+        """About how often a yes gets a higher chance than a no: the area under the ROC curve."""
         apart, within = self._sides(share)
         return NormalDist().cdf(apart / (within * math.sqrt(2)))
 
     def _sides(self, share: float) -> tuple[float, float]:
-        """How far apart the mean predictions of both sides are, and the standard deviation within one."""
+        """The distance of the mean predictions of both sides, and the standard deviation within one."""
         mixed = max(share * (1 - share), _LEAST)
         apart = max(self.explained / (self.moments.total * mixed), 0.0)
         return apart, math.sqrt(max(self.predicted - mixed * apart**2, self.predicted * 1e-3, _LEAST))
@@ -194,16 +188,16 @@ class ShapesFit:
 
 
 def held_back(moments: CrossMoments) -> tuple[float, float]:
-    """Each column is left out in turn: how far what the others say about the average target of its cells is off from
-    what was measured, and how far saying the average of all is; the mean over rows and columns, noise included."""
+    """Each column is left out in turn: the error of the others' prediction of the average target in its cells, against
+    the measurement, and the error of predicting the average of all; means over rows and columns, noise included."""
     columns = range(len(moments.sizes))
     off, blank = [], []
     for left in columns:
-        others = [one for one in columns if one != left]
+        others = [column for column in columns if column != left]
         fit, place = ShapesFit(moments.only(others)), moments.block(left)
-        held = np.concatenate([np.arange(moments.starts[one], moments.starts[one + 1]) for one in others])
-        told = moments.second[place, :][:, held] @ fit.effects
-        off.append(float(np.abs(told - moments.against[place]).sum()) / moments.total)
+        held = np.concatenate([np.arange(moments.starts[column], moments.starts[column + 1]) for column in others])
+        predicted = moments.second[place, :][:, held] @ fit.effects
+        off.append(float(np.abs(predicted - moments.against[place]).sum()) / moments.total)
         blank.append(float(np.abs(moments.against[place]).sum()) / moments.total)
     return float(np.mean(off)), float(np.mean(blank))
 
@@ -212,24 +206,22 @@ def in_all(cells: Floats, total: float) -> Floats:
     """The nearest numbers from 0 up that add up to the total."""
     falling = np.sort(cells)[::-1]
     above = (np.cumsum(falling) - total) / np.arange(1, len(cells) + 1)
-    found: Floats = np.maximum(cells - above[np.flatnonzero(falling > above)[-1]], 0.0)
-    return found
+    projected: Floats = np.maximum(cells - above[np.flatnonzero(falling > above)[-1]], 0.0)
+    return projected
 
 
 def standing_out(table: Floats, variance: float) -> Floats:
-    """Of a table whose rows and columns add up to 0, what stands out of noise of this variance in every cell."""
+    """The part of a table with rows and columns that add up to 0 that stands out of noise of this variance in every
+    cell."""
     left, sizes, right = np.linalg.svd(table, full_matrices=False)
     edge = math.sqrt(variance) * (math.sqrt(table.shape[0]) + math.sqrt(table.shape[1]))
-    found: Floats = (left * np.sqrt(np.maximum(sizes**2 - edge**2, 0.0))) @ right
-    return found
-
-
-FARTHEST = 1_000.0  # an effect on a scale from 0 to 1
+    signal: Floats = (left * np.sqrt(np.maximum(sizes**2 - edge**2, 0.0))) @ right
+    return signal
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What a value or group of a column adds to the prediction, with the ends of its band where it has one."""
+    """What a value or group of a column adds to the prediction, with the ends of its band if it has one."""
 
     label: str  # as it is stored
     rows: float
@@ -239,17 +231,16 @@ class Effect:
 
     @property
     def clear(self) -> bool:
-        """Could noise alone not have made it?"""
+        """Is it certainly not noise alone?"""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 def predictable(look: Look) -> list[str]:
-    """Columns of a look that another one of it was counted against: lists of two values at least, and numbers."""
+    """Columns of a look that were counted against another: lists of two values at least, and numbers."""
     return [name for name in look.cells if _may_be_target(look, name) and sources(look, name)]
 
 
 def sources(look: Look, target: str) -> list[str]:
-    """The columns that were counted against it."""
     place = look.place(target)
     return [name for at, name in enumerate(look.cells) if _pair(at, place) in look.marginals]
 
@@ -261,8 +252,8 @@ def _may_be_target(look: Look, name: str) -> bool:
     return isinstance(column, Category) and len(look.query.cell_labels[look.place(name)]) > 1
 
 
-def _pair(one: int, other: int) -> Columns:
-    return (min(one, other), max(one, other))
+def _pair(first: int, second: int) -> Columns:
+    return (min(first, second), max(first, second))
 
 
 class Shapes:
@@ -309,26 +300,26 @@ class Shapes:
         ends = [*ref.starts[1:], column.size]
         runs = zip(ref.starts, ends, strict=True)
         middles = [float(column.value(start) + column.value(end - 1)) / 2 for start, end in runs]
-        told = np.zeros(size)
-        told[: len(middles)] = middles
-        return told, (np.arange(size) < len(middles)).astype(np.float64)
+        values = np.zeros(size)
+        values[: len(middles)] = middles
+        return values, (np.arange(size) < len(middles)).astype(np.float64)
 
     @cached_property
     def measured_pairs(self) -> bool:
         """Were all of these columns counted with each other?"""
-        return all(_pair(one, other) in self.look.marginals for one, other in combinations(self.places, 2))
+        return all(_pair(first, second) in self.look.marginals for first, second in combinations(self.places, 2))
 
     @cached_property
     def moments(self) -> CrossMoments:
-        look, query, (worth, told) = self.look, self.look.query, self._worth
-        goal = in_all(look.marginals[(self._goal,)], look.rows) * told
+        look, query, (worth, counted) = self.look, self.look.query, self._worth
+        goal = in_all(look.marginals[(self._goal,)], look.rows) * counted
         rows = max(float(goal.sum()), 1.0)
         average = float(goal @ worth) / rows
         spread = float(goal @ (worth - average) ** 2) / rows
-        away = (worth - average) * told
+        away = (worth - average) * counted
         sizes = tuple(query.axes[place].size for place in self.places)
         cells = [in_all(look.marginals[(place,)], look.rows) for place in self.places]
-        # Rows without a target are in the tables of columns, and not in its own: as if they were like the others.
+        # Rows without a target count in the tables of columns but not in its own: as if they were like the others.
         against = [self._against(place) @ away * (look.rows / rows) for place in self.places]
         steep = float(((away - away.mean()) ** 2).sum()) * (look.rows / rows) ** 2
         noise = np.array([float(query.noise_of[_pair(place, self._goal)]) * steep for place in self.places])
@@ -339,31 +330,30 @@ class Shapes:
             second[block, block] = np.diag(own) - np.outer(own, own) / max(float(own.sum()), 1.0)
         bare = second.copy()
         for one, other in combinations(range(len(sizes)), 2):
-            found, variance = self._beyond(self.places[one], self.places[other], cells[one], cells[other])
+            beyond, variance = self._beyond(self.places[one], self.places[other], cells[one], cells[other])
             first, last = (slice(starts[at], starts[at + 1]) for at in (one, other))
-            kept = standing_out(found, variance)
+            kept = standing_out(beyond, variance)
             second[first, last], second[last, first] = kept, kept.T
-            bare[first, last], bare[last, first] = found, found.T
+            bare[first, last], bare[last, first] = beyond, beyond.T
         sums = np.concatenate(cells), second, bare, np.concatenate(against), noise
         return CrossMoments(sizes, *sums, average, spread, look.rows)
 
     def _against(self, place: int) -> Floats:
-        """Rows of each cell of a column by cell of the target."""
         cells = self.look.marginals[_pair(place, self._goal)]
         return cells if place < self._goal else cells.T
 
-    def _beyond(self, one: int, other: int, rows: Floats, columns: Floats) -> tuple[Floats, float]:
-        """How many rows two columns have together beyond what independence gives, and the variance of its noise."""
-        part, total = _pair(one, other), self.look.rows
+    def _beyond(self, first: int, second: int, rows: Floats, columns: Floats) -> tuple[Floats, float]:
+        """How many rows two columns have together beyond independence, and the variance of its noise."""
+        part, total = _pair(first, second), self.look.rows
         apart, variance = np.outer(rows, columns) / total, 0.0
         if part in self.look.marginals:
-            cells = self.look.marginals[part] if one < other else self.look.marginals[part].T
+            cells = self.look.marginals[part] if first < second else self.look.marginals[part].T
             variance = float(self.look.query.variance(part))
         else:
-            cells = total * self.look.estimated((one, other)) if self.look.fits((one, other)) else apart
-        found = cells - apart
-        found = found - found.mean(axis=0, keepdims=True)
-        centred: Floats = found - found.mean(axis=1, keepdims=True)
+            cells = total * self.look.estimated((first, second)) if self.look.fits((first, second)) else apart
+        beyond = cells - apart
+        beyond = beyond - beyond.mean(axis=0, keepdims=True)
+        centred: Floats = beyond - beyond.mean(axis=1, keepdims=True)
         return centred, variance
 
     @cached_property
@@ -377,12 +367,12 @@ class Shapes:
         return self.moments.average
 
     def effects(self, column: str) -> list[Effect]:
-        """Of each value or group of a column, in its order, with what no row can have left out."""
+        """The effect of each value or group of a column, in its order, without impossible ones."""
         at = self.columns.index(column)
         block = self.moments.block(at)
         reach = self.fit.reach(float(self.look.query.beta)) if self.measured_pairs else None
-        told = zip(self.look.query.cell_labels[self.places[at]], range(block.start, block.stop), strict=True)
-        return [self._effect(label, place, reach) for label, place in told]
+        labels = zip(self.look.query.cell_labels[self.places[at]], range(block.start, block.stop), strict=True)
+        return [self._effect(label, place, reach) for label, place in labels]
 
     def _effect(self, label: str, place: int, reach: Floats | None) -> Effect:
         value, rows = float(self.fit.effects[place]), float(self.moments.rows[place])
@@ -399,7 +389,7 @@ class Shapes:
         return sorted(moved, key=lambda name: -moved[name])
 
     def predict(self, values: Mapping[str, Json]) -> float:
-        """Of a row as a person writes it: the chance of a yes, or the number; kept within what it can be."""
+        """For a row as a person writes it: the chance of a yes, or the number, within its possible range."""
         return self.kept(self.average + sum(self.added(name, values[name]) for name in self.columns))
 
     def added(self, column: str, value: Json) -> float:
@@ -408,7 +398,7 @@ class Shapes:
         return float(self.fit.effects[self.moments.starts[at] + self._cell(self.places[at], value)])
 
     def usual_value(self, name: str) -> Json:
-        """A value of the largest released group, of a range the one in its middle: where a form can begin."""
+        """A value of the largest released group, for a range the one in its middle: a form can start there."""
         place, query = self.look.place(name), self.look.query
         ref, column = query.columns[place], query.facts.schema[name]
         rows = [effect.rows for effect in self.effects(name)[: query.axes[place].listed]]
@@ -421,11 +411,11 @@ class Shapes:
         run = ref.places.index(most)
         return column.value((ref.starts[run] + [*ref.starts[1:], column.size][run] - 1) // 2)
 
-    def kept(self, told: float) -> float:
+    def kept(self, prediction: float) -> float:
         if self.listed:
-            return min(max(told, 0.0), 1.0)
+            return min(max(prediction, 0.0), 1.0)
         column = self.look.query.facts.schema.number(self.target)
-        return min(max(told, float(column.lower)), float(column.upper))
+        return min(max(prediction, float(column.lower)), float(column.upper))
 
     def _cell(self, place: int, value: Json) -> int:
         ref, axis = self.look.query.columns[place], self.look.query.axes[place]
@@ -455,8 +445,8 @@ class Shapes:
     # How good it is
 
     def checkable(self) -> Model | None:
-        """The same in whole numbers, so that it can be scored on the table at a price of its own; None where the target
-        was told with values put together."""
+        """The same in whole numbers, so that it can be scored on the table at a price; None where the target's values
+        were merged."""
         schema, look = self.look.query.facts.schema, self.look
         middle, half = 0.0, 1.0
         yes: tuple[int, ...] = ()
@@ -471,14 +461,12 @@ class Shapes:
             number = schema.number(self.target)
             middle, half = float(number.lower + number.upper) / 2, float(number.diameter) / 2
         layout = layout_of(schema, [look.query.columns[place] for place in self.places], self.target, yes, no)
-        told = [(self.average - middle) / half, *(effect / half for effect in self.fit.effects.tolist())]
-        return Model(layout, tuple(round(min(max(one, -FARTHEST), FARTHEST) * 2**WEIGHT_BITS) for one in told))
+        weights = [(self.average - middle) / half, *(effect / half for effect in self.fit.effects.tolist())]
+        return Model(layout, tuple(round(min(max(weight, -FARTHEST), FARTHEST) * 2**WEIGHT_BITS) for weight in weights))
 
     def always(self) -> Figure:
-        """How often the more frequent side is right if it is always guessed: measured, with its range."""
-        labels = self.look.query.cell_labels[self._goal]
-        common = self.yes if self.average > 0.5 else tuple(label for label in labels if label not in self.yes)
-        return self.look.share({self.target: common})
+        """How often always guessing the more frequent side is right: measured, with its range."""
+        return self.look.share({self.target: self.usual})
 
     @property
     def usual(self) -> tuple[str, ...]:
@@ -488,25 +476,24 @@ class Shapes:
 
     @property
     def blank(self) -> bool:
-        """Is nothing left of it but what is usual, because the rest could be noise?"""
+        """Does it only predict the usual, because the rest could be noise?"""
         return self.fit.kept == 0
 
     def right(self) -> float:
-        """About how often the likelier side is right. Estimated: nothing is promised."""
+        """About how often the likelier side is right. An estimate without a promise."""
         return self.fit.right(min(max(self.average, 0.0), 1.0))
 
     def ranked(self) -> float:
-        """About how often somebody on the side of a yes is given a higher chance than somebody on the other; of chance
-        alone half. Estimated: nothing is promised."""
+        """About how often a yes gets a higher chance than a no; half by chance alone. An estimate without a promise."""
         return self.fit.ranked(min(max(self.average, 0.0), 1.0))
 
     def off(self) -> tuple[float, float]:
-        """About how far predictions of a number are off, and how far always saying the average is. Estimated."""
+        """About how far predictions of a number are off, and how far always predicting the average is. An estimate."""
         return self.fit.off, float(np.sqrt(self.moments.spread))
 
     def held_back(self) -> tuple[float, float] | None:
-        """Each column left out in turn: how far the others miss the average of its groups, on average; and how far
-        saying the same of everybody does. None where there is one column."""
+        """Each column left out in turn: how far the others miss the average of its groups, on average; and how far one
+        average for everybody does. None for one column."""
         return held_back(self.moments) if len(self.columns) > 1 else None
 
     def as_json(self) -> JsonObject:
@@ -515,14 +502,14 @@ class Shapes:
         data |= {"yes": list(self.yes)} if self.listed else {}
         columns = []
         for name, place in zip(self.columns, self.places, strict=True):
-            told = [
-                {"value": one.label, "adds": one.value, "low": one.low, "high": one.high} for one in self.effects(name)
+            effects = [
+                {"value": bar.label, "adds": bar.value, "low": bar.low, "high": bar.high} for bar in self.effects(name)
             ]
-            columns.append({"column": ref_json(self.look.query.columns[place]), "effects": told})
+            columns.append({"column": ref_json(self.look.query.columns[place]), "effects": effects})
         return data | {"columns": columns}
 
     def possible(self, column: str) -> list[str]:
-        """Labels that a person may be given for a column, but for cells that do not fit."""
+        """The labels for a column in a form, without that of misfits."""
         return [label for label in self.look.query.cell_labels[self.look.place(column)] if label != DOES_NOT_FIT]
 
 
@@ -530,10 +517,10 @@ class LookWithModels(Look):
     """A first look as an answer holds it."""
 
     def predictable(self) -> list[str]:
-        """Columns that a model can be made of, because others were counted against them."""
+        """Columns that a model can predict, because others were counted against them."""
         return predictable(self)
 
     def model(self, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> Shapes:
-        """A model of one column from others, which costs nothing more: of a list, whether it is one of the labels in
-        `yes`; of a number, how much."""
+        """A model of one column from others, for free: for a list, whether it is one of the labels in `yes`; for a
+        number, how much."""
         return Shapes(self, target, yes, columns)

@@ -1,8 +1,4 @@
-"""What is computed from a synthetic table. It costs nothing: the rows were released, and all of it is post-processing.
-
-For every query of its class (`of_class`), or the complement of one, the share is within the promise of the true one,
-all of them at once. Anything else may be computed too, but nothing is promised about it.
-"""
+"""Computations on a synthetic table: free post-processing of a release."""
 
 from __future__ import annotations
 
@@ -40,21 +36,20 @@ from dpengine.messages import called
 from dpengine.released.look import Look
 from dpengine.released.synthetic_fit import PublicMix, fitted, shares_of, whole_rows
 
-# Cells of single columns that cannot be told from none, by what was released: post-processing.
-#
-# Made up     cells that a declaration makes by itself (cells outside a list, without a value, that do not fit) get no
-#             made-up rows where their released count is at most `SURE` standard deviations of its noise. Most files
-#             have
-#             none of them, and noise alone would put a few rows into every second one: rows that no file could have.
-# Listed      values that somebody listed, and groups of a range, keep theirs: where all of them occur, leaving the
-# rarest
-#             out would move what single columns say a little further off. Which may be noise alone is told instead.
-
 SURE = 3  # standard deviations
+MOST_MENDED = 400  # pairs that the rows are adjusted to
+MOST_HELD = 2**22  # cells of these together
+HELD_BACK = 5  # pairs
+TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the trial fit
+_FACTS, _REFINED = b"synthetic table", b"refined"
+_MISFITS = ""  # the name of a column that only the file has
+_GOLDEN = (5**0.5 - 1) / 2
+KEYS = tuple(key for key, question in catalogue.items() if question.card.answer == "table")
+Pair = tuple[str, str]
 
 
 def made_by_declaration(look: Look, place: int) -> npt.NDArray[np.bool_]:
-    """Which cells of a column stand for no listed value and no group of its range."""
+    """Which cells of a column are neither a listed value nor a group of its range."""
     query = look.query
     axis, extra = query.axes[place], query.extra(place)
     named = [label in extra for label in query.cell_labels[place]]
@@ -62,13 +57,17 @@ def made_by_declaration(look: Look, place: int) -> npt.NDArray[np.bool_]:
 
 
 def left_out(look: Look) -> list[npt.NDArray[np.bool_]]:
-    """For each column, the cells that get no rows."""
-    found = []
+    """For each column, the cells that get no rows. Cells that come from the declaration alone (outside the list,
+    without a value, misfits) get none if their released count is at most `SURE` standard deviations of its noise. Most
+    files have none of them, and noise alone would put a few impossible rows into every second one. Listed values and
+    groups of a range keep theirs: where all of them occur, leaving out the rarest would move single columns a little
+    further off. `perhaps_none` names those that may be noise alone."""
+    cells = []
     for place in range(len(look.query.axes)):
         sure = SURE * math.sqrt(float(look.query.layout.variance((place,), look.noise)))
         out = made_by_declaration(look, place) & (look.marginals[(place,)] <= sure)
-        found.append(out if not out.all() else np.zeros_like(out))
-    return found
+        cells.append(out if not out.all() else np.zeros_like(out))
+    return cells
 
 
 def kept(cells: Sequence[npt.NDArray[np.bool_]], codes: Sequence[Integers]) -> npt.NDArray[np.bool_]:
@@ -80,28 +79,22 @@ def kept(cells: Sequence[npt.NDArray[np.bool_]], codes: Sequence[Integers]) -> n
 
 
 def perhaps_none(look: Look, place: int, rows: Floats) -> list[str]:
-    """The listed values and groups of a column that have made-up rows and may be noise alone, in the reader's words."""
+    """The listed values and groups of a column with made-up rows that may be noise alone, in the reader's words."""
     names, own = look.query.cell_names(place), made_by_declaration(look, place)
     none = look.marginals[(place,)] - math.ceil(look.reach((place,))) <= 0
     return [name for cell, name in enumerate(names) if none[cell] and rows[cell] > 0 and not own[cell]]
 
 
-# What a synthetic table keeps of its columns together, and what not: from its question and from what was released.
-#
-# Which marginals were measured is part of what was drawn, so it is released; that the others were not follows from it.
-
-Pair = tuple[str, str]
-
-
 @dataclass(frozen=True)
 class KeptTogether:
-    """Of a synthetic table, by what was released for it."""
+    """Which columns a synthetic table measured together. The measured marginals are part of the draw, so they are
+    released; that the others were not follows from it."""
 
     look: Look
 
     @cached_property
     def measured(self) -> list[Columns]:
-        """Columns by themselves, pairs, threes."""
+        """Single columns, pairs, threes."""
         return sorted(self.look.marginals, key=lambda part: (len(part), part))
 
     @property
@@ -132,25 +125,25 @@ class KeptTogether:
     @cached_property
     def apart(self) -> list[Pair]:
         """The pairs of columns that were not measured together, in their order."""
-        found = (pair for pair in combinations(range(len(self.names)), 2) if pair not in self._together)
-        return [(self.names[one], self.names[other]) for one, other in found]
+        pairs = (pair for pair in combinations(range(len(self.names)), 2) if pair not in self._together)
+        return [(self.names[first], self.names[second]) for first, second in pairs]
 
     def apart_by_column(self) -> dict[str, list[str]]:
-        """For each column the others that it was not measured with; none of those that all were."""
-        found: dict[str, list[str]] = {name: [] for name in self.names}
-        for one, other in self.apart:
-            found[one].append(other)
-            found[other].append(one)
-        return {name: others for name, others in found.items() if others}
+        """For each column the others that it was not measured with, if any."""
+        others_of: dict[str, list[str]] = {name: [] for name in self.names}
+        for first, second in self.apart:
+            others_of[first].append(second)
+            others_of[second].append(first)
+        return {name: others for name, others in others_of.items() if others}
 
     @property
     def uneven(self) -> list[str]:
-        """Numbers and days of which neither averages and sums nor single values follow from what was measured, unless
-        another answer tells them."""
+        """Numbers and days with averages, sums and single values that the measurements do not show, unless another
+        answer does."""
         return [name for name, several in evened(self.look.query.axes, self.look.query.facts).items() if several]
 
     def reach(self, columns: int) -> int:
-        """Within how many people or rows every count of so many columns is; fewer may be noise alone."""
+        """The reach of every count of this many columns, in people or rows; smaller counts may be noise alone."""
         return math.ceil(max(self.look.reach(part) for part in self.measured if len(part) == columns))
 
     @property
@@ -158,21 +151,18 @@ class KeptTogether:
         return max(self.reach(columns) for columns in {len(part) for part in self.measured})
 
 
-# Where inside a measured group the values of a column lie, by another answer about the same column that was paid for: a
-# histogram, a curve, a first look in finer groups. Post-processing of released figures: free, and the table is not
-# read.
-#
-# Curve       runs of codes and about how many rows are in each, with how far that may be off.
-# Pieces      a group is cut where runs begin. Of a piece that is a part of a run, its part of the run's rows. Pieces
-# that
-#             noise could have made are put together with the next until it could not, and what is below 0 counts as
-#             none.
-# Spread      the rows of a group over its pieces as these have rows, and evenly inside a piece. Of a group that no run
-#             cuts, or of which the curve tells nothing, evenly.
-
-
 @dataclass(frozen=True)
 class Curve:
+    """Where the values of a column lie inside a measured group, by another paid answer about the column: a histogram, a
+    curve, a first look in finer groups. Free post-processing; the table is not read.
+
+    Curve       runs of codes and about how many rows are in each, with how far that may be off.
+    Pieces      a group is cut where runs begin. A piece of a run has its part of the run's rows. Pieces that noise
+                could have made are merged with the next until it could not, and counts below 0 become 0.
+    Spread      the rows of a group over its pieces in proportion, and evenly inside a piece. Evenly over a group that
+                the curve does not cut.
+    """
+
     column: str
     starts: tuple[int, ...]  # of runs of codes, the first at 0
     counts: tuple[float, ...]
@@ -181,8 +171,8 @@ class Curve:
     source: str  # the request that bought it
 
     def pieces(self, start: int, end: int) -> tuple[Integers, Floats] | None:
-        """Where the pieces of a group begin, and about how many rows each has; None where there is one."""
-        inner = [one for one in self.starts if start < one < end]
+        """Where the pieces of a group begin, and about how many rows each has; None for a single piece."""
+        inner = [cut for cut in self.starts if start < cut < end]
         if not inner:
             return None
         cuts = [start, *inner, end]
@@ -193,27 +183,27 @@ class Curve:
         kept: list[int] = []
         sums: list[float] = []
         low = False  # whether the last piece is one that noise could have made
-        for at, many in zip(cuts[:-1], rows.tolist(), strict=True):
-            if low and many < self.off:
-                sums[-1] += many
+        for at, count in zip(cuts[:-1], rows.tolist(), strict=True):
+            if low and count < self.off:
+                sums[-1] += count
             else:
                 kept.append(at)
-                sums.append(many)
+                sums.append(count)
             low = sums[-1] < self.off
-        told = np.maximum(np.array(sums), 0.0)
-        return (np.array(kept, dtype=np.int64), told) if len(kept) > 1 and told.sum() > 0 else None
+        counts = np.maximum(np.array(sums), 0.0)
+        return (np.array(kept, dtype=np.int64), counts) if len(kept) > 1 and counts.sum() > 0 else None
 
     def spread(self, start: int, end: int, many: int) -> Integers | None:
-        """Codes for so many rows of a group, rising; None where the curve tells nothing of it."""
-        found = self.pieces(start, end)
-        if found is None:
+        """Codes for this many rows of a group, rising; None where the curve does not cut it."""
+        pieces = self.pieces(start, end)
+        if pieces is None:
             return None
-        begins, rows = found
+        begins, rows = pieces
         edges = np.floor(np.cumsum(rows) / rows.sum() * many + 0.5).astype(np.int64)
         edges[-1] = many
-        told = np.diff(edges, prepend=0)
+        counts = np.diff(edges, prepend=0)
         ends = np.append(begins[1:], end)
-        runs = zip(begins.tolist(), ends.tolist(), told.tolist(), strict=True)
+        runs = zip(begins.tolist(), ends.tolist(), counts.tolist(), strict=True)
         return np.concatenate([evenly(first, last, part) for first, last, part in runs])
 
 
@@ -222,44 +212,13 @@ def evenly(start: int, end: int, many: int) -> Integers:
 
 
 def best(curves: Iterable[Curve], column: str, starts: Sequence[int]) -> Curve | None:
-    """The most exact one among those that cut some group of the column into pieces."""
+    """The most exact curve among those that cut some group of the column into pieces."""
     able = []
     for curve in curves:
         ends = [*starts[1:], curve.size]
         if curve.column == column and any(curve.pieces(*ends_) for ends_ in zip(starts, ends, strict=True)):
             able.append(curve)
     return min(able, key=lambda curve: curve.off, default=None)
-
-
-# The rows of a synthetic table that was paid for, fitted to what was released: written once, read as often as one
-# likes. Free, and the table itself is not needed.
-#
-# Measured    every marginal that was bought has its range, as promised before (`look`).
-# Made up     figures of the rows. Where a marginal was measured, the range stands beside them, and says how far the
-# truth
-#             is from what was measured, not from the rows.
-# Held back   of what was only fitted nothing is promised. How a fit does where the truth is known but for noise: some
-# of
-#             the measured pairs, chosen at random, are left out of another fit, smaller but else the same, and held
-#             against their cells. An average over these pairs, noise included; beside it what noise alone would come
-#             to,
-#             and what taking the two columns for independent would.
-# Noise       cells outside a list or without a value that cannot be told from none get no rows (`faint`).
-# Values      a cell of a list is its label; of a number or a day, one of its values on the declared grid: spread over
-# the
-#             group as another paid answer about the column says (`refined`), else evenly. Rows without a value have
-#             none,
-#             and so have those that do not fit the declaration.
-# Rules       no row meets a condition that somebody said cannot be. Combinations of cells of which every value would
-# have
-#             no weight; where only some would, others are taken (`synthetic.rules`). Checked before they are written.
-
-MOST_MENDED = 400  # pairs that rows are mended by
-MOST_HELD = 2**22  # cells of these together
-HELD_BACK = 5  # pairs
-TRIED_POINTS, TRIED_SWEEPS = 2**17, 25  # of the fit that is tried
-_FACTS, _REFINED = b"synthetic table", b"refined"
-_MISFITS = ""  # the name of a column that only the file has
 
 
 @dataclass(frozen=True)
@@ -273,7 +232,23 @@ class Tried:
 
 
 class MadeTable:
-    """One synthetic table: its question, what was released, and the file of its rows."""
+    """The rows of a paid synthetic table, fitted to the released marginals: written once, read any number of times.
+    Free, and the table itself is not needed.
+
+    Measured    every bought marginal has its promised range (`look`).
+    Made up     figures of the rows. For a measured marginal the range stands beside them: it bounds the distance of the
+                truth from the measurement, not from the rows.
+    Held back   fitted figures have no promise. How a fit does where the truth is known up to noise: some of the
+                measured pairs, chosen at random, are left out of another fit, smaller but else the same, and compared
+                with their cells. An average over these pairs, noise included; beside it the error of noise alone, and
+                that of taking the two columns as independent.
+    Noise       cells outside a list or without a value that may be zero get no rows (`left_out`).
+    Values      a cell of a list is its label; of a number or a day, one of its values on the declared grid: spread over
+                the group as another paid answer about the column says (`Curve`), else evenly. Rows without a value have
+                none, and neither have misfits.
+    Rules       no row meets a condition that was declared impossible. Combinations of cells where every value would
+                have no weight; where only some would, others are taken (`synthetic.rules`). Checked before writing.
+    """
 
     def __init__(
         self,
@@ -283,7 +258,7 @@ class MadeTable:
         curves: Callable[[], Sequence[Curve]] = tuple,
         progress: Callable[[], tuple[int, int] | None] = lambda: None,
     ) -> None:
-        """`curves`: what else was bought of its columns; `progress`: of a fit that is being made just now."""
+        """`curves`: other bought answers about its columns; `progress`: of a fit that runs now."""
         if not isinstance(query, SyntheticTable) or not isinstance(look, Look):
             raise AllowanceError("synthetic.unknown")
         self.query, self.look, self.path, self.progress = query, look, path, progress
@@ -293,12 +268,13 @@ class MadeTable:
 
     @cached_property
     def targets(self) -> list[Target]:
-        told, noise = self.look.marginals, self.look.noise
-        return [Target(part, cells, float(self.query.layout.variance(part, noise))) for part, cells in told.items()]
+        marginals, noise = self.look.marginals, self.look.noise
+        variance = {part: float(self.query.layout.variance(part, noise)) for part in marginals}
+        return [Target(part, cells, variance[part]) for part, cells in marginals.items()]
 
     @property
     def alike(self) -> bool:
-        """Where pairs were chosen all are followed as closely: they are far from what was expected."""
+        """Chosen pairs are all followed as closely: they are far from the expectation."""
         return self.query.plan == CHOSEN
 
     @cached_property
@@ -311,7 +287,7 @@ class MadeTable:
 
     @cached_property
     def seed(self) -> int:
-        """Chance for what follows, from what was drawn: the same numbers make the same table."""
+        """A public seed from the draw: the same numbers give the same table."""
         drawn = json.dumps(list(self.look.raw)).encode()
         return int.from_bytes(hashlib.sha256(drawn).digest()[:8], "big")
 
@@ -322,7 +298,7 @@ class MadeTable:
         return self.path.is_file()
 
     def make(self, progress: Progress = quiet) -> None:
-        """Fit, and write; some other process may do the same, and writes the same."""
+        """Fit and write. Another process that does the same writes the same."""
         if self.ready:
             return
         points = fitted(
@@ -331,87 +307,76 @@ class MadeTable:
         codes = self._whole(points)
         by_curve = {name: curve.source for name, curve in self._curves.items()}
         facts = {_FACTS: json.dumps(self._tried()).encode(), _REFINED: json.dumps(by_curve).encode()}
-        told = self.arrow(codes).replace_schema_metadata(facts)
-        part = self.path.with_suffix(
-            f".part{os.getpid()}-{uuid4().hex[:8]}"
-        )  # of the same stem, so that nobody sweeps it
-        pq.write_table(told, part, compression="zstd")
+        table = self.arrow(codes).replace_schema_metadata(facts)
+        part = self.path.with_suffix(f".part{os.getpid()}-{uuid4().hex[:8]}")  # the same stem, so it is not swept
+        pq.write_table(table, part, compression="zstd")
         part.chmod(0o600)
         os.replace(part, self.path)
 
     def _whole(self, points: Points) -> list[Integers]:
         weights = points.weights * kept(self.left_out, points.codes)
-        told = Points(points.codes, weights if weights.any() else points.weights)
-        return whole_rows(told, self.sizes, self.rows, self._mended_by, self.seed, self._told_possible)
+        kept_points = Points(points.codes, weights if weights.any() else points.weights)
+        return whole_rows(kept_points, self.sizes, self.rows, self._mended_by, self.seed, self._may_have_rows)
 
     @cached_property
     def _mended_by(self) -> list[Columns]:
-        """All pairs; of many, those that were measured; of large ones, the smallest that can be held together."""
-        pairs: list[Columns] = [(one, other) for one, other in combinations(range(len(self.sizes)), 2)]
+        """All pairs; of many, the measured ones; of large ones, the smallest that fit into memory together."""
+        pairs: list[Columns] = [(target, other) for target, other in combinations(range(len(self.sizes)), 2)]
         if len(pairs) > MOST_MENDED:
-            pairs = [one.columns for one in self.targets if one.cells.ndim == 2][:MOST_MENDED]
+            pairs = [target.columns for target in self.targets if target.cells.ndim == 2][:MOST_MENDED]
         cells = {pair: self.sizes[pair[0]] * self.sizes[pair[1]] for pair in pairs}
         order = sorted(pairs, key=lambda pair: cells[pair])
         held = set(order[: int(np.searchsorted(np.cumsum([cells[pair] for pair in order]), MOST_HELD, "right"))])
         return [pair for pair in pairs if pair in held]
 
     def _tried(self) -> JsonObject | None:
-        pairs = [one for one in self.targets if len(one.columns) == 2]
+        pairs = [target for target in self.targets if len(target.columns) == 2]
         if len(pairs) < 3:
             return None
         chosen = PublicMix(self.seed).order(len(pairs))[: min(HELD_BACK, len(pairs) // 3)]
         out = {pairs[place].columns for place in chosen.tolist()}
-        rest = [one for one in self.targets if not any(set(pair) <= set(one.columns) for pair in out)]
-        seen = {place for one in rest for place in one.columns}
+        rest = [target for target in self.targets if not any(set(pair) <= set(target.columns) for pair in out)]
+        seen = {place for target in rest for place in target.columns}
         if len(seen) < len(self.sizes):
             return None
-        points = fitted(
-            self.sizes,
-            rest,
-            float(self.rows),
-            self.seed,
-            alike=self.alike,
-            points=TRIED_POINTS,
-            most=TRIED_POINTS,
-            sweeps=TRIED_SWEEPS,
-            possible=self.possible,
-        )
-        shares, found = shares_of(self.sizes, rest), []
-        for one in pairs:
-            if one.columns in out:
-                told = points.marginal(one.columns, self.sizes) / points.weights.sum()
-                alone = np.outer(*(shares[place] for place in one.columns))
-                real = one.cells / self.look.rows
-                noise = math.sqrt(one.variance / (2 * math.pi)) * one.cells.size / self.look.rows
-                found.append((np.abs(told - real).sum() / 2, noise, np.abs(alone - real).sum() / 2))
-        means = [float(np.mean([one[place] for one in found])) for place in range(3)]
-        return {"off": means[0], "noise": means[1], "alone": means[2], "pairs": len(found)}
+        size, rows = (TRIED_POINTS, TRIED_POINTS, TRIED_SWEEPS), float(self.rows)
+        points = fitted(self.sizes, rest, rows, self.seed, quiet, self.alike, *size, self.possible)
+        shares, errors = shares_of(self.sizes, rest), []
+        for target in pairs:
+            if target.columns in out:
+                fitted_shares = points.marginal(target.columns, self.sizes) / points.weights.sum()
+                alone = np.outer(*(shares[place] for place in target.columns))
+                real = target.cells / self.look.rows
+                noise = math.sqrt(target.variance / (2 * math.pi)) * target.cells.size / self.look.rows
+                errors.append((np.abs(fitted_shares - real).sum() / 2, noise, np.abs(alone - real).sum() / 2))
+        means = [float(np.mean([target[place] for target in errors])) for place in range(3)]
+        return {"off": means[0], "noise": means[1], "alone": means[2], "pairs": len(errors)}
 
     @cached_property
     def tried(self) -> Tried | None:
         facts = (pq.read_schema(self.path).metadata or {}).get(_FACTS, b"null")
-        told = json.loads(facts)
-        return None if told is None else Tried(**told)
+        tried = json.loads(facts)
+        return None if tried is None else Tried(**tried)
 
     # Values inside the groups
 
     @cached_property
     def _curves(self) -> dict[str, Curve]:
-        """For each column of numbers or days the curve that its values follow inside a group, where there is one."""
+        """For each column of numbers or days the curve of its values inside a group, if there is one."""
         refs = [ref for place, ref in enumerate(self.query.columns) if self._spread(place) and isinstance(ref, Grouped)]
-        found = {base(ref): best(self._bought(), base(ref), ref.starts) for ref in refs} if refs else {}
-        return {name: curve for name, curve in found.items() if curve is not None}
+        curves = {base(ref): best(self._bought(), base(ref), ref.starts) for ref in refs} if refs else {}
+        return {name: curve for name, curve in curves.items() if curve is not None}
 
     @cached_property
     def refined(self) -> dict[str, str]:
-        """Which columns of the file follow a curve inside their groups, and the request that bought it."""
-        told: dict[str, str] = json.loads((pq.read_schema(self.path).metadata or {}).get(_REFINED, b"{}"))
-        return told
+        """The columns of the file that follow a curve inside their groups, with the request that bought it."""
+        sources: dict[str, str] = json.loads((pq.read_schema(self.path).metadata or {}).get(_REFINED, b"{}"))
+        return sources
 
     def off_by_spreading(self) -> dict[str, float]:
-        """How far an average of a column can be off only because values are spread evenly inside measured groups: at
-        most half the width of each, by its measured share. None of a column that follows a curve."""
-        found = {}
+        """How far an average of a column can be off because values are spread evenly inside measured groups: at most
+        half the width of each, by its measured share. Without columns that follow a curve."""
+        off = {}
         for place, axis in enumerate(self.query.axes):
             name, column = base(axis.ref), self.query.facts.schema[base(axis.ref)]
             if not isinstance(axis.ref, Grouped) or not isinstance(column, Number) or not self._spread(place):
@@ -419,11 +384,11 @@ class MadeTable:
             wide = np.diff([*axis.ref.starts, column.size]) - 1
             rows = np.maximum(self.look.marginals[(place,)][: axis.listed], 0.0)
             if wide.any() and rows.sum() > 0 and name not in self.refined:
-                found[name] = float((rows * wide).sum() / rows.sum() / 2 * float(column.step))
-        return found
+                off[name] = float((rows * wide).sum() / rows.sum() / 2 * float(column.step))
+        return off
 
     def together(self) -> list[tuple[list[str], int]]:
-        """What was measured together, and within how many people or rows each of its counts is: pairs first."""
+        """What was measured together, and the reach of its counts in people or rows: pairs first."""
         parts = sorted((part for part in self.look.marginals if len(part) > 1), key=lambda part: (len(part), part))
         names = self.look.cells
         return [([names[place] for place in part], math.ceil(self.look.reach(part))) for part in parts]
@@ -431,15 +396,15 @@ class MadeTable:
     # Rules
 
     def possible(self, codes: Sequence[Integers]) -> Mask | None:
-        """Which combinations of cells no rule excludes; None where there is no rule."""
+        """Which combinations of cells no rule excludes; None without rules."""
         return self.query.rules.possible(codes) if self.query.never else None
 
     @cached_property
     def left_out(self) -> list[Mask]:
-        """For each column the cells that get no rows, because they cannot be told from none (`faint`)."""
+        """For each column the cells that get no rows, because they may be zero (`left_out`)."""
         return left_out(self.look)
 
-    def _told_possible(self, codes: Sequence[Integers]) -> Mask:
+    def _may_have_rows(self, codes: Sequence[Integers]) -> Mask:
         fine, ruled = kept(self.left_out, codes), self.possible(codes)
         return fine if ruled is None else fine & ruled
 
@@ -458,19 +423,19 @@ class MadeTable:
             if rules.met(mixed, values).any():
                 raise AllowanceError("synthetic_table.nothing", columns=[rule.name for rule in rules.columns])
         names = [base(ref) for ref in self.query.columns]
-        told = {name: self._told(place, values[place]) for place, name in enumerate(names)}
-        return pa.table(told | {_MISFITS: pa.array(self._misfits(mixed))})
+        columns = {name: self._as_stored(place, values[place]) for place, name in enumerate(names)}
+        return pa.table(columns | {_MISFITS: pa.array(self._misfits(mixed))})
 
     def _misfits(self, cells: Sequence[Integers]) -> Integers:
-        """A bit for each column in which a row does not fit: else it could not be told from one without a value."""
-        found = np.zeros(len(cells[0]), dtype=np.int64)
+        """A bit for each column in which a row does not fit: else such a row would look like one without a value."""
+        bits = np.zeros(len(cells[0]), dtype=np.int64)
         for place, axis in enumerate(self.query.axes):
             if axis.absent and axis.misfit:
-                found |= (cells[place] == axis.size - 1).astype(np.int64) << place
-        return found
+                bits |= (cells[place] == axis.size - 1).astype(np.int64) << place
+        return bits
 
     def _values(self, place: int, cells: Integers, rng: PublicMix) -> Integers:
-        """A declared code for every cell, −1 for none; a cell itself where its column is told by labels."""
+        """A declared code for every cell, −1 for none; the cell itself where its column shows labels."""
         axis = self.query.axes[place]
         if not self._spread(place):
             return cells
@@ -486,8 +451,7 @@ class MadeTable:
     def _spread(self, place: int) -> bool:
         return valued(self.query.axes[place], self.query.facts)
 
-    def _told(self, place: int, codes: Integers) -> Arrow:
-        """Codes as a file has them."""
+    def _as_stored(self, place: int, codes: Integers) -> Arrow:
         axis = self.query.axes[place]
         column = self.query.facts.schema[base(axis.ref)]
         if not self._spread(place):
@@ -503,11 +467,11 @@ class MadeTable:
     # What is read off it
 
     def table(self, most: int | None = None) -> pa.Table:
-        """Its rows (the first `most`), in the reader's words; they stand in mixed order."""
-        told = self._file()
-        told = told if most is None else told.slice(0, most)
+        """Its rows (the first `most`), in the reader's words and in mixed order."""
+        rows = self._file()
+        rows = rows if most is None else rows.slice(0, most)
         names = [base(ref) for ref in self.query.columns]
-        return pa.table({name: self._in_words(place, told.column(place)) for place, name in enumerate(names)})
+        return pa.table({name: self._in_words(place, rows.column(place)) for place, name in enumerate(names)})
 
     def _file(self) -> pa.Table:
         if not self.ready:
@@ -519,31 +483,31 @@ class MadeTable:
             return column
         words = {str(label): called(label) for label in self.query.cell_labels[place]}
         encoded = column.unify_dictionaries().combine_chunks()
-        told = [words[label] for label in encoded.dictionary.to_pylist()]
-        return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(told, pa.string()))
+        labels = [words[label] for label in encoded.dictionary.to_pylist()]
+        return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(labels, pa.string()))
 
     @cached_property
     def codes(self) -> list[Integers]:
         """The cells of the rows, read back from the file."""
-        told = self._file()
-        cells = [self._cells(place, told.column(place)) for place in range(len(self.sizes))]
-        misfits = told.column(_MISFITS).to_numpy()
+        rows = self._file()
+        cells = [self._cells(place, rows.column(place)) for place in range(len(self.sizes))]
+        misfits = rows.column(_MISFITS).to_numpy()
         return [np.where((misfits >> place) & 1, self.sizes[place] - 1, code) for place, code in enumerate(cells)]
 
     def _cells(self, place: int, column: Arrow) -> Integers:
         axis = self.query.axes[place]
-        told = column.combine_chunks().dictionary_encode() if not pa.types.is_dictionary(column.type) else None
-        encoded = told if told is not None else column.unify_dictionaries().combine_chunks()
+        values = column.combine_chunks().dictionary_encode() if not pa.types.is_dictionary(column.type) else None
+        encoded = values if values is not None else column.unify_dictionaries().combine_chunks()
         places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         met = encoded.dictionary.to_pylist()
         if self._spread(place):
             declared, ref = self.query.facts.schema.ordered(base(axis.ref)), axis.ref
             assert isinstance(ref, Grouped)
-            found = [ref.of(declared.code(value)) for value in met]
+            cell_of = [ref.of(declared.code(value)) for value in met]
         else:
             known = {str(label): cell for cell, label in enumerate(self.query.cell_labels[place])}
-            found = [known[value] for value in met]
-        cells = np.array(found, dtype=np.int64)
+            cell_of = [known[value] for value in met]
+        cells = np.array(cell_of, dtype=np.int64)
         none = axis.listed if axis.absent or axis.misfit else 0
         return np.where(places < 0, none, cells[places] if len(cells) else none)
 
@@ -552,10 +516,6 @@ class MadeTable:
         columns = tuple(self.look.place(name) for name in names)
         points = Points(tuple(self.codes), np.ones(len(self.codes[0])))
         return points.marginal(columns, self.sizes)
-
-
-_GOLDEN = (5**0.5 - 1) / 2
-KEYS = tuple(key for key, question in catalogue.items() if question.card.answer == "table")
 
 
 @dataclass(frozen=True)
@@ -573,7 +533,9 @@ class ClassShare:
 
 
 class Synthetic:
-    """One synthetic table: its question, its rows, and what can be computed from it."""
+    """A synthetic table with a promise for a class of queries. For every query of its class (`of_class`), or the
+    complement of one, the share is within the promise of the true one, all of them at once. Anything else may be
+    computed too, without a promise."""
 
     def __init__(self, query: AnyQuery, value: dict[str, int]) -> None:
         if not isinstance(query, OfClass):
@@ -605,7 +567,7 @@ class Synthetic:
         return pa.table(columns)
 
     def share(self, condition: Json) -> ClassShare:
-        """Which share of the rows meets a condition on its columns."""
+        """The share of the rows that meets a condition on its columns."""
         read = read_predicate(condition, self.query.facts.schema)
         if strange := sorted(read.columns() - set(self.query.columns)):
             raise AllowanceError("synthetic.condition", column=strange[0])
@@ -617,10 +579,10 @@ class Synthetic:
             if name not in self.query.columns:
                 raise AllowanceError("column.absent", column=str(name)[:60], columns=list(self.query.columns))
         block = self.query.marginal(names)
-        labels = combined([[called(one) for one in self.query.facts.schema.category(name).labels] for name in names])
-        if any(set(one.names) == set(names) for one in self.query.blocks):  # one check for all of them
+        labels = combined([list(map(called, self.query.facts.schema.category(name).labels)) for name in names])
+        if any(set(other.names) == set(names) for other in self.query.blocks):  # one check for all of them
             shares = block.sums(self.cells) * (100 / self.rows)
-            return {label: ClassShare(float(one), self.width) for label, one in zip(labels, shares, strict=True)}
+            return {label: ClassShare(float(share), self.width) for label, share in zip(labels, shares, strict=True)}
         return {label: self._share(block.places == place) for place, label in enumerate(labels)}
 
     def _share(self, held: npt.NDArray[np.bool_]) -> ClassShare:

@@ -1,7 +1,22 @@
-"""Numbers that look like chance, from a public seed: for what is done with released numbers, never for noise.
+"""A table of made-up people from released marginals: the points of its fit, and whole rows. Free post-processing; the
+table is not read.
 
-NumPy's Philox, read as raw words, gives the same numbers for a seed on every machine and in every version, so rows that
-are gone can be made again.
+Fit         of maximum entropy, soft where there is noise (`soft_fit`: the objective and the method), to everything
+            released: a pair counts beside a triple that holds it, because it was measured more exactly. Each is
+            followed as closely as it deserves: a pair of the tree by its distance from independence, another pair by
+            its distance from the tree, a triple by its distance from its pairs, and then, after some sweeps, from all
+            pairs and the other triples, beyond noise. Pairs that were chosen because they are far from the expectation
+            are all followed as closely, within a fixed number of standard deviations of their noise. Single columns are
+            followed most closely, and last, a few more times: a pair has many cells, and that none may be below 0 moves
+            their sums.
+Points      all combinations if they are few (`MOST_POINTS`), else a sample. They start from a tree of the most
+            dependent released pairs: a tree is itself the fit of maximum entropy to its pairs, so with many points the
+            result is that to all, and noise of other pairs does not fit what pairs of the tree explain.
+Rows        every point becomes as many whole rows as its weight, rounded along the points in order; then rows are
+            changed in one column at a time as long as that brings pairs closer to the fit.
+Why our own The library for this, mbi, brings JAX, and its fit had not converged on 8 columns in 25 minutes on two
+            processors. Over points nothing grows with the dependence of columns: a sweep is one pass over the points
+            for each marginal, whatever the cliques.
 """
 
 from __future__ import annotations
@@ -37,11 +52,13 @@ from dpengine.mechanisms.synthetic.soft_fit import (
 
 
 class PublicMix:
+    """Pseudorandom numbers from a public seed: for work on released numbers, never for noise. NumPy's Philox, read as
+    raw words, gives the same numbers for a seed on every machine and in every version, so lost rows can be rebuilt."""
+
     def __init__(self, seed: int) -> None:
         self._words = np.random.Philox(key=seed % 2**64)
 
     def shares(self, many: int) -> Floats:
-        """Numbers in [0, 1)."""
         return np.asarray((self._words.random_raw(many) >> np.uint64(11)) / 2.0**53, dtype=np.float64)
 
     def order(self, many: int) -> Integers:
@@ -52,34 +69,11 @@ class PublicMix:
         return int(self.shares(1)[0] * bound)
 
 
-# A table of made-up people from released marginals: the points of its fit, and whole rows. Post-processing: nothing
-# here sees the table, and it costs nothing.
-#
-# Fit         of maximum entropy, soft where there is noise (`soft_fit`: what is minimised, and how), to all that was
-#             released: a pair counts beside a triple that holds it, because it was measured more exactly. How closely
-#             each is followed is told by itself: a pair of the tree by how far it is from two columns taken for
-#             independent, another pair by how far it is from what the tree says, a triple by how far it is from what
-#             its
-#             pairs say, and then, after some sweeps, from what all pairs and the other triples say, beyond noise. Where
-#             pairs were chosen because they are far from what was expected, all are followed as closely, to so many
-#             standard deviations of their noise. Columns by themselves are followed most closely, and last, some more
-#             times: a pair has many cells, and that none may be below 0 moves what they add up to.
-# Points      all combinations, where these are few (`MOST_POINTS`), else a sample. They begin with a tree of pairs,
-# those
-#             that hang together most by what was released: a tree is itself the fit of maximum entropy to its pairs, so
-#             with many points the outcome is that to all, and what pairs of the tree explain is not fitted to the noise
-#             of others.
-# Rows        every point as many whole rows as it stands for, rounded along the points in order; then rows are changed
-#             in one column at a time as long as that brings pairs nearer to the fit.
-# Why our own The library for this, mbi, brings JAX, and its fit had not converged on 8 columns in 25 minutes on two
-#             processors. Over points nothing grows with how closely columns hang together: a sweep is one pass over the
-#             points for each marginal, whatever the cliques.
-
 MOST_POINTS = 2**21  # combinations that are all listed
 SAMPLED = 2**20  # points of a sample, where there are more
 MOST_PLACES = 2**27  # points times marginals: half a gigabyte
-CLOSELY, MOST_CLOSELY = 2.0, 0.3  # standard deviations: pairs and triples that were chosen; columns by themselves
-LAST = 5  # sweeps over columns by themselves alone, at the end
+CLOSELY, MOST_CLOSELY = 2.0, 0.3  # standard deviations: for chosen pairs and triples; for single columns
+LAST = 5  # sweeps over single columns, at the end
 ROUNDS = 15  # in which rows are changed
 _LOOKED_AT = 60_000  # rows at a time
 _IN_THREE: tuple[Columns, ...] = ((0, 1), (0, 2), (1, 2))
@@ -104,55 +98,55 @@ def fitted(
     sweeps: int = SWEEPS,
     possible: Possible = anything,
 ) -> Points:
-    """`alike`: every marginal is followed as closely, with no regard to how far it is from what is expected."""
+    """`alike`: every marginal is followed as closely, no matter how far it is from the expectation."""
     points = max(min(points, MOST_PLACES // len(targets)), 2**14)
     few = math.prod(sizes) <= most
-    alone = [followed(one, MOST_CLOSELY) for one in targets if one.cells.ndim == 1]
-    several = (one for one in targets if one.cells.ndim > 1)
-    told = [followed(one, CLOSELY) for one in several] if alike else [*_apart(sizes, targets, rows).values()]
-    start = [*alone, *told]
+    alone = [followed(target, MOST_CLOSELY) for target in targets if target.cells.ndim == 1]
+    several = (target for target in targets if target.cells.ndim > 1)
+    joint = [followed(target, CLOSELY) for target in several] if alike else [*_apart(sizes, targets, rows).values()]
+    start = [*alone, *joint]
     first = listed(sizes, start, rows) if few else sampled(sizes, start, rows, seed, points)
     fine = possible(first.codes)
     if fine is not None and fine.any():
         first = Points(first.codes, first.weights * fine)
     if not alike:
-        told = judged(sizes, targets, rows, start, first)
-        told = judged_again(sizes, targets, rows, first, told, alone)
-    found = raked(first, sizes, [*told, *alone], SOFT, sweeps, progress)
-    return raked(found, sizes, alone, SOFT, LAST)
+        joint = judged(sizes, targets, rows, start, first)
+        joint = judged_again(sizes, targets, rows, first, joint, alone)
+    close = raked(first, sizes, [*joint, *alone], SOFT, sweeps, progress)
+    return raked(close, sizes, alone, SOFT, LAST)
 
 
 def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict[Columns, Target]:
-    """Every pair with as much trust as says how far it is from two columns that have nothing to do with each other."""
+    """Every pair with as much trust as it deserves for its distance from independence."""
     shares = shares_of(sizes, targets)
     return {
-        one.columns: trusted(one, rows * np.outer(*(shares[place] for place in one.columns)), rows)
-        for one in targets
-        if one.cells.ndim == 2
+        target.columns: trusted(target, rows * np.outer(*(shares[place] for place in target.columns)), rows)
+        for target in targets
+        if target.cells.ndim == 2
     }
 
 
 def judged(
     sizes: Sequence[int], targets: Sequence[Target], rows: float, start: Sequence[Target], first: Points
 ) -> list[Target]:
-    """Pairs and triples, each with as much trust as its own cells say (`soft_fit.trusted`) beyond the points that the
-    fit begins with, which follow the tree of pairs of `start`."""
-    found, shares = _apart(sizes, targets, rows), shares_of(sizes, targets)
+    """Pairs and triples, each with as much trust as its own cells justify (`soft_fit.trusted`) beyond the first points
+    of the fit, which follow the tree of pairs of `start`."""
+    joint, shares = _apart(sizes, targets, rows), shares_of(sizes, targets)
     steps = tree(len(sizes), pair_tables(start, rows, shares))
     followed_first = {(min(parent, child), max(parent, child)) for parent, child in steps if parent is not None}
     scale = rows / first.weights.sum()
-    for one in targets:
-        if one.cells.ndim == 2 and one.columns not in followed_first:
-            found[one.columns] = trusted(one, scale * first.marginal(one.columns, sizes), rows, OFF_TREE)
-    for one in targets:
-        if one.cells.ndim == 3:
-            named = {at: (one.columns[at[0]], one.columns[at[1]]) for at in _IN_THREE}
-            held = {at: found[pair] for at, pair in named.items() if pair in found}
+    for target in targets:
+        if target.cells.ndim == 2 and target.columns not in followed_first:
+            joint[target.columns] = trusted(target, scale * first.marginal(target.columns, sizes), rows, OFF_TREE)
+    for target in targets:
+        if target.cells.ndim == 3:
+            named = {at: (target.columns[at[0]], target.columns[at[1]]) for at in _IN_THREE}
+            held = {at: joint[pair] for at, pair in named.items() if pair in joint}
             pairs = [Target(at, of.cells, of.variance) for at, of in held.items()]
-            own = [shares[place] for place in one.columns]
-            expected = of_pairs(one.cells.shape, rows, own, pairs, _TRIED)
-            found[one.columns] = trusted(one, expected, rows, OFF_TREE, HARDEST_THREE)
-    return list(found.values())
+            own = [shares[place] for place in target.columns]
+            expected = of_pairs(target.cells.shape, rows, own, pairs, _TRIED)
+            joint[target.columns] = trusted(target, expected, rows, OFF_TREE, HARDEST_THREE)
+    return list(joint.values())
 
 
 def judged_again(
@@ -160,24 +154,25 @@ def judged_again(
     targets: Sequence[Target],
     rows: float,
     first: Points,
-    told: Sequence[Target],
+    joint: Sequence[Target],
     alone: Sequence[Target],
 ) -> list[Target]:
-    """Triples with as much trust as they say beyond a short fit to everything else (`soft_fit.by_others`)."""
-    if all(one.cells.ndim < 3 for one in told):
-        return [*told]
-    expected, measured = by_others(first, sizes, [*told, *alone], _BEFORE), {one.columns: one for one in targets}
+    """Triples with as much trust as they justify beyond a short fit to everything else (`soft_fit.by_others`)."""
+    if all(target.cells.ndim < 3 for target in joint):
+        return [*joint]
+    expected = by_others(first, sizes, [*joint, *alone], _BEFORE)
+    measured = {target.columns: target for target in targets}
     scale = rows / first.weights.sum()
     return [
-        trusted(measured[one.columns], scale * expected[one.columns], rows, OFF_TREE, HARDEST_THREE)
-        if one.columns in expected
-        else one
-        for one in told
+        trusted(measured[target.columns], scale * expected[target.columns], rows, OFF_TREE, HARDEST_THREE)
+        if target.columns in expected
+        else target
+        for target in joint
     ]
 
 
 def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:
-    """All combinations, along the tree of pairs that hang together most."""
+    """All combinations, along the tree of the most dependent pairs."""
     shares, weights = shares_of(sizes, targets), np.full(tuple(sizes), rows)
     pairs = pair_tables(targets, rows, shares)
     for parent, child in tree(len(sizes), pairs):
@@ -192,34 +187,34 @@ def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Poin
 
 
 def shares_of(sizes: Sequence[int], targets: Sequence[Target]) -> list[Floats]:
-    """How likely each cell of every column is, by the smallest marginal that holds it."""
-    found: list[Floats] = []
+    """The probability of each cell of every column, by the smallest marginal that holds it."""
+    shares: list[Floats] = []
     for place, size in enumerate(sizes):
-        held = [one for one in targets if place in one.columns]
+        held = [target for target in targets if place in target.columns]
         if not held:
-            found.append(np.full(size, 1 / size))
+            shares.append(np.full(size, 1 / size))
             continue
-        one = min(held, key=lambda target: target.cells.size)
-        axes = tuple(axis for axis, other in enumerate(one.columns) if other != place)
-        found.append(nearest(one.cells.sum(axis=axes)))
-    return found
+        smallest = min(held, key=lambda target: target.cells.size)
+        axes = tuple(axis for axis, other in enumerate(smallest.columns) if other != place)
+        shares.append(nearest(smallest.cells.sum(axis=axes)))
+    return shares
 
 
 def pair_tables(targets: Sequence[Target], rows: float, shares: Sequence[Floats]) -> dict[Columns, Floats]:
-    """Every pair of which something was released, fitted by itself, as shares."""
-    found: dict[Columns, Floats] = {}
-    for one in sorted(targets, key=lambda target: len(target.columns)):
-        for pair in combinations(one.columns, 2):
-            if pair not in found:
-                axes = tuple(axis for axis, place in enumerate(one.columns) if place not in pair)
-                summed = math.prod(one.cells.shape[axis] for axis in axes)
-                cells = one.cells.sum(axis=axes)
-                found[pair] = of_pair(cells, one.variance * summed, shares[pair[0]], shares[pair[1]], rows)
-    return found
+    """Every pair inside a released marginal, fitted by itself, as shares."""
+    tables: dict[Columns, Floats] = {}
+    for measured in sorted(targets, key=lambda target: len(target.columns)):
+        for pair in combinations(measured.columns, 2):
+            if pair not in tables:
+                axes = tuple(axis for axis, place in enumerate(measured.columns) if place not in pair)
+                summed = math.prod(measured.cells.shape[axis] for axis in axes)
+                cells = measured.cells.sum(axis=axes)
+                tables[pair] = of_pair(cells, measured.variance * summed, shares[pair[0]], shares[pair[1]], rows)
+    return tables
 
 
 def sampled(sizes: Sequence[int], targets: Sequence[Target], rows: float, seed: int, points: int) -> Points:
-    """A sample of the tree of pairs that hang together most."""
+    """A sample of the tree of the most dependent pairs."""
     rng = PublicMix(seed)
     shares = shares_of(sizes, targets)
     pairs = pair_tables(targets, rows, shares)
@@ -241,23 +236,15 @@ def sampled(sizes: Sequence[int], targets: Sequence[Target], rows: float, seed: 
 
 
 def _dealt(shares: Floats, many: int) -> Integers:
-    """So many codes with about these shares, in order."""
+    """This many codes with about these shares, in order."""
     edges = np.rint(np.cumsum(shares) * many).astype(np.int64)
     return np.searchsorted(edges, np.arange(many), side="right").clip(0, len(shares) - 1).astype(np.int64)
 
 
-# Whole rows
-
-
 def whole_rows(
-    points: Points,
-    sizes: Sequence[int],
-    rows: int,
-    pairs: Sequence[Columns],
-    seed: int,
-    possible: Possible = anything,
+    points: Points, sizes: Sequence[int], rows: int, pairs: Sequence[Columns], seed: int, possible: Possible = anything
 ) -> list[Integers]:
-    """So many rows, a code for each column: rounded, then mended so that these pairs are as the fit has them."""
+    """This many rows, a code for each column: rounded, then changed so that these pairs are as in the fit."""
     order = np.lexsort([*reversed(points.codes)])
     edges = np.floor(np.cumsum(points.weights[order]) * (rows / points.weights.sum()) + 0.5).astype(np.int64)
     edges[-1] = rows
@@ -276,9 +263,9 @@ def mended(
     rounds: int = ROUNDS,
     possible: Possible = anything,
 ) -> list[Integers]:
-    """A row that leaves a cell with D_a rows to come for one with D_v brings Σ(D²) down by 2·(D_v − D_a − 1), summed
-    over the pairs of the column. In each step some of the rows that gain take their best other value. Rows that move
-    together may bring it up: then none of them moves, and fewer do the next time."""
+    """A row that moves from a cell with D_a rows missing to one with D_v lowers Σ(D²) by 2·(D_v − D_a − 1), summed over
+    the pairs of the column. In each step some of the rows that gain take their best other value. Rows that move
+    together may raise it: then none of them moves, and fewer do the next time."""
     left = {pair: cells - _counted(codes, pair, sizes) for pair, cells in wanted.items()}
     part = dict.fromkeys(range(len(codes)), 1 / 16)
     for _ in range(rounds):
@@ -317,5 +304,4 @@ def mended(
 def _counted(codes: Sequence[Integers], pair: Columns, sizes: Sequence[int]) -> Floats:
     place = codes[pair[0]].astype(np.int64) * sizes[pair[1]] + codes[pair[1]]
     shape = (sizes[pair[0]], sizes[pair[1]])
-    found: Floats = np.bincount(place, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
-    return found
+    return np.bincount(place, minlength=math.prod(shape)).reshape(shape).astype(np.float64)

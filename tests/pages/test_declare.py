@@ -18,7 +18,9 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.accountant.budget import questions, usual_delta
+from dpengine.accountant.budget import usual_delta
+from dpengine.accountant.how_many_fit import how_many
+from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, suggest
 from dpengine.intake.inspect import names_of, survey
@@ -214,7 +216,8 @@ def test_delta_is_small_beside_the_number_of_people() -> None:
 
 
 def test_good_questions_come_from_the_budget_rule() -> None:
-    assert [questions(dp.Budget(epsilon, "1e-6")) for epsilon in CARE.values()] == [5, 10, 40]
+    rules = [dp.Budget(epsilon, "1e-6").rule() for epsilon in CARE.values()]
+    assert [how_many(rule, Pure(Fraction(1, 10)))["filter"] for rule in rules] == [5, 10, 40]
     schema = dp.Schema({"age": dp.Number(0, 120), "way": dp.Category(["bus", "car"]), "day": SPRING, "likes": LIKES})
     many = [
         price.good_questions(dp.Budget("1", "1e-6"), price.typical(schema, "replace", people))

@@ -272,7 +272,7 @@ TWINS: dict[str, Callable[[Example], Watched | None]] = {
 
 def twins(example: Example) -> dict[str, Watched]:
     """The broken twins that a question names, as far as they are broken on these two tables, the plainest first."""
-    named = catalogue[example.query.card.key].trial.twins
+    named = catalogue[example.query.card.key].trial.broken_variants
     made = {name: make(example) for name, make in TWINS.items() if name in named}
     return {name: twin for name, twin in made.items() if twin is not None}
 

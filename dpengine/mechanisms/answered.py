@@ -15,9 +15,9 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Ref, base
 from dpengine.declared.schema import ItemSet, Number
+from dpengine.mechanisms.answer_state import APART, FEW, NOISE, alike, fills
 from dpengine.mechanisms.card import ALL, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.mechanisms.promises import Goal, Promise
-from dpengine.mechanisms.telling import APART, FEW, NOISE, alike, fills
 
 Runs = tuple[str, tuple[int, ...], tuple[float, ...], float]  # a column, where runs begin, counts, how far they are off
 

@@ -293,7 +293,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The loss of all groups together, from that of one group at `for_each` of ε."""
         return Together((part, part)) if self.by is not None and self.facts.relation == "replace" else part
 
-    def told(self, answers: list[Ends]) -> Released:
+    def released(self, answers: list[Ends]) -> Released:
         """The answer for everyone, or one for each group by label."""
         return Released(*answers[0]) if self.by is None else self.by_label(answers)
 
@@ -376,11 +376,11 @@ class Averaged(Query[Statistic, Figures]):
     """A question whose `draw` adds noise to integers: several draws can be averaged, so the ledger stores them."""
 
     @abstractmethod
-    def around(self, raw: Figures, looks: int) -> Released:
-        """The answer from the mean of `looks` independent draws, with a range that fails with probability at most β."""
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        """The answer from the mean of `draws` independent draws, with a range that fails with probability at most β."""
 
     def finish(self, raw: Figures) -> Released:
-        return self.around(raw, 1)
+        return self.from_mean(raw, 1)
 
     def stored(self, raw: Figures) -> JsonObject:
         """The draw itself was paid for by the charge, so it may be stored too."""

@@ -56,13 +56,13 @@ class Example:
 
 @dataclass(frozen=True)
 class Trial:
-    """`twins` are deliberately broken versions, by their names in `demos.twins`: “half” the noise of a number, a
-    “quarter” of that of a choice, and others. `covered` names the test that compares its ranges or its promise with the
-    true answer; where it is empty, the common test does, with the question's own `truth`."""
+    """`broken_variants` names deliberately broken versions of the question (`demos.twins`): “half” the noise of a
+    number, a “quarter” of the noise of a choice, and others. `covered` names the test that compares its ranges or its
+    promise with the true answer. If it is empty, the common test does so with the question's own `truth`."""
 
     cases: Mapping[str, Given]
     example: Example
-    twins: tuple[str, ...] = ("half",)
+    broken_variants: tuple[str, ...] = ("half",)
     covered: str = ""
     with_noise: Mapping[str, Example] = field(default_factory=dict)  # further examples, by name: with its other noise
     data_support: str = ""  # the test of its laws, where δ pays for a support that depends on the data

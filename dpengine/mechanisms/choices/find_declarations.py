@@ -50,12 +50,12 @@ from dpengine.core.exact import text_of
 from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
 from dpengine.mechanisms.choices.find_values import MOST_FOUND, Found
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FOUND
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, gaussian_scale
@@ -109,7 +109,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw number"}},
         example=Example({"column": "spent"}),
-        twins=("half", "relation"),
+        broken_variants=("half", "relation"),
         covered="test_the_range_keeps_its_promise",
     )
 
@@ -236,7 +236,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
             "of a list": {"lists": ["raw text"], "delta": "1e-6"},
         },
         example=Example({"lists": ["street"], "delta": "0.01"}),
-        twins=("threshold",),
+        broken_variants=("threshold",),
         covered="test_the_promises_of_ranges_and_lists_hold",
         data_support="tests/engine/mechanisms/test_find_declarations.py",
     )

@@ -43,10 +43,10 @@ from dpengine.core.amounts import read_delta
 from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FOUND
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, laplace_scale
@@ -82,7 +82,7 @@ class FindValues(Query[Found, Found]):
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw text", "delta": "1e-6"}},
         example=Example({"column": "street", "delta": "0.01"}),
-        twins=("threshold",),
+        broken_variants=("threshold",),
         covered="test_the_promise_holds_for_released_and_for_missing_values",
         data_support="tests/engine/mechanisms/test_find_values.py",
     )

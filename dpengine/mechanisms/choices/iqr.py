@@ -26,11 +26,11 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import AnyQuery, Fields, Released
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 
@@ -59,7 +59,7 @@ class Iqr(Quantile):
             "of some": {"column": "z", "where": IN_A},
         },
         example=Example({"column": "visits"}),
-        twins=("quarter",),
+        broken_variants=("quarter",),
     )
 
     noises: ClassVar[tuple[str, ...]] = ()

@@ -36,7 +36,7 @@ class Median(Quantile):
             "permute-and-flip": {"column": "z", "with_range": False, "noise": "permute_and_flip"},
         },
         example=Example({"column": "visits", "with_range": False}),
-        twins=("uncapped", "quarter"),
+        broken_variants=("uncapped", "quarter"),
         covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
 

@@ -40,10 +40,10 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import APART, LIKELY, state_of_first
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearAverage, NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, LIKELY, state_of_first
 from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -82,7 +82,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
             "of two averages, permute-and-flip": {"options": [{"mean": "x"}, {"mean": "z"}], "noise": FLIP},
         },
         example=Example({"options": [WEST, NORTH]}, others="even"),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_a_choice_keeps_its_promise",
     )
 

@@ -39,12 +39,12 @@ from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import APART, FEW, fills
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, FEW, fills
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
@@ -186,7 +186,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             "a tenth, flipped": {"column": "x", "share": "0.1", "with_range": False, "noise": "permute_and_flip"},
         },
         example=Example({"column": "visits", "share": "0.75", "with_range": False}, others="alike"),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
 

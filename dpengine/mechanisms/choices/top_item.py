@@ -36,10 +36,10 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
+from dpengine.mechanisms.answer_state import APART, LIKELY, REST, state_of_first
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, LIKELY, REST, state_of_first
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -173,7 +173,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             "the first two of sets": {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]},
         },
         example=Example({"column": "town"}, others="even"),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_a_choice_keeps_its_promise",
         with_noise={"flip": Example({"column": "town", "noise": "permute_and_flip"}, others="even")},
     )

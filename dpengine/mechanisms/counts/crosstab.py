@@ -24,12 +24,12 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.marginals.wanted import readable
 from dpengine.mechanisms.query import Fields
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -63,7 +63,7 @@ class Crosstab(Histogram):
             "of a list and numbers in steps": {"columns": ["c", {"column": "x", "step": 2}]},
         },
         example=Example({"columns": ["town", "member"]}),
-        twins=("nonempty", "half", "relation", "small", "bare"),
+        broken_variants=("nonempty", "half", "relation", "small", "bare"),
     )
 
     columns: tuple[Ref, ...]

@@ -21,10 +21,10 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Fields
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCount
@@ -51,7 +51,7 @@ class FitCheck(OfCounts):
             "of a column": {"column": "x"},
         },
         example=Example({"column": "visits"}),
-        twins=("half", "floating", "small"),
+        broken_variants=("half", "floating", "small"),
     )
 
     gated: ClassVar[bool] = False

@@ -43,11 +43,11 @@ from dpengine.declared.cell_kinds import EMPTY, FITS, Bar, bars
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -149,7 +149,7 @@ class FitChecks(OfCounts):
             "with an id, Gaussian": {"columns": ["x"], "ids": ["raw text"], "noise": "gaussian"},
         },
         example=Example({"columns": ["visits"]}),
-        twins=("half",),
+        broken_variants=("half",),
     )
 
     gated: ClassVar[bool] = False
@@ -345,11 +345,11 @@ class FitChecks(OfCounts):
         lower, upper = (self._sum_of(counts, draws, self._beta * part / figures) for part in (_LOWER, _UPPER))
         return lower, upper
 
-    def reach(self, looks: int = 1) -> int | Fraction:
+    def reach(self, draws: int = 1) -> int | Fraction:
         """Of one bar, to the side that is wider; without any, of a number of different values."""
         if not self.columns:
             return self._wide_reach(self._beta)
-        return max(max(self._reaches(name, 1, looks)) for name in self.columns)
+        return max(max(self._reaches(name, 1, draws)) for name in self.columns)
 
     def promise(self) -> Within:
         return Within(Fraction(self.reach()), 1, self.beta, Fraction(0))
@@ -367,8 +367,8 @@ class FitChecks(OfCounts):
         most = sum((max(count + upper, zero) for count in parts), zero)
         return whole, (max(whole - below, least) if least > 0 else whole - below, min(whole + above, most))
 
-    def around(self, raw: Figures, looks: int) -> Released:
-        found = {name: self._range(counted, name, looks) for name, counted in self._parts(raw)}
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        found = {name: self._range(counted, name, draws) for name, counted in self._parts(raw)}
         ends = {name: (floor(low), ceil(high)) for name, (_, (low, high)) in found.items()}
         return Released({name: value for name, (value, _) in found.items()}, ends)
 

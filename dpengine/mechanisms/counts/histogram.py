@@ -30,12 +30,12 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.query import Fields, Released
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
@@ -76,7 +76,7 @@ class Histogram(OfCounts):
             "of sets, Gaussian": {"column": "s", "noise": "gaussian"},
         },
         example=Example({"column": "town"}),
-        twins=("nonempty", "half", "relation", "small", "bare"),
+        broken_variants=("nonempty", "half", "relation", "small", "bare"),
     )
 
     column: Ref
@@ -201,7 +201,7 @@ class Histogram(OfCounts):
             starts = group.starts if isinstance(group, Grouped) else self.starts
             yield name, starts, tuple(float(value[label]) for label in self.labels()), float(self.promise().amount)
 
-    def told(self, answers: list[Ends]) -> Released:
+    def released(self, answers: list[Ends]) -> Released:
         return self.by_label(answers)
 
 

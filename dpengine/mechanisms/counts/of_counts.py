@@ -91,9 +91,9 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         part = Pure(self.epsilon / parts)
         return Together((part,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
 
-    def reach(self, looks: int = 1) -> int | Fraction:
-        """How far the mean of `looks` draws of each count can be off, all counts at once, except with probability β."""
-        return self.mean_of(looks, self.beta / self.numbers)
+    def reach(self, draws: int = 1) -> int | Fraction:
+        """How far the mean of `draws` draws of each count can be off, all counts at once, except with probability β."""
+        return self.mean_of(draws, self.beta / self.numbers)
 
     def mean_of(self, draws: int, beta: Fraction) -> int | Fraction:
         """How far the mean of the noise of so many draws can be from 0, except with probability β."""
@@ -139,6 +139,6 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
             return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
-    def around(self, raw: Figures, looks: int) -> Released:
-        reach = self.reach(looks)
-        return self.told([(count, (count - reach, count + reach)) for count in raw])
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        reach = self.reach(draws)
+        return self.released([(count, (count - reach, count + reach)) for count in raw])

@@ -26,10 +26,10 @@ from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Averaged, Bounds, Fields, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -68,7 +68,7 @@ class Proportion(Averaged[tuple[int, ...]]):
             "by group, Gaussian": {"of": [SOME], "by": "c", "noise": "gaussian"},
         },
         example=Example({"of": WEST}),
-        twins=("half", "small"),
+        broken_variants=("half", "small"),
     )
 
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
@@ -132,10 +132,10 @@ class Proportion(Averaged[tuple[int, ...]]):
             return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
         return Pure(self.epsilon)
 
-    def _reach(self, looks: int = 1) -> int | Fraction:
+    def _reach(self, draws: int = 1) -> int | Fraction:
         cells = 1 if self.known is not None else 2 * self.groups
         beta = self.beta / cells
-        return gaussian_mean_reach(self.variance, looks, beta) if self.noise else mean_reach(self.scale, looks, beta)
+        return gaussian_mean_reach(self.variance, draws, beta) if self.noise else mean_reach(self.scale, draws, beta)
 
     def promise(self) -> Within:
         people = Fraction(self.facts.about, self.groups)
@@ -169,10 +169,10 @@ class Proportion(Averaged[tuple[int, ...]]):
     def truth(self, rows: Sequence[Row]) -> float:
         return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, hits and misses are averaged, not their ratios."""
         if self.known is not None:
-            low, high = ratio_range(100 * raw[0], 100 * self._reach(looks), self.known, 0, NOBODY, ALL)
+            low, high = ratio_range(100 * raw[0], 100 * self._reach(draws), self.known, 0, NOBODY, ALL)
             return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
-        reach = self._reach(looks)
-        return self.told([share_told(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
+        reach = self._reach(draws)
+        return self.released([share_told(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])

@@ -36,11 +36,11 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -79,7 +79,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
             "of three values of some": {"column": "z", "points": 3, "where": IN_A},
         },
         example=Example({"column": "visits", "points": 2}),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_the_error_keeps_the_bound_of_the_exponential_mechanism",
     )
 

@@ -31,13 +31,13 @@ from typing import ClassVar
 from dpengine.core.types import Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.tails import (
@@ -78,7 +78,7 @@ class CdfTree(OfCounts):
             "of days of some, Gaussian": {"column": "b", "where": IN_A, "noise": "gaussian"},
         },
         example=Example({"column": "visits"}),
-        twins=("half", "small"),
+        broken_variants=("half", "small"),
         covered="test_the_tree_keeps_its_band_also_when_averaged",
     )
 
@@ -155,41 +155,41 @@ class CdfTree(OfCounts):
     def numbers(self) -> int:
         return self.leaves
 
-    def reach(self, looks: int = 1) -> int | Fraction:
+    def reach(self, draws: int = 1) -> int | Fraction:
         """How far the number at or below a cell can be off, all cells at once: a sum of the most means."""
         if self.noise == ROOT:
-            return ceil(self._rooted_reaches(looks)[-1] + Fraction(1, 2))
-        plain = zip(self._plain_reaches(looks), self._fitted_reaches(looks), strict=True)
+            return ceil(self._rooted_reaches(draws)[-1] + Fraction(1, 2))
+        plain = zip(self._plain_reaches(draws), self._fitted_reaches(draws), strict=True)
         return max(short if short <= fit else floor(fit + Fraction(1, 2)) for short, fit in plain)
 
-    def _fitted_reaches(self, looks: int) -> tuple[float, ...]:
+    def _fitted_reaches(self, draws: int) -> tuple[float, ...]:
         """By least squares, of every cell: how far its estimate can be off before it is rounded."""
         spread = self.variance if self.noise else self.scale
         known = self.everyone is not None
-        return _fitted(self.leaves, known, bool(self.noise), spread, looks, self.beta / self.leaves)
+        return _fitted(self.leaves, known, bool(self.noise), spread, draws, self.beta / self.leaves)
 
-    def _plain_reaches(self, looks: int) -> list[int | Fraction]:
+    def _plain_reaches(self, draws: int) -> list[int | Fraction]:
         """The same of a sum of nodes."""
-        by_length = {nodes: self._reach(nodes, looks) for nodes in set(self.lengths)}
+        by_length = {nodes: self._reach(nodes, draws) for nodes in set(self.lengths)}
         return [by_length[nodes] for nodes in self.lengths]
 
-    def _reach(self, nodes: int, looks: int) -> int | Fraction:
+    def _reach(self, nodes: int, draws: int) -> int | Fraction:
         """The same of a sum of so many means."""
         if not nodes:
             return 0
-        beta, noises = self.beta / self.leaves, nodes * looks
+        beta, noises = self.beta / self.leaves, nodes * draws
         if self.noise:
             total = int(gaussian_mean_reach(self.variance, noises, beta) * noises)  # a whole number by its definition
         else:
             total = (sum_reach if noises <= EXACT_SUMS else total_reach)(self.scale, noises, beta)
-        return total if looks == 1 else Fraction(total, looks)
+        return total if draws == 1 else Fraction(total, draws)
 
-    def _rooted_reaches(self, looks: int) -> list[float]:
+    def _rooted_reaches(self, draws: int) -> list[float]:
         """Of every cell, for the mean of so many draws."""
         lengths, sums = count_tree.prefix_lengths(self.leaves)
         beta = self.beta / self.leaves
         return [
-            gaussian_mix_reach(self.variance, float(length) / sqrt(looks), float(sum_of), beta) + count_tree.ROUNDED
+            gaussian_mix_reach(self.variance, float(length) / sqrt(draws), float(sum_of), beta) + count_tree.ROUNDED
             for length, sum_of in zip(lengths, sums, strict=True)
         ]
 
@@ -217,18 +217,18 @@ class CdfTree(OfCounts):
         ends = [start - 1 for start in self.starts[1:]] + [column.size - 1]
         return [column.text(end) for end in ends]
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         if self.noise == ROOT:
             sums = count_tree.prefix_sums([float(one) for one in raw]).tolist()
-            ends = zip(sums, self._rooted_reaches(looks), strict=True)
+            ends = zip(sums, self._rooted_reaches(draws), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
         told = [
             (below, (below - short, below + short)) if short <= fit else _whole(best, fit)
             for below, short, best, fit in zip(
                 self._sums_of(raw),
-                self._plain_reaches(looks),
+                self._plain_reaches(draws),
                 count_tree.fitted_tree(tuple(raw), self.leaves, self.everyone),
-                self._fitted_reaches(looks),
+                self._fitted_reaches(draws),
                 strict=True,
             )
         ]
@@ -258,14 +258,14 @@ def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _fitted(leaves: int, known: bool, bell: bool, spread: Fraction, looks: int, beta: Fraction) -> tuple[float, ...]:
+def _fitted(leaves: int, known: bool, bell: bool, spread: Fraction, draws: int, beta: Fraction) -> tuple[float, ...]:
     """For every cell what least squares over the mean of so many draws stays within but for chance β; `spread` is the
     scale of Laplace noise, or the variance of a bell."""
     sizes, times = count_tree.tree_arrays(leaves, known, Fraction(0))
     if not bell:
-        return tuple(weighted_reaches(spread, sizes / looks, times * looks, beta).tolist())
+        return tuple(weighted_reaches(spread, sizes / draws, times * draws, beta).tolist())
     lengths, sums = (times * sizes**2).sum(axis=1), (times * sizes).sum(axis=1)
     return tuple(
-        gaussian_sum_reach(spread, sqrt(square / looks), sum_of, beta)
+        gaussian_sum_reach(spread, sqrt(square / draws), sum_of, beta)
         for square, sum_of in zip(lengths.tolist(), sums.tolist(), strict=True)
     )

@@ -43,10 +43,10 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
+from dpengine.mechanisms.answer_state import SHAPE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Band
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import SHAPE
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import density_table

@@ -25,11 +25,11 @@ from dpengine.core.exact import ceiling
 from dpengine.core.types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import shuffle_model

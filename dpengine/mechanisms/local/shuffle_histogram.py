@@ -39,12 +39,12 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model
@@ -87,7 +87,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
             "halved": {"column": "c", "delta": "0.8", "calibration": "halved"},
         },
         example=Example({"column": "town", "delta": "0.5"}),
-        twins=("shared",),
+        broken_variants=("shared",),
         covered="test_bars_and_what_a_zero_may_hide",
     )
 

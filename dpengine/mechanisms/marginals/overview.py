@@ -37,6 +37,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
+from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
@@ -58,7 +59,6 @@ from dpengine.mechanisms.marginals.wanted import (
 )
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say
 from dpengine.messages.language import stored
@@ -105,7 +105,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             "of sets alone": {"columns": ["s"]},
         },
         example=Example({"columns": ["town", "member"], "against": ["town"]}),
-        twins=("half", "relation", "bare"),
+        broken_variants=("half", "relation", "bare"),
         covered="test_every_stated_range_covers",
     )
 

@@ -146,18 +146,18 @@ class CheckErrors(OfModel):
     def coarse(self) -> Fraction:
         return self.bound / 8
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the sums are averaged, not their ratios."""
         squares, counts, sums = self.scales[:3]
         third, cell = self.beta / 6, self.beta / (4 * self.parts)
-        bins, draws = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * looks
+        bins, noises = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * draws
         people: Figure = self.known if self.known is not None else sum(n for n, _ in bins)
-        wide = 0 if self.known is not None else Fraction(of_sums(counts, draws, third), looks)
-        leaning = Fraction(of_sums(sums, draws, third), looks)
-        reach_n, reach_r = (Fraction(of_sums(scale, looks, cell), looks) for scale in (counts, sums))
+        wide = 0 if self.known is not None else Fraction(of_sums(counts, noises, third), draws)
+        leaning = Fraction(of_sums(sums, noises, third), draws)
+        reach_n, reach_r = (Fraction(of_sums(scale, draws, cell), draws) for scale in (counts, sums))
         return self.by_label(
             [
-                self._typical(raw[0], Fraction(of_sums(squares, looks, third), looks), people, wide),
+                self._typical(raw[0], Fraction(of_sums(squares, draws, third), draws), people, wide),
                 self._mean(sum(r for _, r in bins), leaning, people, wide),
                 *(self._mean(r, reach_r, n, reach_n) for n, r in bins),
             ]
@@ -307,20 +307,20 @@ class CheckChances(OfModel, OfCounts):
             return draws * gaussian_mean_reach(self.variance, draws, beta)
         return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the cells are averaged, not their ratios."""
         cells = list(zip(raw[0::2], raw[1::2], strict=True))
-        reach = _each(self, looks)
-        return self.by_label([self._right(cells, looks), *(share_told(yes, no, reach) for yes, no in cells)])
+        reach = _each(self, draws)
+        return self.by_label([self._right(cells, draws), *(share_told(yes, no, reach) for yes, no in cells)])
 
-    def _right(self, cells: list[Ends], looks: int) -> tuple[float, tuple[float, float]]:
+    def _right(self, cells: list[Ends], draws: int) -> tuple[float, tuple[float, float]]:
         half = self.parts // 2
         right = sum(no for _, no in cells[:half]) + sum(yes for yes, _ in cells[half:])
         wrong = sum(yes for yes, _ in cells[:half]) + sum(no for _, no in cells[half:])
         beta = self._shares[0]
         if self.known is None:
-            return share_told(right, wrong, Fraction(self._sum_reach(self.parts * looks, beta)) / looks)
-        reach = Fraction(self._sum_reach(self.numbers * looks, beta)) / (2 * looks)
+            return share_told(right, wrong, Fraction(self._sum_reach(self.parts * draws, beta)) / draws)
+        reach = Fraction(self._sum_reach(self.numbers * draws, beta)) / (2 * draws)
         top = Fraction(right + self.known - wrong) / 2
         low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
         return float(ratio(100 * top, self.known, Fraction(0), ALL)), (float(low), float(high))
@@ -373,12 +373,12 @@ class CheckChances(OfModel, OfCounts):
         return [called(goal.labels[code]) for code in codes] if isinstance(goal, Category) else []
 
 
-def _each(query: CheckChances, looks: int) -> int | Fraction:
+def _each(query: CheckChances, draws: int) -> int | Fraction:
     """How far the mean of one cell can be off, all of them at once."""
     beta = query._shares[1]
     if query.noise:
-        return gaussian_mean_reach(query.variance, looks, beta)
-    return Fraction(of_sums(query.scale, looks, beta), looks)
+        return gaussian_mean_reach(query.variance, draws, beta)
+    return Fraction(of_sums(query.scale, draws, beta), draws)
 
 
 class CheckModel(OfModel):
@@ -409,7 +409,7 @@ class CheckModel(OfModel):
             "of a number": {"parts": 2, "error_steps": 2, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)},
         },
         example=Example({"parts": 2, "model": model(CLUB, "member", "visits", (0,), (1,), 0, 2**24)}),
-        twins=("half", "small"),
+        broken_variants=("half", "small"),
         covered="test_a_first_figure_keeps_its_promise",
     )
     noises = CheckChances.noises

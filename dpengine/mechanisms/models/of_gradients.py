@@ -43,6 +43,7 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
@@ -50,7 +51,6 @@ from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, 
 from dpengine.mechanisms.promises import Excess, Goal
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader, Stepwise
-from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal

@@ -26,9 +26,9 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Averaged, Fields
-from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.tails import sum_reach, total_reach

@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 
 from dpengine.core.printed import chance, measured, percent_up, two_figures
 from dpengine.core.types import JsonObject
+from dpengine.mechanisms.answer_state import NEARLY
 from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
-from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent_up, two_figures
+from dpengine.mechanisms.answer_state import NEARLY
 from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
-from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import known, say
 from dpengine.messages.numbers import local
 

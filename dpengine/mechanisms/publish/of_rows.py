@@ -37,10 +37,10 @@ from dpengine.core.types import Integers, Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Column, ItemSet, Number, Schema
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.floors import least_error, nearest

@@ -45,12 +45,12 @@ from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
+from dpengine.mechanisms.answer_state import APART, FEW, NEARLY
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import FLIP, NoisyArgmax
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
-from dpengine.mechanisms.telling import APART, FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -34,11 +34,11 @@ from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figure, Figures
 from dpengine.declared.conditions import Row
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -150,13 +150,13 @@ class Variance(OfNumbers[tuple[int, ...]]):
             return Pure(self.epsilon)
         return Together((Pure(self.epsilon / 3),) * 3)
 
-    def _reaches(self, looks: int) -> list[int | Fraction]:
+    def _reaches(self, draws: int) -> list[int | Fraction]:
         """Of N, S and Q."""
         beta = self.beta / len(self._weights)
         if self.noise:
-            reaches = [gaussian_mean_reach(variance, looks, beta) for variance in self.variances]
+            reaches = [gaussian_mean_reach(variance, draws, beta) for variance in self.variances]
         else:
-            reaches = [mean_reach(scale, looks, beta) for scale in self.scales]
+            reaches = [mean_reach(scale, draws, beta) for scale in self.scales]
         return reaches if self.known is None else [0, *reaches]
 
     def promise(self) -> Within:
@@ -190,15 +190,15 @@ class Variance(OfNumbers[tuple[int, ...]]):
     def truth(self, rows: Sequence[Row]) -> float:
         return pstdev(self.values(rows))
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the parts are averaged, not their ratios."""
         n, s, q = raw if self.known is None else (self.known, *raw)
-        return Released(*self._told(n, s, q, looks))
+        return Released(*self._told(n, s, q, draws))
 
-    def _told(self, n: Figure, s: Figure, q: Figure, looks: int) -> tuple[float, tuple[float, float]]:
+    def _told(self, n: Figure, s: Figure, q: Figure, draws: int) -> tuple[float, tuple[float, float]]:
         """The standard deviation in the column's unit, and every value the noisy ranges allow."""
         h = Fraction(self.half)
-        reach_n, reach_s, reach_q = self._reaches(looks)
+        reach_n, reach_s, reach_q = self._reaches(draws)
         mean_low, mean_high = ratio_range(s, reach_s, n, reach_n, -h, h)
         q_low, q_high = ratio_range(q, reach_q, n, reach_n, -h * h, h * h)
         nearest = Fraction(0) if mean_low <= 0 <= mean_high else min(mean_low**2, mean_high**2)

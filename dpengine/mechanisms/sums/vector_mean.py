@@ -39,13 +39,13 @@ from dpengine.core.types import Ends, Figure, Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.promises import WithinEach
 from dpengine.mechanisms.query import Averaged, Fields, Released, Sensitivity
 from dpengine.mechanisms.sums import row_norms
 from dpengine.mechanisms.sums.row_norms import COORDINATE, GAUSSIAN, NORM, Moved, Person
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -90,7 +90,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
         },
         example=Example({"columns": ["visits"]}),
         with_noise={"vector_length": Example({"columns": ["visits"], "noise": NORM})},
-        twins=("half", "bare"),
+        broken_variants=("half", "bare"),
     )
     noises: ClassVar[tuple[str, ...]] = (NORM, GAUSSIAN)
 
@@ -220,13 +220,13 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     # What it is worth -------------------------------------------------------------------------------------------------
 
-    def _reaches(self, looks: int = 1) -> tuple[tuple[Figure, ...], Figure]:
+    def _reaches(self, draws: int = 1) -> tuple[tuple[Figure, ...], Figure]:
         """How far each sum and N may be off, all at once but for β."""
         beta = self.beta / len(self.scales)
         if self.noise == GAUSSIAN:
-            reaches = [gaussian_mean_reach(scale**2, looks, beta) for scale in self.scales]
+            reaches = [gaussian_mean_reach(scale**2, draws, beta) for scale in self.scales]
         else:
-            reaches = [mean_reach(scale, looks, beta) for scale in self.scales]
+            reaches = [mean_reach(scale, draws, beta) for scale in self.scales]
         return tuple(reaches[: len(self.columns)]), 0 if self.known is not None else reaches[-1]
 
     @property
@@ -312,9 +312,9 @@ class VectorMean(Averaged[tuple[int, ...]]):
             for name, column, mean in told
         }
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, N and the sums are averaged, not their ratios."""
-        reaches, reach_n = self._reaches(looks)
+        reaches, reach_n = self._reaches(draws)
         many = raw[-1] if self.known is None else self.known
         answers = []
         parts = zip(self.declared, self.halves, raw, reaches, self._rounded, strict=False)

@@ -32,10 +32,10 @@ from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query
-from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.tails import least_count_error, total_reach
 from dpengine.statistics.counts import CellCounts

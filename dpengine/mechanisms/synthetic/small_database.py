@@ -38,11 +38,11 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
-from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import IN_A, SOME, Example, Trial
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite
@@ -133,7 +133,7 @@ class SmallDatabase(OfClass):
             "for a share of some": {"columns": ["c", "d"], "size": 1, "queries": [IN_A], "where": [SOME]},
         },
         example=Example({"columns": ["town"], "size": 2}),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_the_promise_is_kept",
         large={"columns": ["t"]},
     )

@@ -55,6 +55,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base, ref_json
 from dpengine.declared.public_rules import among
 from dpengine.declared.schema import ItemSet
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
@@ -75,7 +76,6 @@ from dpengine.mechanisms.synthetic import plans
 from dpengine.mechanisms.synthetic.chosen_pairs import TERMS, Choosing
 from dpengine.mechanisms.synthetic.plans import CHOSEN, EVERY, IN_TURNS, MIXED, PAIRS, PLANS, TRIPLES
 from dpengine.mechanisms.synthetic.rules import Rules
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -112,7 +112,7 @@ class SyntheticTable(Overview):
             "of a chosen triple": {"columns": ["c", "d", "t"], "plan": MIXED},
         },
         example=Example({"columns": ["town", "member"], "plan": PAIRS}),
-        twins=("half", "relation", "bare"),
+        broken_variants=("half", "relation", "bare"),
         covered="test_every_measured_range_covers",
     )
     takes_long: ClassVar[bool] = True

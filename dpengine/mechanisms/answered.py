@@ -64,7 +64,7 @@ class Answered(ABC):
     def left_out(self) -> list[str]:
         """The columns of numbers and days in which a row needs a value to count."""
         columns = {} if self.keeps_empty else {name: self.facts.schema[name] for name in sorted(self.valued())}
-        return [name for name, one in columns.items() if isinstance(one, Number | Date) and not one.complete]
+        return [name for name, column in columns.items() if isinstance(column, Number | Date) and not column.complete]
 
     def counted_empty(self) -> list[str]:
         """The columns without a value in which a row still counts among those that a share is of."""
@@ -109,8 +109,8 @@ class Answered(ABC):
 
     def measure_of(self, part: str = "") -> str:
         """The same, of one part of the answer."""
-        said = getattr(self.facts.schema.columns.get(self.column_of(part)), "measure", "")
-        return said if said and self.unit == "column" else ""
+        measure = getattr(self.facts.schema.columns.get(self.column_of(part)), "measure", "")
+        return measure if measure and self.unit == "column" else ""
 
     @property
     def wanted_places(self) -> tuple[Fraction, ...]:

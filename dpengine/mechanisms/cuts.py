@@ -49,7 +49,7 @@ class Cut:
         for name in {LOWER, UPPER, "value"} & facts.keys():
             facts[name] = day(facts[name]) if days else figure(facts[name])
         if CODES in facts:
-            facts |= {CODES: [local(one) for one in facts[CODES]], "many": len(facts[CODES])}
+            facts |= {CODES: [local(code) for code in facts[CODES]], "many": len(facts[CODES])}
         return say(self.code, **facts)
 
     def as_json(self) -> JsonObject:

@@ -20,10 +20,10 @@ NEAR = Fraction(1, 10)  # of the range
 
 def beyond(query: AnyQuery, part: str) -> str:
     """One sentence for a part of an answer at an end of the range; empty elsewhere, and where parts come again."""
-    found = _end(query, part)
-    if found is None:
+    end = _end(query, part)
+    if end is None:
         return ""
-    column, code = found
+    column, code = end
     kind, write = ("days", day) if isinstance(column, Date) else ("range", figure)
     ends = {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
     return say(f"edge.{kind}.{code}", name=query.shown().get(part, part), **ends)
@@ -57,10 +57,10 @@ def at_end(query: AnyQuery, part: str) -> bool:
 
 def named(query: AnyQuery, part: str) -> str:
     """The name of a part at an end of the range, with what else it holds: “December 2024 and everything later”."""
-    name, found = query.shown().get(part, part), _end(query, part)
-    if found is None:
+    name, end = query.shown().get(part, part), _end(query, part)
+    if end is None:
         return name
-    column, code = found
+    column, code = end
     return say(f"edge.named.{'days' if isinstance(column, Date) else 'range'}.{code}", name=name)
 
 

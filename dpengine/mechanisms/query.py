@@ -213,7 +213,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     @property
     def most_rows(self) -> int | None:
         """How many rows of one person count at most, where rows beyond that are left out of the answer."""
-        return next((int(dict(one.facts)["most"]) for one in self.cuts() if one.code == "cut.rows"), None)
+        return next((int(dict(cut.facts)["most"]) for cut in self.cuts() if cut.code == "cut.rows"), None)
 
     def labels(self) -> list[str]:
         """The public names of an answer's parts, in the declared order; none for a single number or label."""
@@ -263,8 +263,8 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def people_told(self, raw: Figures) -> Bounds | None:
         """The same of people: each has one row at least, and at most as many as count."""
-        told = self.rows_told(raw)
-        return None if told is None else (-(-told[0] // self.facts.unit.at_most), told[1])
+        rows = self.rows_told(raw)
+        return None if rows is None else (-(-rows[0] // self.facts.unit.at_most), rows[1])
 
     def listed(self, value: JsonObject) -> list[str]:
         """The names of an answer's parts as a person sees them: in the declared order, or by rank."""

@@ -119,13 +119,13 @@ class _Stretches:
 
     def sums(self, first: Integers, end: Integers) -> Floats:
         first, end = np.minimum(first, end), end.copy()
-        found = np.full(len(first), -np.inf)
+        sums = np.full(len(first), -np.inf)
         for level in self.levels:
             for odd, side in ((first % 2 == 1, first), (end % 2 == 1, end - 1)):
                 taken = odd & (first < end)
-                found[taken] = np.logaddexp(found[taken], level[side[taken]])
+                sums[taken] = np.logaddexp(sums[taken], level[side[taken]])
             first, end = (first + 1) // 2, end // 2
-        return found
+        return sums
 
 
 class _Layout:
@@ -272,7 +272,7 @@ def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
 
 def listed(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> dict[tuple[int, ...], int]:
     """The cost of every rising sequence of points, by their numbers; only for small grids."""
-    found: dict[tuple[int, ...], int] = {(): 0}
+    choices: dict[tuple[int, ...], int] = {(): 0}
     for _ in wished:
-        found = {(*cuts, point): 0 for cuts in found for point in range(cuts[-1] if cuts else 0, len(places))}
-    return {cuts: cost_of([places[point] for point in cuts], wished) for cuts in found}
+        choices = {(*cuts, point): 0 for cuts in choices for point in range(cuts[-1] if cuts else 0, len(places))}
+    return {cuts: cost_of([places[point] for point in cuts], wished) for cuts in choices}

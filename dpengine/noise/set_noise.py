@@ -100,14 +100,14 @@ class ItemByItem(OfItems):
     def perturb(self, codes: Integers, coins: Coins) -> Integers:
         places = np.arange(self.items, dtype=np.int64)
         held = (np.asarray(codes, dtype=np.int64)[:, None] >> places) & 1
-        told = coins.toggle(held.astype(np.bool_).ravel(), self.flip).reshape(held.shape)
-        return np.asarray((told.astype(np.int64) << places).sum(axis=1), dtype=np.int64)
+        toggled = coins.toggle(held.astype(np.bool_).ravel(), self.flip).reshape(held.shape)
+        return np.asarray((toggled.astype(np.int64) << places).sum(axis=1), dtype=np.int64)
 
     def law(self, code: int) -> Finite:
         """Over all sets, for few items: a test lists them."""
         wrong, right = decimal_of(self.flip), decimal_of(1 - self.flip)
         every = range(2**self.items)
-        return Finite({told: _chance((told ^ code).bit_count(), self.items, wrong, right) for told in every})
+        return Finite({other: _chance((other ^ code).bit_count(), self.items, wrong, right) for other in every})
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def of_sets(items: int, epsilon: Fraction, delta: Fraction) -> SetNoise:
     apart = ItemByItem(items, epsilon, delta)
     if 2**items > MOST_AT_ONCE:
         return apart
-    one = AsOne(items, epsilon, delta)
-    return one if one.error <= apart.error else apart
+    whole = AsOne(items, epsilon, delta)
+    return whole if whole.error <= apart.error else apart
 
 
 def set_floor(items: int, epsilon: Fraction, delta: Fraction) -> Fraction:

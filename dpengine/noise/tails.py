@@ -266,12 +266,12 @@ def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fracti
     high = np.minimum(np.sqrt(2 * wanted / (variance * (many * a * a).sum(axis=1))), rate / a.max(axis=1) * (1 - 1e-6))
     low, ratio = high * 0.3, (math.sqrt(5) - 1) / 2
     for _ in range(12):
-        one, other = high - ratio * (high - low), low + ratio * (high - low)
-        left = least(one) <= least(other)
-        low, high = np.where(left, low, one), np.where(left, other, high)
-    found = np.zeros(len(sizes))
-    found[used] = least((low + high) / 2) * (1 + 1e-9)
-    return found
+        lower, upper = high - ratio * (high - low), low + ratio * (high - low)
+        left = least(lower) <= least(upper)
+        low, high = np.where(left, low, lower), np.where(left, upper, high)
+    reaches = np.zeros(len(sizes))
+    reaches[used] = least((low + high) / 2) * (1 + 1e-9)
+    return reaches
 
 
 def bernstein_reach(variance: Fraction, largest: Fraction, beta: Fraction) -> Fraction:

@@ -294,8 +294,8 @@ class KindCounts(Aggregate[Counts]):
         parts = [(flag == kind).ifelse(1, 0) for flag, kinds in flags for kind in kinds]
         return view.rows.aggregate(**{f"n{at}": total(part) for at, part in enumerate(parts)})
 
-    def shape(self, found: Found) -> Counts:
-        return tuple(int(found[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))
+    def shape(self, columns: Found) -> Counts:
+        return tuple(int(columns[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))
 
 
 @dataclass(frozen=True)
@@ -387,12 +387,12 @@ class Moments(Aggregate[Counts]):
         if "code" in columns:
             codes, rows = columns["code"].tolist(), columns["rows"].tolist()
             powers = [[sum(n * c**power for c, n in zip(codes, rows, strict=True))] for power in range(3)]
-            columns = {f"s{power}": np.array(told, dtype=object) for power, told in enumerate(powers)}
+            columns = {f"s{power}": np.array(moments, dtype=object) for power, moments in enumerate(powers)}
         width, h = self.degree + 1, self.size - 1
         sums = [0] * (self.groups * width)
         groups = columns.get("group", np.zeros(1, dtype=np.int64)).tolist()
-        found = [columns[f"s{power}"].tolist() for power in range(width)]
-        for group, n, c, *squares in zip(groups, *found, strict=True):
-            told = [n, 2 * c - h * n, *(4 * square - 4 * h * c + h * h * n for square in squares)]
-            sums[group * width : (group + 1) * width] = told
+        powers_of = [columns[f"s{power}"].tolist() for power in range(width)]
+        for group, n, c, *squares in zip(groups, *powers_of, strict=True):
+            moments = [n, 2 * c - h * n, *(4 * square - 4 * h * c + h * h * n for square in squares)]
+            sums[group * width : (group + 1) * width] = moments
         return tuple(sums)

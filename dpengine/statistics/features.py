@@ -126,8 +126,16 @@ class Layout:
 
     def shown(self) -> dict[str, str]:
         """Those that the reader calls by other words."""
-        lists = [(name, one) for name, one in zip(self.names, self.columns, strict=True) if isinstance(one, Category)]
-        return {f"{name} = {one}": f"{name} = {told}" for name, of in lists for one, told in shown(of.labels).items()}
+        lists = [
+            (name, column)
+            for name, column in zip(self.names, self.columns, strict=True)
+            if isinstance(column, Category)
+        ]
+        return {
+            f"{name} = {column}": f"{name} = {translated}"
+            for name, of in lists
+            for column, translated in shown(of.labels).items()
+        }
 
     def row(self, row: Row) -> list[tuple[int, int]] | None:
         """The coordinates of a coded row that may differ from 0, as (place, value); None where the row is left out."""
@@ -332,7 +340,7 @@ def from_json(data: Mapping[str, Json]) -> Model:
     """As `features.model_from_json`, of such a model."""
     try:
         schema = Schema.from_json({"columns": [*data["features"], data["target"]]})
-        refs = [read_ref(one, schema) for one in data["cells"]]
+        refs = [read_ref(cell, schema) for cell in data["cells"]]
         if [base(ref) for ref in refs] != [name for name, _ in data["features"]]:
             raise AllowanceError("train.model")
         layout = layout_of(schema, refs, str(data["target"][0]), data.get("yes", ()), data.get("no", ()))

@@ -71,8 +71,8 @@ class CellAxis:
         if starts[-1] < LONGEST_TABLE:
             looked_up: Integers = self._table[np.minimum(code, starts[-1]) + 1]
             return looked_up
-        found = places[np.maximum(np.searchsorted(np.array(starts), code, side="right") - 1, 0)]
-        return np.where(code == MISSING, self.listed, found)
+        group = places[np.maximum(np.searchsorted(np.array(starts), code, side="right") - 1, 0)]
+        return np.where(code == MISSING, self.listed, group)
 
     @cached_property
     def _table(self) -> Integers:
@@ -100,7 +100,7 @@ class Marginals(Streamed[tuple[Counts, ...]]):
 
     def of(self, rows: Sequence[Row]) -> tuple[Counts, ...]:
         met = [[axis.of(row) for axis in self.axes] for row in rows]
-        found = []
+        tables = []
         for columns in self.sets:
             counts = [0] * self._cells(columns)
             for codes in met:
@@ -108,8 +108,8 @@ class Marginals(Streamed[tuple[Counts, ...]]):
                 for place in columns:
                     cell = cell * self.axes[place].size + codes[place]
                 counts[cell] += 1
-            found.append(tuple(counts))
-        return tuple(found)
+            tables.append(tuple(counts))
+        return tuple(tables)
 
     def imagine(self, people: int, shape: str) -> tuple[Counts, ...]:
         return tuple((people // self._cells(columns),) * self._cells(columns) for columns in self.sets)

@@ -55,8 +55,8 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         lost = isqrt((columns + 1) * (columns + 2) // 2) + 1
         return 2 * rows**2 * unit * (unit + 2 * lost)
 
-    def product(self, one: int, other: int) -> int:
-        return self._cut_off(one * other)
+    def product(self, first: int, second: int) -> int:
+        return self._cut_off(first * second)
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
         places = {pair: place for place, pair in enumerate(self.pairs)}
@@ -65,9 +65,9 @@ class SecondMoments(Streamed[tuple[int, ...]]):
             coordinates = self.layout.row(row)
             if coordinates is None or self.layout.target_of(row) is None or not self.where.holds(row):
                 continue
-            for at, (i, one) in enumerate(coordinates):
-                for j, other in coordinates[at:]:
-                    sums[places[i, j]] += self.product(one, other)
+            for at, (i, first) in enumerate(coordinates):
+                for j, second in coordinates[at:]:
+                    sums[places[i, j]] += self.product(first, second)
         return tuple(sums)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
@@ -107,14 +107,14 @@ class SecondMoments(Streamed[tuple[int, ...]]):
             x = rows[f"x{at}"]
             coordinates.append((x + start, layout.most) if isinstance(column, Category) else (start, x))
         added = []
-        for at, (i, one) in enumerate(coordinates):
-            for j, other in coordinates[at:]:
-                both = one * other
+        for at, (i, first) in enumerate(coordinates):
+            for j, second in coordinates[at:]:
+                both = first * second
                 cut = self._cut_off(both) if isinstance(both, int) else features.cut_off(both, self._lost)
                 added.append(integer(0) + (i * layout.width + j) * 2**PAIR_BITS + cut + 2 ** (PAIR_BITS - 1))
-        told = rows.select(told=ibis.array(added).unnest())
-        told = told.select(pair=told.told >> integer(PAIR_BITS), product=told.told & integer(2**PAIR_BITS - 1))
-        return told.group_by(told.pair).aggregate(sum=total(told["product"] - 2 ** (PAIR_BITS - 1)))
+        sums = rows.select(told=ibis.array(added).unnest())
+        sums = sums.select(pair=sums.told >> integer(PAIR_BITS), product=sums.told & integer(2**PAIR_BITS - 1))
+        return sums.group_by(sums.pair).aggregate(sum=total(sums["product"] - 2 ** (PAIR_BITS - 1)))
 
     def shape(self, columns: Found) -> tuple[int, ...]:
         sums = dict(zip(columns["pair"].tolist(), columns["sum"].tolist(), strict=True))
@@ -143,7 +143,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         both = self.product(most, most)
         sums[0, 0] += rows * both
         columns = zip(layout.columns, codes, strict=True)
-        values = [None if isinstance(one, Category) else _values(code, one.size, most) for one, code in columns]
+        values = [None if isinstance(own, Category) else _values(code, own.size, most) for own, code in columns]
         for at, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
             here, end = values[at], start + wide(column)
             if here is None:
@@ -163,9 +163,9 @@ class SecondMoments(Streamed[tuple[int, ...]]):
                     listed, number = (codes[at], there) if here is None else (codes[later], here)
                     size = column.size if here is None else other.size
                     assert number is not None
-                    found = np.bincount(listed, self._cut(number * most), size).astype(np.int64)
+                    added = np.bincount(listed, self._cut(number * most), size).astype(np.int64)
                     block = sums[start:end, first:last]
-                    block += found.reshape(block.shape)
+                    block += added.reshape(block.shape)
                 else:
                     sums[start, first] += self._cut(here * there).sum()
 

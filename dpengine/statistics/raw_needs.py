@@ -179,10 +179,10 @@ class Beside(Need[tuple[int, ...]]):
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        return self.joined(self.coded.of(rows), (one.of(rows)[0] for one in self.raw))
+        return self.joined(self.coded.of(rows), (need.of(rows)[0] for need in self.raw))
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        return self.joined(self.coded.imagine(people, shape), (one.imagine(people, shape)[0] for one in self.raw))
+        return self.joined(self.coded.imagine(people, shape), (need.imagine(people, shape)[0] for need in self.raw))
 
     def joined(self, coded: int | tuple[int, ...], raw: Iterable[int]) -> tuple[int, ...]:
         """Both parts as one tuple."""

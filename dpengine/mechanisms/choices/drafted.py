@@ -43,11 +43,11 @@ class Drafted:
         if not self.values:
             return say("found.line.nothing", column=self.column)
         named = ", ".join(value for value, _ in self.values[:_NAMED]) + (", …" if len(self.values) > _NAMED else "")
-        told = say("found.line.list", column=self.column, values=len(self.values), named=named)
+        line = say("found.line.list", column=self.column, values=len(self.values), named=named)
         if self.other is None:
-            return told
+            return line
         most = max(self.other[1][1], 0)
-        return f"{told} {say('found.line.other', about=max(self.other[0], 0), most=most)}"
+        return f"{line} {say('found.line.other', about=max(self.other[0], 0), most=most)}"
 
 
 def listed(asked: Asked, value: JsonObject) -> list[str]:
@@ -65,14 +65,14 @@ def drafts(asked: Asked, value: JsonObject, interval: JsonObject) -> list[Drafte
     for label in listed(asked, value):
         at, part = _parted(asked, label)
         parts[at][part] = label
-    told = []
+    columns = []
     for (name, kind), own in zip(asked, parts, strict=True):
         ends = (value[own[FROM]], value[own[TO]]) if FROM in own else None
         values = tuple((part, value[label]) for part, label in own.items() if part not in _ORDER)
         low, high = interval[own[ELSE]] if ELSE in own else (0, 0)
         other = (value[own[ELSE]], (low, high)) if ELSE in own else None
-        told.append(Drafted(name, kind, ends, values, other))
-    return told
+        columns.append(Drafted(name, kind, ends, values, other))
+    return columns
 
 
 def _end(end: Json) -> str:

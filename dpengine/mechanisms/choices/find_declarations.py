@@ -248,24 +248,24 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        found: Fields = {}
+        fields: Fields = {}
         for kind in ("numbers", "dates", "lists"):
             names = given.get(kind) or []
             if not isinstance(names, (list, tuple)):
                 raise AllowanceError("find_declarations.columns", most=MOST_COLUMNS)
-            found[kind] = tuple(facts.in_file(name) for name in names)
-        every = [*found["numbers"], *found["dates"], *found["lists"]]
-        alike = any(one != other and one.startswith(f"{other}: ") for one in every for other in every)
+            fields[kind] = tuple(facts.in_file(name) for name in names)
+        every = [*fields["numbers"], *fields["dates"], *fields["lists"]]
+        alike = any(own != other and own.startswith(f"{other}: ") for own in every for other in every)
         if not 1 <= len(every) <= MOST_COLUMNS or len(set(every)) != len(every) or alike:
             raise AllowanceError("find_declarations.columns", most=MOST_COLUMNS)
-        found["delta"] = read_delta(given.get("delta")) if found["lists"] else Fraction(0)
-        return found
+        fields["delta"] = read_delta(given.get("delta")) if fields["lists"] else Fraction(0)
+        return fields
 
     def own_json(self) -> JsonObject:
-        told: JsonObject = {
+        given: JsonObject = {
             kind: list(names) for kind in ("numbers", "dates", "lists") if (names := getattr(self, kind))
         }
-        return told | ({"delta": text_of(self.delta)} if self.lists else {})
+        return given | ({"delta": text_of(self.delta)} if self.lists else {})
 
     def valued(self) -> set[str]:
         """No declared bound enters."""
@@ -289,7 +289,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def measured(self, value: tuple[OfOne, ...]) -> tuple[int, ...]:
         """The counts of bands and of present values: which values is private."""
-        return tuple(one if isinstance(one, int) else one[1] for column in value for one in column)
+        return tuple(part if isinstance(part, int) else part[1] for column in value for part in column)
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("l1", self.sides * self.rows * len(self.asked))
@@ -387,7 +387,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return Within(Fraction(max(amounts)), max(self.rows_at_most, 1), self.beta, Fraction(0), nominal=guess)
 
     def state(self, value: Json, interval: Json) -> str:
-        return "" if any(one.ends or one.values for one in self.drafts(value, interval)) else FOUND
+        return "" if any(draft.ends or draft.values for draft in self.drafts(value, interval)) else FOUND
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 20)
@@ -396,19 +396,19 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def draw(self, value: tuple[OfOne, ...], coins: Coins) -> tuple[Drawn, ...]:
         return tuple(
-            self._found(found, coins) if kind == "list" else self._ends(found, kind, coins)  # type: ignore[arg-type]
-            for (_, kind), found in zip(self.asked, value, strict=True)
+            self._found(statistic, coins) if kind == "list" else self._ends(statistic, kind, coins)  # type: ignore[arg-type]
+            for (_, kind), statistic in zip(self.asked, value, strict=True)
         )
 
     def _found(self, value: Found, coins: Coins) -> Found:
         noisy = coins.gaussian([count for _, count in value], self.variance) if value else []
         least = self.threshold
-        told = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
-        return tuple(sorted(told, key=lambda one: (-one[1], one[0]))[:MOST_FOUND])
+        kept = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
+        return tuple(sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:MOST_FOUND])
 
     def _ends(self, value: tuple[int, ...], kind: str, coins: Coins) -> tuple[int, int, int]:
         gaps, cap = self.gaps(value, kind), CAP * (self.slack(kind) + 1)
-        low, high = (coins.choose(one, np.ones_like(one), self.rate, cap)[0] for one in gaps)
+        low, high = (coins.choose(scores, np.ones_like(scores), self.rate, cap)[0] for scores in gaps)
         (hold,) = coins.gaussian([sum(value)], self.hold_variance)
         return low, high, hold
 
@@ -431,13 +431,13 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return Independent(
             tuple(
                 part
-                for (_, kind), found in zip(self.asked, value, strict=True)
-                for part in self.ends_law(found, kind)  # type: ignore[arg-type]
+                for (_, kind), statistic in zip(self.asked, value, strict=True)
+                for part in self.ends_law(statistic, kind)  # type: ignore[arg-type]
             )
         )
 
     def ends_law(self, value: tuple[int, ...], kind: str) -> tuple[Any, ...]:
-        ends = [weighted(dict(enumerate(one.tolist())), self.rate) for one in self.gaps(value, kind)]
+        ends = [weighted(dict(enumerate(scores.tolist())), self.rate) for scores in self.gaps(value, kind)]
         return *ends, Normal(sum(value), self.hold_variance)
 
     def finish(self, raw: tuple[Drawn, ...]) -> Released:
@@ -450,11 +450,11 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def _told(self, kind: str, drawn: Drawn) -> Iterator[tuple[str, tuple[Json, Ends]]]:
         if kind == "list":
-            found: Found = drawn  # type: ignore[assignment]
+            named: Found = drawn  # type: ignore[assignment]
             t = self.shown_reach
-            yield from ((name, (count, (count - t, count + t))) for name, count in found)
+            yield from ((name, (count, (count - t, count + t))) for name, count in named)
             if self.facts.people is not None and self.rows == 1:
-                yield ELSE, self._something_else(found)
+                yield ELSE, self._something_else(named)
             return
         low, high, hold = cast(tuple[int, int, int], drawn)
         reach = self.hold_reach
@@ -463,16 +463,16 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
                 yield part, (end, (end, end))
         yield HOLD, (hold, (hold - reach, hold + reach))
 
-    def _something_else(self, found: Found) -> tuple[int, Ends]:
-        t, least, many = self.shown_reach, self.threshold, max(len(found), 1)
-        doubtful = sum(count < least + 2 * t for _, count in found)
+    def _something_else(self, named: Found) -> tuple[int, Ends]:
+        t, least, many = self.shown_reach, self.threshold, max(len(named), 1)
+        doubtful = sum(count < least + 2 * t for _, count in named)
         off = math.ceil(gaussian_mean_reach(self.variance, many, self.each_beta / 2) * many) + doubtful * t
-        rest = self.facts.about - sum(count for _, count in found)
+        rest = self.facts.about - sum(count for _, count in named)
         return rest, (rest - off, rest + off)
 
     def shown(self) -> dict[str, str]:
         words = {part: say(f"found.{part.lower()}") for part in (FROM, TO, HOLD, ELSE)}
-        return {f"{name}: {part}": f"{name}: {told}" for name, _ in self.asked for part, told in words.items()}
+        return {f"{name}: {part}": f"{name}: {word}" for name, _ in self.asked for part, word in words.items()}
 
     def listed(self, value: JsonObject) -> list[str]:
         return listed(self.asked, value)
@@ -483,17 +483,17 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def worth(self) -> str:
         """What is promised before anything is bought, and holds of what was found."""
-        told = []
+        sentences = []
         if self.lists:
-            told.append(say("found.worth.lists", held=self.least_held))
+            sentences.append(say("found.worth.lists", held=self.least_held))
         if self.ranges:
             kinds = ["number"] * bool(self.numbers) + ["date"] * bool(self.dates)
-            told.append(say("found.worth.ranges", outside=max(self.outside(kind) for kind in kinds)))
-        return " ".join([*told, say("found.worth.chance", chance=chance(self.beta))])
+            sentences.append(say("found.worth.ranges", outside=max(self.outside(kind) for kind in kinds)))
+        return " ".join([*sentences, say("found.worth.chance", chance=chance(self.beta))])
 
     def finding(self, value: Json, interval: Json) -> str:
         drafts = self.drafts(value, interval)
-        ranges, lists = sum(one.ends is not None for one in drafts), sum(bool(one.values) for one in drafts)
+        ranges, lists = sum(draft.ends is not None for draft in drafts), sum(bool(draft.values) for draft in drafts)
         if not ranges and not lists:
             return ""
         return say("found.headline", found=ranges + lists, columns=len(drafts))

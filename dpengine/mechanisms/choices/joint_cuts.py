@@ -185,7 +185,7 @@ class JointCuts:
         # Empty values at the end, so that the running time does not reveal how many occur.
         room = np.zeros(max(self.asked.values + 2 - len(codes), 0), dtype=np.int64)
         held = np.ones(len(codes), dtype=np.int64)
-        points = joint_choice.Ordered(*(np.append(one, room) for one in (np.diff(edges) - 1, held, rows)))
+        points = joint_choice.Ordered(*(np.append(column, room) for column in (np.diff(edges) - 1, held, rows)))
         starts = np.empty(2 * len(codes) + 1, dtype=np.int64)
         starts[0::2], starts[1::2] = edges[:-1] + 1, codes
         wished = self._wished(chain, int(value.counts.sum()))

@@ -72,12 +72,12 @@ def read_shares(given: Json) -> tuple[Fraction, ...]:
     return shares
 
 
-def in_order(told: Sequence[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
+def in_order(answers: Sequence[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
     """Points, lower and upper ends of each group's percentiles, each of the three sorted. All that held still does: the
     j-th smallest is at most the largest of the first j and at least the smallest from the j-th on; true percentiles and
     what is within a distance of them rise; so a lower end is still at most its percentile, an upper end at least."""
-    for first in range(0, len(told), several):
-        yield from zip(*map(sorted, zip(*told[first : first + several], strict=True)), strict=True)
+    for first in range(0, len(answers), several):
+        yield from zip(*map(sorted, zip(*answers[first : first + several], strict=True)), strict=True)
 
 
 def percents(shares: Sequence[Fraction]) -> list[str]:
@@ -275,8 +275,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if len(self.shares) == 1:
             return super().shown()
         names, known = percents(self.shares), super().shown()
-        told = names if self.by is None else of_groups([known.get(label, label) for label in super().labels()], names)
-        return dict(zip(self.labels(), told, strict=True))
+        parts = names if self.by is None else of_groups([known.get(label, label) for label in super().labels()], names)
+        return dict(zip(self.labels(), parts, strict=True))
 
     def told_first(self, parts: list[str]) -> list[str]:
         return near_middle(parts, self._share_of) if self.by is not None and len(self.shares) > 1 else parts
@@ -286,7 +286,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if several == 1 or not extra:
             return list(extra)
         places = [place for place, label in enumerate(super().labels()) if label in extra]
-        return [self.labels()[place * several + one] for place in places for one in range(several)]
+        return [self.labels()[place * several + rank] for place in places for rank in range(several)]
 
     @property
     def compared(self) -> bool:
@@ -353,8 +353,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         aim = side * shift * points
         over, under = points * ranked.below - low - aim, high + aim - points * (ranked.below + ranked.at)
         gaps = np.maximum(over, under)
-        found = Blocks(ranked.firsts, ranked.sizes, gaps if self.noise == FLIP else np.maximum(0, gaps))
-        return found.padded(2 * self._values + 2)
+        blocks = Blocks(ranked.firsts, ranked.sizes, gaps if self.noise == FLIP else np.maximum(0, gaps))
+        return blocks.padded(2 * self._values + 2)
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
         """Every single draw: whose distribution, which share, which side."""
@@ -466,9 +466,9 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         bound. Of several what is told rises."""
         column = self.facts.schema.ordered(self.column)
         held = ([min(max(code, 0), column.size - 1) for code in codes] for codes in self._by_share(raw))
-        told = [(codes[0], min(codes), max(codes)) for codes in held]
+        triples = [(codes[0], min(codes), max(codes)) for codes in held]
         answers: list[Ends] = []
-        for codes in in_order(told, len(self.shares)):
+        for codes in in_order(triples, len(self.shares)):
             point, low, high = map(column.value, codes)
             answers.append((point, (low, high) if self.with_range else None))
         if len(answers) == 1:

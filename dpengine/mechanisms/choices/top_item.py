@@ -83,7 +83,7 @@ def joint_blocks(candidates: int, named: int) -> tuple[Integers, Integers, Integ
     """First place left out, last place named (counted from 0), and how many sets; the first block is the first k."""
     pairs = [(named, named - 1, 1)]
     pairs += [(u, last, comb(last - u - 1, named - u - 1)) for u in range(named) for last in range(named, candidates)]
-    firsts, lasts, sizes = (np.array(one, dtype=np.int64) for one in zip(*pairs, strict=True))
+    firsts, lasts, sizes = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
     return firsts, lasts, sizes
 
 
@@ -98,37 +98,37 @@ def joint_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most:
     if block == 0:
         chosen = list(range(named))
     else:
-        chosen = [*range(u), *(u + 1 + one for one in unranked(last - u - 1, named - u - 1, place)), last]
-    return tuple(sorted(int(order[one]) for one in chosen))
+        chosen = [*range(u), *(u + 1 + item for item in unranked(last - u - 1, named - u - 1, place)), last]
+    return tuple(sorted(int(order[item]) for item in chosen))
 
 
 def unranked(of: int, many: int, place: int) -> list[int]:
     """The combination of so many of 0, 1, … that has this place among all, in the order of `combinations`."""
-    found: list[int] = []
-    for one in range(of):
-        if len(found) == many:
+    subset: list[int] = []
+    for item in range(of):
+        if len(subset) == many:
             break
-        starting = comb(of - one - 1, many - len(found) - 1)
+        starting = comb(of - item - 1, many - len(subset) - 1)
         if place < starting:
-            found.append(one)
+            subset.append(item)
         else:
             place -= starting
-    return found
+    return subset
 
 
 def joint_scores(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], int]:
     """Of every set, by the definition; only for short lists."""
     places = range(len(counts))
     return {
-        chosen: min(counts[one] for one in chosen) - max(counts[one] for one in places if one not in chosen)
+        chosen: min(counts[item] for item in chosen) - max(counts[item] for item in places if item not in chosen)
         for chosen in combinations(places, named)
     }
 
 
 def joint_law(counts: tuple[int, ...], named: int, rate: Fraction) -> Finite:
-    found = joint_scores(counts, named)
-    best = max(found.values())
-    weights = {chosen: exp_decimal(-rate * (best - score)) for chosen, score in found.items()}
+    scores = joint_scores(counts, named)
+    best = max(scores.values())
+    weights = {chosen: exp_decimal(-rate * (best - score)) for chosen, score in scores.items()}
     total = sum(weights.values(), Decimal(0))
     return Finite({chosen: weight / total for chosen, weight in weights.items()})
 
@@ -336,11 +336,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             chances = longer
         if self.ordered:
             return Finite(chances)
-        told: dict[tuple[int, ...], Decimal] = {}
+        summed: dict[tuple[int, ...], Decimal] = {}
         for chosen, chance in chances.items():
             named = tuple(sorted(chosen))
-            told[named] = told.get(named, Decimal(0)) + chance
-        return Finite(told)
+            summed[named] = summed.get(named, Decimal(0)) + chance
+        return Finite(summed)
 
     def labels(self) -> list[str]:
         return []

@@ -157,7 +157,7 @@ class TreeCuts:
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         """S̃ of every cell, told as is best where its noise is bounded but for chance β."""
         by_sums, all_of_sums = self._sums(drawn)
-        fit = [float(one) for one in count_tree.fitted_tree(drawn, self.asked.size, self.rows)]
+        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.rows)]
         all_of_fit = fit[-1] if self.rows is None else self.rows
         sums = np.array(by_sums, dtype=np.float64) - float(share) * all_of_sums
         least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
@@ -165,19 +165,19 @@ class TreeCuts:
 
     def _sums(self, drawn: Codes) -> tuple[list[int], int]:
         """How many are at or below each cell, and how many in all, as sums of nodes."""
-        found: list[int] = []
+        below: list[int] = []
         for parts, from_all in count_tree.sums(self.asked.size, self.rows is not None):
             count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
-            found.append(count + (self.rows or 0) if from_all else count)
-        return found, sum(drawn[self._top :]) if self.rows is None else self.rows
+            below.append(count + (self.rows or 0) if from_all else count)
+        return below, sum(drawn[self._top :]) if self.rows is None else self.rows
 
     def triples(self, drawn: Codes) -> list[Codes]:
         """Of every share the point and the two ends."""
-        one, everywhere = self.beta / len(self.asked.shares), self.beta / self.asked.size
+        each, everywhere = self.beta / len(self.asked.shares), self.beta / self.asked.size
         answers: list[Codes] = []
         for share in self.asked.shares:
             first, end = self._between(self.over(drawn, share, everywhere), np.zeros(self.asked.size))
-            ends = self._between(self.over(drawn, share, one), self.reaches(one, share) + ROUNDED)
+            ends = self._between(self.over(drawn, share, each), self.reaches(each, share) + ROUNDED)
             answers.append(((first + end) // 2, *ends))
         return answers
 
@@ -232,12 +232,12 @@ class RootCuts(TreeCuts):
         lengths, sums = count_tree.prefix_lengths(self.asked.size)
         more = 0 if self.rows is not None else 1
         pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
-        found = [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
-        return np.array(found, dtype=np.float64)
+        reaches = [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
+        return np.array(reaches, dtype=np.float64)
 
     def farthest(self, beta: Fraction) -> int:
         return ceil(float(self.reaches(beta, self.asked.shares[0])[-1]) + ROUNDED)
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
-        found = count_tree.prefix_sums(list(drawn))
-        return np.asarray(found - float(share) * (found[-1] if self.rows is None else self.rows), dtype=np.float64)
+        below = count_tree.prefix_sums(list(drawn))
+        return np.asarray(below - float(share) * (below[-1] if self.rows is None else self.rows), dtype=np.float64)

@@ -90,23 +90,23 @@ class Crosstab(Histogram):
     def leftovers(self) -> list[str]:
         extra = [set(extra_labels(self.facts.schema.category(name))) for name in self.columns]
         cells = zip(self.labels(), product(*(self._labels(name) for name in self.columns)), strict=True)
-        return [label for label, cell in cells if any(one in found for one, found in zip(cell, extra, strict=True))]
+        return [label for label, cell in cells if any(value in rest for value, rest in zip(cell, extra, strict=True))]
 
     def fewer(self) -> list[tuple[str, JsonObject]]:
         """One column less, or one in coarser groups."""
         given, names = self.parameters(), given_columns(self.columns)
-        found: list[tuple[str, JsonObject]] = []
+        questions: list[tuple[str, JsonObject]] = []
         for place, name in enumerate(self.columns):
             steps = coarser(name, self.facts.schema) if isinstance(name, Grouped) else []
             for step in steps:
-                found.append((self.card.key, given | {"columns": [*names[:place], step, *names[place + 1 :]]}))
+                questions.append((self.card.key, given | {"columns": [*names[:place], step, *names[place + 1 :]]}))
             rest = [*names[:place], *names[place + 1 :]]
             if len(rest) > 1:
-                found.append((self.card.key, given | {"columns": rest}))
+                questions.append((self.card.key, given | {"columns": rest}))
             else:
-                alone = {part: one for part, one in given.items() if part != "columns"}
-                found.append((Histogram.card.key, alone | {"column": rest[0]}))
-        return found
+                alone = {part: value for part, value in given.items() if part != "columns"}
+                questions.append((Histogram.card.key, alone | {"column": rest[0]}))
+        return questions
 
     def own_json(self) -> JsonObject:
         return {"columns": given_columns(self.columns)}
@@ -120,11 +120,11 @@ class Crosstab(Histogram):
         names = [self.named(name) for name in self.columns]
         if not any(names):
             return {}
-        told = [
+        labels = [
             [known.get(label, label) for label in self._labels(name)]
             for name, known in zip(self.columns, names, strict=True)
         ]
-        return dict(zip(self.labels(), combined(told), strict=True))
+        return dict(zip(self.labels(), combined(labels), strict=True))
 
     def crossed(self) -> list[tuple[str, dict[str, str]]]:
         return [(str(name), {label: label for label in self._labels(name)} | self.named(name)) for name in self.columns]

@@ -368,9 +368,9 @@ class FitChecks(OfCounts):
         return whole, (max(whole - below, least) if least > 0 else whole - below, min(whole + above, most))
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        found = {name: self._range(counted, name, draws) for name, counted in self._parts(raw)}
-        ends = {name: (floor(low), ceil(high)) for name, (_, (low, high)) in found.items()}
-        return Released({name: value for name, (value, _) in found.items()}, ends)
+        ranges = {name: self._range(counted, name, draws) for name, counted in self._parts(raw)}
+        ends = {name: (floor(low), ceil(high)) for name, (_, (low, high)) in ranges.items()}
+        return Released({name: value for name, (value, _) in ranges.items()}, ends)
 
     def rows_told(self, raw: Figures) -> Bounds | None:
         if self._public_rows is not None or not (self.columns or self._rows_too):
@@ -426,7 +426,7 @@ class FitChecks(OfCounts):
 
     def different(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
         """Of each id: about how many different values there are, at least and at most. Each holds but for β."""
-        return {need.column: found for need, found in self._counted(raw) if isinstance(need, Different)}
+        return {need.column: figure for need, figure in self._counted(raw) if isinstance(need, Different)}
 
     def _counted(self, raw: Figures) -> list[tuple[Different | Crowded, tuple[int, int, int]]]:
         off, drawn = self._wide_reach(self._beta), raw[self.numbers - len(self._raw) :]
@@ -438,7 +438,7 @@ class FitChecks(OfCounts):
 
     def crowded(self, raw: Figures) -> CellShare | None:
         """Which share of the people has more rows than count; None where that was not counted."""
-        counted = [found for need, found in self._counted(raw) if isinstance(need, Crowded)]
+        counted = [figure for need, figure in self._counted(raw) if isinstance(need, Crowded)]
         if not counted:
             return None
         (count, low, high), people = counted[0], self.facts.people
@@ -450,42 +450,42 @@ class FitChecks(OfCounts):
         if self.facts.unit != Unit.rows():
             return {}
         least, most = self.rows(raw)
-        found = self.different(raw).items()
-        return {name: (about, (least + most) // 2) for name, (about, _, high) in found if high <= (1 - GATE) * least}
+        different = self.different(raw).items()
+        return {
+            name: (about, (least + most) // 2) for name, (about, _, high) in different if high <= (1 - GATE) * least
+        }
 
     # What it says
 
     def finding_of(self, value: Json, interval: Json, raw: Figures | None) -> str:
         if raw is None:
             return ""
-        found = self.found(tuple(raw))
+        fits = self.found(tuple(raw))
         if repeated := self.repeated(tuple(raw)):
             name, (different, rows) = next(iter(repeated.items()))
             return say("fit.headline.repeated", column=name, different=different, rows=rows)
-        if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not found):
+        if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not fits):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
             share = percent(Fraction(round(crowded.value * 100), 100)) if crowded.low > 0 else _percent(crowded.high)
             return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
-        if not found:
+        if not fits:
             return say("fit.headline.no_repeats", columns=list(self.ids))
-        wrong = [name for name, one in found.items() if one.state == MOSTLY_NOT]
+        wrong = [name for name, fit in fits.items() if fit.state == MOSTLY_NOT]
         if wrong:
-            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(found), names=_some(wrong))
-        if some := [name for name, one in found.items() if one.state == SOME_NOT]:
+            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(fits), names=_some(wrong))
+        if some := [name for name, fit in fits.items() if fit.state == SOME_NOT]:
             return say("fit.headline.some_not", names=_some(some))
-        if coded := [name for name, one in found.items() if one.doubted_codes]:
+        if coded := [name for name, fit in fits.items() if fit.doubted_codes]:
             return say("fit.headline.codes", names=_some(coded))
-        unsure = sum(one.state == UNSURE for one in found.values())
-        if unsure == len(found):
+        unsure = sum(fit.state == UNSURE for fit in fits.values())
+        if unsure == len(fits):
             return say("fit.headline.too_rough")
-        if part := [name for name, one in found.items() if one.misfit.low > 0]:
+        if part := [name for name, fit in fits.items() if fit.misfit.low > 0]:
             return say("fit.headline.fits_part", names=_some(part))
-        if not unsure and not all(one.quiet for one in found.values()):
-            most = max(one.misfit.high for one in found.values())
+        if not unsure and not all(fit.quiet for fit in fits.values()):
+            most = max(fit.misfit.high for fit in fits.values())
             return say("fit.headline.fits_rough", share=_percent(most))
-        return say(
-            "fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(found), fit=len(found) - unsure
-        )
+        return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
 
     def holds_none(self, interval: Json) -> bool:
         return bool(interval[0] <= 0 <= interval[1])

@@ -87,7 +87,7 @@ class Proportion(Averaged[tuple[int, ...]]):
 
     def counted_empty(self) -> list[str]:
         columns = {name: self.facts.schema[name] for name in sorted(self.of.columns())}
-        return [name for name, one in columns.items() if not isinstance(one, ItemSet) and not one.complete]
+        return [name for name, column in columns.items() if not isinstance(column, ItemSet) and not column.complete]
 
     def sentence(self) -> str:
         code = "sentence.proportion_rows" if self.counts_rows else "sentence.proportion"

@@ -112,13 +112,13 @@ def forward(held: Reached, grid: int, points: int, band: int) -> list[BandStep] 
 def along(steps: list[BandRun], points: int) -> list[BandStep] | None:
     low, triangle = 0, _triangle(points)
     ways: tuple[int, ...] = (1,)
-    found: list[BandStep] = []
+    band: list[BandStep] = []
     for run in steps:
         low, ways = _step(low, ways, run, triangle)
         if not any(ways):
             return None
-        found.append(BandStep(run.first, run.cells, low, ways))
-    return found
+        band.append(BandStep(run.first, run.cells, low, ways))
+    return band
 
 
 Triangle = tuple[tuple[int, ...], ...]

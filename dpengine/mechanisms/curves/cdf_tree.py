@@ -219,10 +219,10 @@ class CdfTree(OfCounts):
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         if self.noise == ROOT:
-            sums = count_tree.prefix_sums([float(one) for one in raw]).tolist()
+            sums = count_tree.prefix_sums([float(node) for node in raw]).tolist()
             ends = zip(sums, self._rooted_reaches(draws), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
-        told = [
+        answers = [
             (below, (below - short, below + short)) if short <= fit else _whole(best, fit)
             for below, short, best, fit in zip(
                 self._sums_of(raw),
@@ -232,7 +232,7 @@ class CdfTree(OfCounts):
                 strict=True,
             )
         ]
-        return self.by_label(told)
+        return self.by_label(answers)
 
     def spreads(self, value: Json) -> Iterator[Runs]:
         """A cell has what lies below its end and not below its beginning: twice as far off."""
@@ -243,11 +243,11 @@ class CdfTree(OfCounts):
 
     def _sums_of(self, raw: Figures) -> list[int | Fraction]:
         """What lies at or below every cell, as a sum of nodes."""
-        found = []
+        sums = []
         for parts, from_all in count_tree.sums(self.leaves, self.everyone is not None):
             below = sum(part.sign * sum(raw[part.first : part.end]) for part in parts)
-            found.append(below + (self.everyone or 0) if from_all else below)
-        return found
+            sums.append(below + (self.everyone or 0) if from_all else below)
+        return sums
 
 
 def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:

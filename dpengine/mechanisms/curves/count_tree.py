@@ -67,7 +67,7 @@ def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
     for _ in range(levels):
         begins.append(begins[-1] + widths[-1])
         widths.append(-(-widths[-1] // branches))
-    found = []
+    listed = []
     for cells in range(1, leaves + 1):
         parts: list[NodeRange] = []
         place, whole = cells, False
@@ -81,8 +81,8 @@ def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
                 parts.append(NodeRange(begin + first, begin + stop, -1 if back else 1))
             place = place // branches + back
             whole = back and last
-        found.append((tuple(parts), whole))
-    return tuple(found)
+        listed.append((tuple(parts), whole))
+    return tuple(listed)
 
 
 @lru_cache(maxsize=64)
@@ -164,7 +164,7 @@ def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | 
     up: list[list[Fraction]] = []
     begin = 0
     for level, width in enumerate(tree.widths):
-        noisy = [Fraction(one) for one in drawn[begin : begin + width]]
+        noisy = [Fraction(count) for count in drawn[begin : begin + width]]
         if level:
             for node, own in enumerate(noisy):
                 part = tree.variances[level][node]  # C/(C + 1)
@@ -174,13 +174,13 @@ def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | 
         begin += width
     parents = [sum(up[-1], Fraction(0)) if everyone is None else Fraction(everyone)]
     for level in reversed(range(len(tree.widths))):
-        found: list[Fraction] = []
+        children: list[Fraction] = []
         for node, parent in enumerate(parents):
             block = tree.block(level, node)
             total = sum((tree.variances[level][child] for child in block), Fraction(0))
             missing = parent - sum((up[level][child] for child in block), Fraction(0))
-            found += [up[level][child] + tree.variances[level][child] / total * missing for child in block]
-        parents = found
+            children += [up[level][child] + tree.variances[level][child] / total * missing for child in block]
+        parents = children
     sums: list[Fraction] = []
     for cell in parents:
         sums.append(cell + (sums[-1] if sums else 0))
@@ -208,7 +208,7 @@ def _weights_of(tree: _Tree[Number], cells: int, known: bool, root: Fraction) ->
         taken.append(held)
     if not known:
         taken[top] = number(root)
-    found: Counter[Number] = Counter()
+    weights: Counter[Number] = Counter()
     handed = none  # what the node above hands on to each child
     for level in reversed(range(top + 1)):
         less, place = handed - taken[level], places[level]
@@ -217,15 +217,15 @@ def _weights_of(tree: _Tree[Number], cells: int, known: bool, root: Fraction) ->
         for child in tree.block(level, place // tree.branches):
             if child == place and level:
                 weight, part = taken[level - 1] + less, tree.variances[level][child]
-                found[abs(weight * part)] += 1
+                weights[abs(weight * part)] += 1
                 handed = weight * (1 - part)
             else:
                 whole[child < place, _held(tree, level, child)] += 1
         for (before_it, wide), many in whole.items():
             weight = abs(less + number(before_it))
             for size, times in _below(tree.branches, level, wide):
-                found[weight * number(size)] += times * many
-    return {size: times for size, times in found.items() if size}
+                weights[weight * number(size)] += times * many
+    return {size: times for size, times in weights.items() if size}
 
 
 def _held(tree: _Tree[Number], level: int, node: int) -> int:
@@ -242,11 +242,11 @@ def _below(branches: int, level: int, cells: int) -> tuple[tuple[Fraction, int],
     wide = branches ** (level - 1)
     children = [min(wide, cells - first) for first in range(0, cells, wide)]
     total = sum((_variance(branches, level - 1, held) for held in children), Fraction(0))
-    found: Counter[Fraction] = Counter({total / (total + 1): 1})
+    weights: Counter[Fraction] = Counter({total / (total + 1): 1})
     for held in children:
         for size, times in _below(branches, level - 1, held):
-            found[size / (total + 1)] += times
-    return tuple(found.items())
+            weights[size / (total + 1)] += times
+    return tuple(weights.items())
 
 
 @lru_cache(maxsize=256)
@@ -300,7 +300,7 @@ def table(cells: int) -> Integers:
 
 def rooted(cells: list[int]) -> list[int]:
     """R·x."""
-    return [int(one) for one in np.convolve(table(len(cells)), np.array(cells, dtype=np.int64))[: len(cells)]]
+    return [int(node) for node in np.convolve(table(len(cells)), np.array(cells, dtype=np.int64))[: len(cells)]]
 
 
 @lru_cache(maxsize=64)
@@ -321,10 +321,10 @@ def moved(cells: int, replaced: bool) -> int:
 def inverse(cells: int) -> Floats:
     """The diagonals of L."""
     r = table(cells).astype(np.float64)
-    found = np.zeros(cells)
+    first = np.zeros(cells)
     for j in range(cells):
-        found[j] = (1.0 - float(r[1 : j + 1] @ found[:j][::-1])) / r[0]
-    return found
+        first[j] = (1.0 - float(r[1 : j + 1] @ first[:j][::-1])) / r[0]
+    return first
 
 
 def prefix_sums(drawn: list[float]) -> Floats:

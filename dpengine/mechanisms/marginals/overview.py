@@ -182,8 +182,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     @cached_property
     def largest(self) -> tuple[Columns, ...]:
         """Those that are part of no other."""
-        parts = {part for one in self.sets for part in parts_of(one) if part != one}
-        return tuple(one for one in self.sets if one not in parts)
+        parts = {part for columns in self.sets for part in parts_of(columns) if part != columns}
+        return tuple(columns for columns in self.sets if columns not in parts)
 
     @cached_property
     def held(self) -> tuple[Held, ...]:
@@ -192,7 +192,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     def need(self) -> Marginals | Needs:
         cells = Marginals(self.axes, self.largest)
-        return Needs((cells, *(need_of(self.facts, one) for one in self.held))) if self.held else cells
+        return Needs((cells, *(need_of(self.facts, held) for held in self.held))) if self.held else cells
 
     def measured(self, value: Statistic) -> tuple[int, ...]:
         return tuple(number for numbers, _ in self._numbers(value) for number in numbers)
@@ -200,10 +200,10 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def _numbers(self, value: Statistic) -> Iterator[tuple[list[int], Fraction]]:
         """What gets noise, and of which variance."""
         cells, *people = value if self.held else (value,)
-        for part, told in self._residuals(cells):
-            yield [int(number) for number in told.ravel()], self.noise_of[part] * self.layout.cells(part) ** 2
-        for one, counts in zip(self.held, people, strict=True):
-            yield list(counts) if one.column else [counts], self.noise_of_held[one]
+        for part, values in self._residuals(cells):
+            yield [int(number) for number in values.ravel()], self.noise_of[part] * self.layout.cells(part) ** 2
+        for held, counts in zip(self.held, people, strict=True):
+            yield list(counts) if held.column else [counts], self.noise_of_held[held]
 
     def _residuals(self, value: Sequence[Sequence[int]]) -> Iterator[tuple[Columns, Integers]]:
         holds: dict[Columns, int] = {}
@@ -232,8 +232,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         each = [float(weight * self.layout.variance(part, unit)) for part, weight in self.layout.wanted]
         level = self.layout.level
         parts = [max(each) if level else sum(each)] if self.layout.bases else []
-        found = split(self.rho, parts + [float(one.weight * one.noise(Fraction(1))) for one in self.held], level)
-        return found if parts else [Fraction(0), *found]
+        shares = split(self.rho, parts + [float(held.weight * held.noise(Fraction(1))) for held in self.held], level)
+        return shares if parts else [Fraction(0), *shares]
 
     @cached_property
     def noise_of(self) -> dict[Columns, Fraction]:
@@ -242,14 +242,14 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def noise_of_held(self) -> dict[Held, Fraction]:
-        return {one: one.noise(rho) for one, rho in zip(self.held, self._rhos[1:], strict=True)}
+        return {held: held.noise(rho) for held, rho in zip(self.held, self._rhos[1:], strict=True)}
 
     def loss(self) -> Gaussian:
         return Gaussian(self.rho)
 
     def sensitivity(self) -> Sensitivity:
         """Of the numbers as they are, whatever noise each gets; a whole number, so what floats add is cut off."""
-        people = sum(one.moves for one in self.held)
+        people = sum(held.moves for held in self.held)
         cells = self.layout.rows**2 * floor(self.layout.moved()) if self.layout.bases else 0
         return Sensitivity("l2sq", cells + people, attained=not self.layout.bounded)
 
@@ -265,7 +265,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     @cached_property
     def told_cells(self) -> int:
         """How many cells all wanted marginals have together."""
-        return sum(self.layout.cells(part) for part in self.sets) + sum(one.size for one in self.held)
+        return sum(self.layout.cells(part) for part in self.sets) + sum(held.size for held in self.held)
 
     def variance(self, part: Columns) -> Fraction:
         return self.layout.variance(part, self.noise_of)
@@ -283,21 +283,21 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         variance = float(self.layout.variance(part, noise or self.noise_of))
         return union_reach(variance, self.told_cells * self.ways(part), self.beta / 2)
 
-    def reach_of_held(self, one: Held) -> float:
+    def reach_of_held(self, held: Held) -> float:
         """The same of the people who hold an item."""
-        return union_reach(float(self.noise_of_held[one]), self.told_cells, self.beta / 2)
+        return union_reach(float(self.noise_of_held[held]), self.told_cells, self.beta / 2)
 
     def promise(self) -> Within:
         reaches = [self.reach((place,)) for place in range(len(self.axes))]
-        widest = max(reaches + [self.reach_of_held(one) for one in self.held if one.column])
-        bars = sum(axis.size for axis in self.axes) + sum(one.size for one in self.held if one.column)
+        widest = max(reaches + [self.reach_of_held(held) for held in self.held if held.column])
+        bars = sum(axis.size for axis in self.axes) + sum(held.size for held in self.held if held.column)
         return Within(Fraction(math.ceil(widest)), bars, self.beta, Fraction(0))
 
     def state(self, value: Json, interval: Json) -> str:
         return FEW if 2 * self.promise().amount >= NEARLY * self.most else ""
 
     def coarse(self) -> Fraction:
-        sizes = sorted([*(axis.size for axis in self.axes), *(one.size for one in self.held if one.column)])
+        sizes = sorted([*(axis.size for axis in self.axes), *(held.size for held in self.held if held.column)])
         return Fraction(self.most, sizes[len(sizes) // 2]) / 4
 
     # The answer
@@ -317,12 +317,12 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     def held_counts(self, raw: Sequence[int]) -> dict[str, list[int]]:
         """How many people hold each item, as drawn; "" is everyone, also where that number is public."""
-        found = {} if self.facts.people is None else {"": [self.facts.people]}
-        start = len(raw) - sum(one.size for one in self.held)
-        for one in self.held:
-            found[one.column] = list(raw[start : start + one.size])
-            start += one.size
-        return found
+        counts = {} if self.facts.people is None else {"": [self.facts.people]}
+        start = len(raw) - sum(held.size for held in self.held)
+        for held in self.held:
+            counts[held.column] = list(raw[start : start + held.size])
+            start += held.size
+        return counts
 
     def item_labels(self, name: str) -> list[str]:
         return list(set_of(self.facts, name).labels)
@@ -339,8 +339,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         """The bars of all columns by themselves."""
         with stored():
             cells = zip(self.columns, self.cell_labels, strict=True)
-            told = [*cells, *((name, self.item_labels(name)) for name in self.items)]
-            return [f"{ref}: {label}" for ref, labels in told for label in labels]
+            listed = [*cells, *((name, self.item_labels(name)) for name in self.items)]
+            return [f"{ref}: {label}" for ref, labels in listed for label in labels]
 
     @cached_property
     def cell_labels(self) -> list[list[str]]:
@@ -364,16 +364,16 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return {label: name for label, name in zip(self.labels(), names, strict=True) if name != label}
 
     def finish(self, raw: Sequence[int]) -> Released:
-        told = self.marginals(raw)
+        marginals = self.marginals(raw)
         pairs = []
         for place in range(len(self.axes)):
             reach = math.ceil(self.reach((place,)))
-            bars = [round(float(cell)) for cell in told[(place,)]]
+            bars = [round(float(cell)) for cell in marginals[(place,)]]
             pairs += [(bar, (bar - reach, bar + reach)) for bar in bars]
         people = self.held_counts(raw)
-        for one in (one for one in self.held if one.column):
-            reach = math.ceil(self.reach_of_held(one))
-            pairs += [(bar, (bar - reach, bar + reach)) for bar in people[one.column]]
+        for held in (held for held in self.held if held.column):
+            reach = math.ceil(self.reach_of_held(held))
+            pairs += [(bar, (bar - reach, bar + reach)) for bar in people[held.column]]
         return self.by_label(pairs)
 
     def spreads(self, value: Json) -> Iterator[Runs]:
@@ -395,6 +395,6 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             for place, axis in enumerate(self.axes)
             for cell in range(axis.size)
         ]
-        for one in (one for one in self.held if one.column):
-            counts += need_of(self.facts, one).of(rows)
+        for held in (held for held in self.held if held.column):
+            counts += need_of(self.facts, held).of(rows)
         return dict(zip(self.labels(), counts, strict=True))

@@ -69,8 +69,8 @@ class ResidualLayout:
     @cached_property
     def bases(self) -> list[Columns]:
         """Every set that needs a residual, smaller ones first."""
-        found = {part for columns, _ in self.wanted for part in parts_of(columns)}
-        return sorted(found - ({()} if self.known else set()), key=lambda part: (len(part), part))
+        parts = {part for columns, _ in self.wanted for part in parts_of(columns)}
+        return sorted(parts - ({()} if self.known else set()), key=lambda part: (len(part), part))
 
     def cells(self, columns: Columns) -> int:
         return math.prod(self.sizes[place] for place in columns)
@@ -87,24 +87,24 @@ class ResidualLayout:
     @cached_property
     def costs(self) -> dict[Columns, Fraction]:
         """c_B: what σ_B² adds to the weighted sum of variances."""
-        found = dict.fromkeys(self.bases, Fraction(0))
+        costs = dict.fromkeys(self.bases, Fraction(0))
         for columns, weight in self.wanted:
             for part in parts_of(columns):
-                if part in found:
-                    found[part] += weight * self.share(columns, part)
-        return found
+                if part in costs:
+                    costs[part] += weight * self.share(columns, part)
+        return costs
 
     @cached_property
     def apart(self) -> dict[Columns, Floats]:
         """d_B(E), by which of the columns of B are in E: an axis for each, 0 where they differ, 1 where they agree."""
-        found = {}
+        bounds = {}
         for part in self.bases:
             other = np.ones(())
             for place in part:
                 ends = np.array([-1 / self.sizes[place], 1 - 1 / self.sizes[place]])
                 other = other[..., None] * ends
-            found[part] = np.maximum(2 * (float(self.kept(part)) - other), 0.0)
-        return found
+            bounds[part] = np.maximum(2 * (float(self.kept(part)) - other), 0.0)
+        return bounds
 
     def variance(self, columns: Columns, noise: Mapping[Columns, Fraction]) -> Fraction:
         """Of the noise in each cell of a marginal."""
@@ -182,20 +182,20 @@ def _level(layout: ResidualLayout) -> dict[Columns, Fraction]:
     """The same for the least maximum. Of all steps the best is taken: maximum times loss does not change with scale."""
     bases, wanted = layout.bases, layout.wanted
     place = {part: at for at, part in enumerate(bases)}
-    found = [
+    triples = [
         (at, place[part], float(weight * layout.share(columns, part)))
         for at, (columns, weight) in enumerate(wanted)
         for part in parts_of(columns)
         if part in place
     ]
-    told, of, share = (np.array(one) for one in zip(*found, strict=True))
+    marginal, of, share = (np.array(column) for column in zip(*triples, strict=True))
     added = {part: float(layout.kept(part)) for part in bases}
     matters, moves = np.ones(len(wanted)), np.array([added[part] for part in bases])
     mixed, best, least = moves, moves, math.inf
     for step in range(_STEPS):
-        costs = np.bincount(of, share * matters[told], len(bases))
+        costs = np.bincount(of, share * matters[marginal], len(bases))
         weights = np.sqrt(costs / np.maximum(mixed, _FLOOR * mixed.max()))
-        variances = np.bincount(told, share / weights[of], len(wanted))
+        variances = np.bincount(marginal, share / weights[of], len(wanted))
         if layout.replaced:
             worst = _moves(layout, dict(zip(bases, weights.tolist(), strict=True)), added)
             moves = np.array([worst[part] for part in bases])
@@ -278,13 +278,13 @@ def rebuilt(layout: ResidualLayout, columns: Columns, released: Mapping[Columns,
     shape = [layout.sizes[place] for place in columns]
     total = np.zeros(shape)
     for part in parts_of(columns):
-        told = np.asarray(released[part], dtype=np.float64) / layout.cells(part)
-        for axis in range(told.ndim):
-            told = told - told.mean(axis=axis, keepdims=True)
+        residual = np.asarray(released[part], dtype=np.float64) / layout.cells(part)
+        for axis in range(residual.ndim):
+            residual = residual - residual.mean(axis=axis, keepdims=True)
         for axis, place in enumerate(columns):
             if place not in part:
-                told = np.expand_dims(told, axis) / layout.sizes[place]
-        total = total + told
+                residual = np.expand_dims(residual, axis) / layout.sizes[place]
+        total = total + residual
     return total
 
 

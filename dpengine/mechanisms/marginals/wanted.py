@@ -150,12 +150,12 @@ class Held:
 def held_of(facts: Facts, names: Sequence[str], weights: dict[str, Fraction]) -> tuple[Held, ...]:
     """The number of people first, where it is secret; nothing where no column holds sets."""
     sides = 2 if facts.relation == "replace" else 1
-    found = [] if facts.people is not None or not names else [Held("", 1, 1)]
+    held = [] if facts.people is not None or not names else [Held("", 1, 1)]
     for name in names:
         column = set_of(facts, name)
         most = column.size if column.at_most is None else column.at_most
-        found.append(Held(name, column.size, min(sides * most, column.size), weights.get(name, Fraction(1))))
-    return tuple(found)
+        held.append(Held(name, column.size, min(sides * most, column.size), weights.get(name, Fraction(1))))
+    return tuple(held)
 
 
 def set_of(facts: Facts, name: str) -> ItemSet:
@@ -176,7 +176,7 @@ def split(rho: Fraction, variances: Sequence[float], level: bool) -> list[Fracti
     """ρ for each part, from its weighted variance at ρ = 1; exactly ρ in all, and something for each."""
     matters = [variance if level else math.sqrt(variance) for variance in variances]
     free = _GRAIN - len(matters)
-    units = [1 + math.floor(free * one / sum(matters)) for one in matters]
+    units = [1 + math.floor(free * matter / sum(matters)) for matter in matters]
     units[0] += _GRAIN - sum(units)
     return [rho * Fraction(unit, _GRAIN) for unit in units]
 
@@ -198,12 +198,12 @@ def read_wanted(facts: Facts, given: JsonObject) -> Fields:
     names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
     if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
         raise AllowanceError("overview.columns", most=MOST_COLUMNS)
-    told = [read_ref(name, facts.schema) for name in names]
-    sets = {ref for ref in told if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
-    items = tuple(ref for ref in told if isinstance(ref, str) and ref in sets)
-    refs = tuple(readable(ref, facts.schema) for ref in told if ref not in sets)
+    read = [read_ref(name, facts.schema) for name in names]
+    sets = {ref for ref in read if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
+    items = tuple(ref for ref in read if isinstance(ref, str) and ref in sets)
+    refs = tuple(readable(ref, facts.schema) for ref in read if ref not in sets)
     plain = [base(ref) for ref in refs]
-    if len({*plain, *items}) != len(told):
+    if len({*plain, *items}) != len(read):
         raise AllowanceError("overview.columns", most=MOST_COLUMNS)
     asked = given.get("against") or ()
     every = asked == EVERY_PAIR
@@ -275,10 +275,10 @@ def read_weights(given: Json, names: Sequence[str]) -> tuple[tuple[str, Fraction
         return ()
     if not isinstance(given, Mapping) or not set(given) <= set(names):
         raise AllowanceError("overview.weights")
-    found = {name: read_number(weight, name) for name, weight in given.items()}
-    if any(not 0 < weight <= 1000 for weight in found.values()):
+    weights = {name: read_number(weight, name) for name, weight in given.items()}
+    if any(not 0 < weight <= 1000 for weight in weights.values()):
         raise AllowanceError("overview.weights")
-    return tuple(sorted((name, weight) for name, weight in found.items() if weight != 1))
+    return tuple(sorted((name, weight) for name, weight in weights.items() if weight != 1))
 
 
 def refuse_large(facts: Facts, made: Fields) -> None:
@@ -300,8 +300,8 @@ def refuse_large(facts: Facts, made: Fields) -> None:
         total += cells
         of_each |= {names[place]: of_each[names[place]] + cells for place in part}
         if cells > MOST_CELLS:
-            told = [names[place] for place in part]
-            raise AllowanceError("overview.cells", columns=told, cells=cells, most=MOST_CELLS)
+            columns = [names[place] for place in part]
+            raise AllowanceError("overview.cells", columns=columns, cells=cells, most=MOST_CELLS)
     if total > MOST_NUMBERS:
         longest = sorted(names, key=lambda name: -of_each[name])[:NAMED]
         raise AllowanceError("overview.numbers", cells=total, most=MOST_NUMBERS, columns=longest)

@@ -327,12 +327,12 @@ class CheckChances(OfModel, OfCounts):
 
     def beside(self, raw: Figures) -> str:
         cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
-        over_no = sum(one - other for one, other in cells[half:])
-        over_yes = sum(other - one for one, other in cells[:half])
+        over_no = sum(yes - no for yes, no in cells[half:])
+        over_yes = sum(no - yes for yes, no in cells[:half])
         gain, reach = min(over_no, over_yes), Fraction(self._sum_reach(self.parts, self.beta / 4))
         verdict = "beats" if gain > reach else "beaten" if gain < -reach else "unsure"
-        told = say("check_model.baseline", chance=chance(self.beta), **self._always(raw))
-        return f"{told} {say(f'check_model.{verdict}')}"
+        baseline = say("check_model.baseline", chance=chance(self.beta), **self._always(raw))
+        return f"{baseline} {say(f'check_model.{verdict}')}"
 
     def guessing(self, raw: Figures) -> str:
         return say("check_model.against", **self._always(raw))
@@ -348,13 +348,13 @@ class CheckChances(OfModel, OfCounts):
 
     def finds(self, raw: Figures) -> str:
         cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
-        named, wrong = (sum(one[side] for one in cells[half:]) for side in (0, 1))
+        named, wrong = (sum(cell[side] for cell in cells[half:]) for side in (0, 1))
         missed = sum(yes for yes, _ in cells[:half])
         reach = Fraction(self._sum_reach(half, self.beta / 3))
-        (found, ends), (right, both) = share_told(named, missed, reach), share_told(named, wrong, reach)
+        (recall, ends), (right, both) = share_told(named, missed, reach), share_told(named, wrong, reach)
         if ends[1] - ends[0] > WIDE_SHARE or both[1] - both[0] > WIDE_SHARE:
             return ""
-        facts: dict[str, object] = {"found": round(found), "right": round(right), "chance": chance(self.beta)}
+        facts: dict[str, object] = {"found": round(recall), "right": round(right), "chance": chance(self.beta)}
         facts |= {"low": math.floor(ends[0]), "high": math.ceil(ends[1])}
         facts |= {"least": math.floor(both[0]), "most": math.ceil(both[1])}
         return say("check_model.finds", yes=self._called(self.model.layout.yes), **facts)

@@ -69,22 +69,22 @@ GRAIN = 10**6
 
 def read_settings(given: JsonObject, regions: tuple[str, ...]) -> Fields:
     """Those that were given; the others have defaults from public facts."""
-    told = {name: part for name, part in given.items() if part not in (None, "")}
+    filled = {name: part for name, part in given.items() if part not in (None, "")}
     fields: Fields = {}
     for name, known in (("calibration", CALIBRATIONS), ("region", regions), ("iterate", ITERATES)):
-        if name in told:
-            if told[name] not in known:
+        if name in filled:
+            if filled[name] not in known:
                 raise AllowanceError(f"train.{name}", known=list(known))
-            fields[name] = told[name]
+            fields[name] = filled[name]
     for name, most in (("steps", MOST_STEPS), ("lattice", MOST_LATTICE)):
-        if name in told:
-            amount = read_number(told[name], name)
+        if name in filled:
+            amount = read_number(filled[name], name)
             if amount.denominator != 1 or not 1 <= amount <= most:
                 raise AllowanceError(f"train.{name}", most=most)
             fields[name] = int(amount)
     for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
-        if name in told:
-            amount = read_number(told[name], name)
+        if name in filled:
+            amount = read_number(filled[name], name)
             if not Fraction(1, GRAIN) <= amount <= highest or (amount * GRAIN).denominator != 1:
                 raise AllowanceError(f"train.{name}", most=highest)
             fields[name] = amount

@@ -191,7 +191,7 @@ class OfMargins(OfSides):
         return coins.gaussian(list(moments), self.moments_variance)
 
     def moved_in(self, shape: Shape, weights: Weights, noisy: tuple[int, ...]) -> Weights:
-        slope = np.array([float(one) for one in noisy]) / (self.people * 2.0**self.lattice)
+        slope = np.array([float(value) for value in noisy]) / (self.people * 2.0**self.lattice)
         there = np.array(weights, dtype=np.float64) / 2.0**WEIGHT_BITS - float(self.rate) * shape.divided(slope)
         edge, length = float(self.radius) / 2, shape.length(there)
         kept = there * (edge / length) if length > edge else there

@@ -154,19 +154,19 @@ class WithinEach(OfShare):
         words = {"of": len(self.columns), "chance": chance(self.beta)}
         if self.empty:
             return say("promise.within_each_nothing") + self.guess(asked)
-        told = self._each(asked) if asked is not None else ""
-        return say("promise.within_each", share=percent_up(self.share), each=told, **words) + self.guess(asked)
+        each = self._each(asked) if asked is not None else ""
+        return say("promise.within_each", share=percent_up(self.share), each=each, **words) + self.guess(asked)
 
     def _each(self, asked: Asked) -> str:
         """“ (age ±1.2, salary ±310 €)”; of many columns the first ones, and nothing of made-up ones."""
         if not all(self.columns):
             return ""
-        told = []
+        listed = []
         for name, alpha in list(zip(self.columns, self.alphas, strict=True))[:_NAMED]:
             measure = getattr(asked.facts.schema.columns.get(name), "measure", "")
-            told.append(f"{name} ±{measured(two_figures(alpha), measure)}")
+            listed.append(f"{name} ±{measured(two_figures(alpha), measure)}")
         more = [", …"] if len(self.columns) > _NAMED else []
-        return f" ({', '.join(told)}{''.join(more)})"
+        return f" ({', '.join(listed)}{''.join(more)})"
 
     def short(self, asked: Asked | None = None) -> str:
         return self.at_best(say("promise.short.within_each", share=percent_up(self.share)), asked)
@@ -199,8 +199,8 @@ class Rank(OfShare):
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         around, unit = self._places(asked), counted_words(asked)
-        told = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._told(asked))
-        return told.removesuffix(".") + self.guess(asked) + "."
+        sentence = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._told(asked))
+        return sentence.removesuffix(".") + self.guess(asked) + "."
 
     def size(self) -> str:
         return f"±{self._percent()}"
@@ -219,10 +219,10 @@ class Rank(OfShare):
 
     def _told(self, asked: Asked | None) -> JsonObject:
         wanted, places = () if asked is None else asked.wanted_places, self._places(asked)
-        told: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
+        facts: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
         if places:  # sorted, the first is number 1
-            told |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
-        return told
+            facts |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
+        return facts
 
     def _values(self, asked: Asked | None) -> str:
         """How people and values go together: before the draw an error is a share of people, and how far that is in the
@@ -317,8 +317,8 @@ class NearAverage(OfShare):
         return self.at_best(say("promise.short.near_average", share=self.size()), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        told = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
-        return told.removesuffix(".") + self.guess(asked) + "."
+        sentence = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
+        return sentence.removesuffix(".") + self.guess(asked) + "."
 
     def floor_words(self, people: int) -> str:
         return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""

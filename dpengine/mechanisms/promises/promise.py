@@ -192,15 +192,15 @@ class Promise(ABC):
         then = asked.promise_of(max(asked.facts.about // part, 1))
         return say("promise.if_met.nothing") if then.amount >= 4 * asked.coarse() else then.size_for(asked)
 
-    def at_best(self, told: str, asked: Asked | None = None) -> str:
+    def at_best(self, short: str, asked: Asked | None = None) -> str:
         """A few words of promise with what they suppose, for a card or a table cell."""
         if asked is None or not self.supposes(asked):
-            return told
+            return short
         groups = self.equal_groups(asked)
         if asked.conditional:
             code = "promise.short.if_met_groups" if groups else "promise.short.if_met"
-            return say(code, promise=told, who=_everyone(asked))
-        return say("promise.short.groups", promise=told) if groups else told
+            return say(code, promise=short, who=_everyone(asked))
+        return say("promise.short.groups", promise=short) if groups else short
 
     def wished(self, asked: Asked) -> tuple[str, str]:
         """`field`, with what a wish supposes."""

@@ -181,12 +181,12 @@ class Mean(OfNumbers[tuple[int, ...]]):
         edge = Fraction(self.half)
         middle, step = (column.lower + column.upper) / 2, column.step / 2
 
-        def told(n: Figure, s: Figure) -> tuple[float, tuple[float, float]]:
+        def answer(n: Figure, s: Figure) -> tuple[float, tuple[float, float]]:
             ratios = (ratio(s, n, -edge, edge), *ratio_range(s, reach_s, n, reach_n, -edge, edge))
             value, low, high = (float(middle + step * y) for y in ratios)
             return value, (low, high)
 
-        return self.released([told(n, s) for n, s in pairs])
+        return self.released([answer(n, s) for n, s in pairs])
 
 
 def _pairs(value: Figures) -> list[Ends]:

@@ -119,10 +119,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return data | ({"lattice": self.lattice} if self.lattice != LATTICE else {})
 
     def sentence(self) -> str:
-        told = {"columns": list(self.columns), "who": self.whom()}
+        facts = {"columns": list(self.columns), "who": self.whom()}
         if self.norm == 1:
-            return say("sentence.vector_mean", **told)
-        return say("sentence.vector_mean_cut", percent=self.norm * 100, **told)
+            return say("sentence.vector_mean", **facts)
+        return say("sentence.vector_mean_cut", percent=self.norm * 100, **facts)
 
     @property
     def theorem(self) -> str:
@@ -161,7 +161,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
     def of_width(self, many: int) -> Self:
         """The same question of so many columns, all like its finest one: of columns only their grids matter."""
         complete = all(column.complete for column in self.declared)
-        alike = max((one for one in self.declared if one.complete == complete), key=lambda one: one.size)
+        alike = max((own for own in self.declared if own.complete == complete), key=lambda own: own.size)
         names = tuple(str(place) for place in range(many))
         return replace(
             self, columns=names, facts=replace(self.facts, schema=Schema(dict.fromkeys(names, alike)), header=())
@@ -266,7 +266,9 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return part
 
     def about(self, part: str = "") -> set[str]:
-        return {part}.union(*(one.columns() for one in self.conditions())) if part in self.columns else super().about()
+        return (
+            {part}.union(*(where.columns() for where in self.conditions())) if part in self.columns else super().about()
+        )
 
     @property
     def own_scales(self) -> bool:
@@ -281,13 +283,13 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return self.facts.schema.number(part).ends if part else None
 
     def cuts(self) -> tuple[Cut, ...]:
-        found = list(super().cuts())
+        cuts = list(super().cuts())
         if len(self.columns) > 1 and not all(column.complete for column in self.declared):
-            found.append(cut("complete", columns=list(self.columns)))
+            cuts.append(cut("complete", columns=list(self.columns)))
         if self.norm != 1:
             percent, most = self.norm * 100, 100 - self.norm * 100  # |v_j|·(1 − C/‖v‖) ≤ 1 − s, as ‖v‖ ≤ √d
-            found.append(cut("norm", columns=list(self.columns), percent=text_of(percent), most=text_of(most)))
-        return tuple(found)
+            cuts.append(cut("norm", columns=list(self.columns), percent=text_of(percent), most=text_of(most)))
+        return tuple(cuts)
 
     def left_out(self) -> list[str]:
         """Of several, `cuts` says it."""
@@ -298,7 +300,8 @@ class VectorMean(Averaged[tuple[int, ...]]):
         for row in rows:
             if all(row[name] != MISSING for name in self.columns):
                 ends = [column.ends for column in self.declared]
-                values = [float(one.value(row[name])) for one, name in zip(self.declared, self.columns, strict=True)]
+                codes = [row[name] for name in self.columns]
+                values = [float(column.value(code)) for column, code in zip(self.declared, codes, strict=True)]
                 vector = [
                     (2 * value - float(low + high)) / float(high - low)
                     for value, (low, high) in zip(values, ends, strict=True)
@@ -306,10 +309,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
                 most = float(self.norm) * sqrt(len(vector))
                 vectors.append([part * min(1.0, most / (hypot(*vector) or 1.0)) for part in vector])
         means = [fmean(vector[place] for vector in vectors) for place in range(len(self.columns))]
-        told = zip(self.columns, self.declared, means, strict=True)
+        columns = zip(self.columns, self.declared, means, strict=True)
         return {
             name: float(column.ends[0] + column.ends[1]) / 2 + mean * float(column.diameter) / 2
-            for name, column, mean in told
+            for name, column, mean in columns
         }
 
     def from_mean(self, raw: Figures, draws: int) -> Released:

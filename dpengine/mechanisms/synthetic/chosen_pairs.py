@@ -123,31 +123,31 @@ class Choosing:
         rows = self.layout.rows**2
         return {part: up(rows * self.apart(part) / (2 * self.for_measuring), _GRAIN) for part in self.parts}
 
-    def needed(self, part: Columns, told: Collection[Columns]) -> list[Columns]:
+    def needed(self, part: Columns, measured: Collection[Columns]) -> list[Columns]:
         """What is measured when this is chosen: those of its pairs that were not, and then itself."""
         pairs = combinations(part, 2) if len(part) == 3 else ()
-        return [*(pair for pair in pairs if pair not in told), part]
+        return [*(pair for pair in pairs if pair not in measured), part]
 
     def offers(
         self, held: Mapping[Columns, int], left: int, always: Collection[Columns], noise: Mapping[Columns, Fraction]
     ) -> list[Offer]:
         """What may be chosen with so many turns left, where these marginals have taken so many. Public, and from which
         were chosen before."""
-        found, told = list[Offer](), held.keys() | set(always)
+        offers, measured = list[Offer](), held.keys() | set(always)
         now = dict(noise) | {part: noise[part] / many for part, many in held.items()}
         for place, (total, part) in enumerate(product(self.levels, self.parts)):
             before = held.get(part, 0)
-            needed = [(one, total - held.get(one, 0)) for one in self.needed(part, told)]
+            needed = [(need, total - held.get(need, 0)) for need in self.needed(part, measured)]
             turns = sum(many for _, many in needed)
             if before >= total or (before and len(part) > 2) or len(needed) - 1 > self.missing or turns > left:
                 continue
-            wide = float(self.layout.variance(part, now | {one: noise[one] / total for one, _ in needed}))
+            wide = float(self.layout.variance(part, now | {need: noise[need] / total for need, _ in needed}))
             off = math.sqrt(2 / math.pi * wide) * self.layout.cells(part)
             worth = 0 if before else round((self.triple if len(part) == 3 else OF_PAIR) * off)
             rest = math.sqrt(wide / float(self.layout.variance(part, now))) if before else 0.0
             valued = _THOUSAND / (math.sqrt(turns) if len(self.levels) > 1 else turns)
-            found.append(Offer(place, part, tuple(needed), worth, round(_THOUSAND * (1 - rest)), math.floor(valued)))
-        return found
+            offers.append(Offer(place, part, tuple(needed), worth, round(_THOUSAND * (1 - rest)), math.floor(valued)))
+        return offers
 
     def scores(
         self, cells: Mapping[Columns, Integers], expected: Mapping[Columns, Integers], offers: Sequence[Offer]
@@ -155,61 +155,61 @@ class Choosing:
         """Of what is offered and has something expected of it, and which these are."""
         scores = np.zeros(len(self.parts) * len(self.levels), dtype=np.int64)
         able = np.zeros_like(scores)
-        off = {part: int(np.abs(cells[part] - told).sum()) for part, told in expected.items()}
-        for one in offers:
-            if one.part in off:
-                score = off[one.part] * one.gained // _THOUSAND - one.worth
-                scores[one.place] = score * one.valued // _THOUSAND if score > 0 else score
-                able[one.place] = 1
+        off = {part: int(np.abs(cells[part] - guess).sum()) for part, guess in expected.items()}
+        for offer in offers:
+            if offer.part in off:
+                score = off[offer.part] * offer.gained // _THOUSAND - offer.worth
+                scores[offer.place] = score * offer.valued // _THOUSAND if score > 0 else score
+                able[offer.place] = 1
         return scores, able
 
     def expected(
         self,
         rows: float,
-        told: Mapping[Columns, tuple[Floats, float]],
+        measured: Mapping[Columns, tuple[Floats, float]],
         known: Mapping[Columns, Integers],
         wanted: Sequence[Columns],
     ) -> dict[Columns, Integers]:
         """Of these, from what was measured so far, with variances. What is `known` of triples by an earlier turn
         stays."""
-        shares = [nearest(told[(place,)][0]) for place in range(len(self.layout.sizes))]
-        pairs = {part: one for part, one in told.items() if one[0].ndim == 2}
+        shares = [nearest(measured[(place,)][0]) for place in range(len(self.layout.sizes))]
+        pairs = {part: marginal for part, marginal in measured.items() if marginal[0].ndim == 2}
         fitted = {
             part: of_pair(cells, variance, shares[part[0]], shares[part[1]], rows)
             for part, (cells, variance) in pairs.items()
         }
-        given = _given(shares, fitted, [part for part in self.parts if len(part) == 2 and part not in told])
-        found: dict[Columns, Integers] = {}
+        given = _given(shares, fitted, [part for part in self.parts if len(part) == 2 and part not in measured])
+        guesses: dict[Columns, Integers] = {}
         for part in given:
-            found[part] = np.rint(rows * shares[part[0]][:, None] * given[part]).astype(np.int64)
+            guesses[part] = np.rint(rows * shares[part[0]][:, None] * given[part]).astype(np.int64)
         usual = float(np.mean([variance for _, variance in pairs.values()])) if pairs else 1.0
         for part in dict.fromkeys(wanted):
             if part in pairs:
-                found[part] = np.rint(rows * fitted[part]).astype(np.int64)
-            missing = self.needed(part, told)[:-1]
-            if len(part) == 3 and all(pair in found for pair in missing):
-                guessed = {pair: (found[pair].astype(np.float64), usual) for pair in missing}
-                found[part] = known[part] if part in known else self._of_triple(part, rows, shares, pairs | guessed)
-        return found
+                guesses[part] = np.rint(rows * fitted[part]).astype(np.int64)
+            missing = self.needed(part, measured)[:-1]
+            if len(part) == 3 and all(pair in guesses for pair in missing):
+                guessed = {pair: (guesses[pair].astype(np.float64), usual) for pair in missing}
+                guesses[part] = known[part] if part in known else self._of_triple(part, rows, shares, pairs | guessed)
+        return guesses
 
     def settled(
-        self, expected: Mapping[Columns, Integers], told: Collection[Columns], offer: Offer
+        self, expected: Mapping[Columns, Integers], measured: Collection[Columns], offer: Offer
     ) -> dict[Columns, Integers]:
         """What is expected of triples whose pairs were all measured, and none of them just now: it stays."""
         new = {part for part, _ in offer.needed}
         return {
-            part: one
-            for part, one in expected.items()
-            if len(part) == 3 and not any(pair in new or pair not in told for pair in combinations(part, 2))
+            part: cells
+            for part, cells in expected.items()
+            if len(part) == 3 and not any(pair in new or pair not in measured for pair in combinations(part, 2))
         }
 
     def read(
-        self, raw: Sequence[int | Fraction], start: int, told: Collection[Columns]
+        self, raw: Sequence[int | Fraction], start: int, measured: Collection[Columns]
     ) -> dict[Columns, tuple[Floats, int]]:
         """The residuals of what was chosen, from its place among all on, after those of what was measured before, and
         how many turns each took: what was measured again counts with all of them."""
-        found = dict[Columns, tuple[Floats, int]]()
-        seen = set(told)
+        averages = dict[Columns, tuple[Floats, int]]()
+        seen = set(measured)
         while start < len(raw):
             level, at = divmod(int(raw[start]), len(self.parts))
             needed = self.needed(self.parts[at], seen)
@@ -218,12 +218,12 @@ class Choosing:
                 end = start + self.layout.cells(part)
                 shape = [self.layout.sizes[place] for place in part]
                 cells = np.array(raw[start:end], dtype=np.float64).reshape(shape)
-                before, many = found.get(part, (cells, 0))
+                before, many = averages.get(part, (cells, 0))
                 total = self.levels[level]
-                found[part] = (before * many + cells * (total - many)) / total, total
+                averages[part] = (before * many + cells * (total - many)) / total, total
                 start = end
             seen.update(needed)
-        return found
+        return averages
 
     def _of_triple(
         self,
@@ -249,8 +249,8 @@ def _given(
             joint = known[(parent, child)] if parent < child else known[(child, parent)].T
             steps[parent][child] = given_first(joint, shares[child])
             steps[child][parent] = given_first(joint.T, shares[parent])
-    found = {}
-    for start in {one for one, _ in wanted}:
+    conditionals = {}
+    for start in {column for column, _ in wanted}:
         paths = {start: [start]}
         waiting = [start]
         while waiting:
@@ -259,7 +259,7 @@ def _given(
                 paths[after] = [*paths[now], after]
                 waiting.append(after)
         for part in (part for part in wanted if part[0] == start):
-            likely = [steps[one][other] for one, other in pairwise(paths.get(part[1], []))]
+            likely = [steps[column][other] for column, other in pairwise(paths.get(part[1], []))]
             alone = np.broadcast_to(shares[part[1]], (len(shares[start]), len(shares[part[1]])))
-            found[part] = alone if not likely else likely[0] if len(likely) == 1 else np.linalg.multi_dot(likely)
-    return found
+            conditionals[part] = alone if not likely else likely[0] if len(likely) == 1 else np.linalg.multi_dot(likely)
+    return conditionals

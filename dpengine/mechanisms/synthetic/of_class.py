@@ -81,7 +81,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
             raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
         lists = [facts.schema.category(name) for name in names]
-        if prod(one.size for one in lists) > MOST_CELLS:
+        if prod(column.size for column in lists) > MOST_CELLS:
             raise too_many("synthetic.cells", lists, MOST_CELLS)
         return {"columns": tuple(names), "queries": _conditions(facts, tuple(names), given.get("queries"))}
 
@@ -204,8 +204,8 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         if not any(names):
             return {}
         labels = [self.facts.schema.category(name).labels for name in self.columns]
-        told = [[known.get(label, label) for label in one] for known, one in zip(names, labels, strict=True)]
-        return dict(zip(self.labels(), combined(told), strict=True))
+        translated = [[known.get(label, label) for label in own] for known, own in zip(names, labels, strict=True)]
+        return dict(zip(self.labels(), combined(translated), strict=True))
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))

@@ -48,7 +48,7 @@ TURNS = 3  # for each column but one
 def up_to(rows: Sequence[tuple[float, Kind]], off: Callable[[], float]) -> Kind:
     """Of the first row that reaches so far; noise is worked out only where there are several."""
     reached = off() if len(rows) > 1 else 0.0
-    return next(one for most, one in rows if reached <= most)
+    return next(value for most, value in rows if reached <= most)
 
 
 def candidates(plan: str, columns: int) -> list[Columns]:
@@ -72,20 +72,20 @@ def summed(value: Sequence[Sequence[int]], largest: Sequence[Columns], sizes: Se
     """The counts of a marginal, from those of the largest sets that were counted."""
     place = next(place for place, held in enumerate(largest) if set(part) <= set(held))
     cells = np.array(value[place], dtype=np.int64).reshape([sizes[column] for column in largest[place]])
-    told: Integers = cells.sum(axis=tuple(axis for axis, column in enumerate(largest[place]) if column not in part))
-    return told
+    marginal: Integers = cells.sum(axis=tuple(axis for axis, column in enumerate(largest[place]) if column not in part))
+    return marginal
 
 
 def with_known(given: JsonObject, schema: Schema, usual: Sequence[str]) -> JsonObject:
     """What somebody asked for, with amounts of 0 apart, and with the rules that were declared with the table, of the
     columns that it will have."""
-    wanted, said = given.get("columns") or list(usual), given.get("never") or []
-    if not isinstance(wanted, (list, tuple)) or not isinstance(said, (list, tuple)):
+    wanted, never = given.get("columns") or list(usual), given.get("never") or []
+    if not isinstance(wanted, (list, tuple)) or not isinstance(never, (list, tuple)):
         return given
     columns: list[Json] = [
-        ref_json(zero_apart(one, schema)) if isinstance(one, str) and one in usual else one for one in wanted
+        ref_json(zero_apart(ref, schema)) if isinstance(ref, str) and ref in usual else ref for ref in wanted
     ]
-    names = [one["column"] if isinstance(one, dict) and "column" in one else one for one in columns]
+    names = [ref["column"] if isinstance(ref, dict) and "column" in ref else ref for ref in columns]
     own = rules_on(schema, [name for name in names if isinstance(name, str)]) if schema.never else []
-    rules = [*own, *(rule for rule in said if rule not in own)]
+    rules = [*own, *(rule for rule in never if rule not in own)]
     return given | {"columns": columns} | ({"never": rules} if rules else {})

@@ -43,12 +43,12 @@ def valued(axis: CellAxis, facts: Facts) -> bool:
 def evened(axes: Sequence[CellAxis], facts: Facts) -> dict[str, bool]:
     """The columns of numbers and days that are told by values; True where a measured group holds several, among which a
     made-up row has any: then neither averages and sums nor counts of single ones follow from what was measured."""
-    found = {}
+    columns = {}
     for axis in axes:
         column = facts.schema[base(axis.ref)]
         if isinstance(axis.ref, Grouped) and isinstance(column, Number | Date) and valued(axis, facts):
-            found[base(axis.ref)] = axis.ref.size < column.size
-    return found
+            columns[base(axis.ref)] = axis.ref.size < column.size
+    return columns
 
 
 class Mix(Protocol):
@@ -71,7 +71,7 @@ class OnColumn:
         self.starts, kinds = np.array(starts, dtype=np.int64), []
         for start, end in zip(starts, [*starts[1:], self.size], strict=True):
             row = {kind_name(self.name): FITS, self.name: start}
-            kind = of_kind.setdefault(tuple(one.holds(row) for one in conditions), len(of_kind))
+            kind = of_kind.setdefault(tuple(condition.holds(row) for condition in conditions), len(of_kind))
             kinds.append(kind)
             self.pieces[axis.of(row)].setdefault(kind, []).append((start, end))
         self.none = of_kind.setdefault((False,) * len(conditions), len(of_kind))
@@ -84,25 +84,25 @@ class OnColumn:
         self.holds: Mask = np.array([[kind in held for kind in range(len(of_kind))] for held in of_class])
 
     def _starts(self, listed: bool) -> list[int]:
-        groups = [one.group for one in self.conditions if isinstance(one, InGroup)]
+        groups = [part.group for part in self.conditions if isinstance(part, InGroup)]
         groups += [self.axis.ref] if isinstance(self.axis.ref, Grouped) else []
         if listed or not all(group.starts for group in groups):
             return list(range(self.size))
-        ends = {end for one in self.conditions if isinstance(one, Range) for end in (one.low, one.high + 1)}
+        ends = {end for part in self.conditions if isinstance(part, Range) for end in (part.low, part.high + 1)}
         ends |= {start for group in groups for start in group.starts} | {0}
         return sorted(end for end in ends if 0 <= end < self.size)
 
     def kinds(self, codes: Integers) -> Integers:
         """Of declared codes, −1 for none."""
-        found = self.kinds_of_pieces[np.searchsorted(self.starts, codes, side="right").clip(1) - 1]
-        return np.where(codes == MISSING, self.none, found)
+        kinds = self.kinds_of_pieces[np.searchsorted(self.starts, codes, side="right").clip(1) - 1]
+        return np.where(codes == MISSING, self.none, kinds)
 
 
 class Rules:
     def __init__(self, axes: Sequence[CellAxis], facts: Facts, never: Sequence[Predicate]) -> None:
         names = [base(axis.ref) for axis in axes]
         self.places = sorted({names.index(name) for rule in never for name in rule.columns()})
-        parts = [[one.parts if isinstance(one, AnyOf) else (one,) for one in rule.clauses] for rule in never]
+        parts = [[alone.parts if isinstance(alone, AnyOf) else (alone,) for alone in rule.clauses] for rule in never]
         own: dict[str, list[Simple]] = {names[place]: [] for place in self.places}
         for part in (part for rule in parts for clause in rule for part in clause):
             own[part.column].append(part)
@@ -158,15 +158,15 @@ class Rules:
         """Rows that cannot be take these columns from one that can, or from any combination that is left."""
         fine = self.possible(cells)
         wrong, right = np.flatnonzero(~fine), np.flatnonzero(fine)
-        found = [code.copy() for code in cells]
+        codes = [code.copy() for code in cells]
         if not len(wrong):
-            return found
+            return codes
         some = right[(rng.shares(len(wrong)) * len(right)).astype(np.int64)] if len(right) else None
         left = np.argwhere(self._cells)[0]
-        for place, column, one in zip(self.places, self.columns, left, strict=True):
-            usual = int(np.flatnonzero(column.classes == one)[0])
-            found[place][wrong] = usual if some is None else cells[place][some]
-        return found
+        for place, column, kind in zip(self.places, self.columns, left, strict=True):
+            usual = int(np.flatnonzero(column.classes == kind)[0])
+            codes[place][wrong] = usual if some is None else cells[place][some]
+        return codes
 
     def met(self, cells: Sequence[Integers], values: Sequence[Integers]) -> Mask:
         """Rows, by the cells and the values that are told, that meet a rule."""
@@ -200,6 +200,6 @@ class Rules:
         """Kinds that the values of a row's cells may have, with as few changed as can be."""
         held = zip(self.columns, own, now, strict=True)
         kinds = [list(column.pieces[cell]) if column.valued else [key] for column, cell, key in held]
-        able = [one for one in product(*kinds) if self._told[one]]
-        changed = [sum(map(int.__ne__, one, now)) for one in able]
-        return [one for one, many in zip(able, changed, strict=True) if many == min(changed)]
+        able = [way for way in product(*kinds) if self._told[way]]
+        changed = [sum(map(int.__ne__, way, now)) for way in able]
+        return [way for way, many in zip(able, changed, strict=True) if many == min(changed)]

@@ -66,8 +66,8 @@ class Points:
 
     def marginal(self, columns: Columns, sizes: Sequence[int]) -> Floats:
         shape = [sizes[place] for place in columns]
-        told = np.bincount(self.places(columns, sizes), self.weights, math.prod(shape))
-        return np.asarray(told, dtype=np.float64).reshape(shape)
+        sums = np.bincount(self.places(columns, sizes), self.weights, math.prod(shape))
+        return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
 def quiet(done: int, total: int) -> None:
@@ -90,17 +90,17 @@ def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sw
     """What the fit to all says of every triple without the part of its own: m·e^(−λ), with the pairs that it has in
     the fit. What one triple explains of another is in it."""
     points, dual = _solved(first, sizes, targets, SOFT, sweeps, quiet)
-    found: dict[Columns, Floats] = {}
-    for one, own in zip(targets, dual, strict=True):
-        if one.cells.ndim == 3:
-            told = points.marginal(one.columns, sizes)
-            bare = told * np.exp(np.minimum(-own.reshape(told.shape), _STEEPEST))
+    explained: dict[Columns, Floats] = {}
+    for target, own in zip(targets, dual, strict=True):
+        if target.cells.ndim == 3:
+            fitted = points.marginal(target.columns, sizes)
+            bare = fitted * np.exp(np.minimum(-own.reshape(fitted.shape), _STEEPEST))
             for _ in range(_PAIRED):
                 for axis in range(3):
-                    wanted, now = told.sum(axis=axis, keepdims=True), bare.sum(axis=axis, keepdims=True)
+                    wanted, now = fitted.sum(axis=axis, keepdims=True), bare.sum(axis=axis, keepdims=True)
                     bare = bare * np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)
-            found[one.columns] = bare
-    return found
+            explained[target.columns] = bare
+    return explained
 
 
 def _solved(
@@ -111,20 +111,20 @@ def _solved(
     grid = len(first.weights) == math.prod(sizes)
     weights = first.weights.copy().reshape(tuple(sizes) if grid else -1)
     total = float(weights.sum())
-    places = [] if grid else [first.places(one.columns, sizes).astype(np.int32) for one in targets]
-    rests = [tuple(axis for axis in range(len(sizes)) if axis not in one.columns) for one in targets]
-    dual: list[Floats] = [np.zeros(one.cells.size) for one in targets]
+    places = [] if grid else [first.places(target.columns, sizes).astype(np.int32) for target in targets]
+    rests = [tuple(axis for axis in range(len(sizes)) if axis not in target.columns) for target in targets]
+    dual: list[Floats] = [np.zeros(target.cells.size) for target in targets]
     for sweep in range(sweeps):
         moved = 0.0
-        for at, one in enumerate(targets):
+        for at, target in enumerate(targets):
             if grid:
                 now: Floats = np.asarray(weights.sum(axis=rests[at]), dtype=np.float64).ravel()
             else:
-                now = np.asarray(np.bincount(places[at], weights, one.cells.size), dtype=np.float64)
-            then, change = soft_step(now, dual[at], one.cells.ravel(), soft * one.variance)
+                now = np.asarray(np.bincount(places[at], weights, target.cells.size), dtype=np.float64)
+            then, change = soft_step(now, dual[at], target.cells.ravel(), soft * target.variance)
             dual[at] += change
             factor = np.exp(change)
-            weights *= np.expand_dims(factor.reshape(one.cells.shape), rests[at]) if grid else factor[places[at]]
+            weights *= np.expand_dims(factor.reshape(target.cells.shape), rests[at]) if grid else factor[places[at]]
             moved += float(np.abs(then - now).sum())
         progress(sweep + 1, sweeps)
         if moved < _NEAR * total * len(targets):
@@ -143,17 +143,17 @@ def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[F
     return then, change
 
 
-def followed(one: Target, deviations: float) -> Target:
+def followed(target: Target, deviations: float) -> Target:
     """With the variance with which a fit lets it be off by about so many standard deviations of its noise."""
-    return Target(one.columns, one.cells, deviations * math.sqrt(one.variance) / SOFT)
+    return Target(target.columns, target.cells, deviations * math.sqrt(target.variance) / SOFT)
 
 
-def trusted(one: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
+def trusted(target: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
     """With a variance of τ/SOFT times its own, τ by how far it is from what is expected beyond its noise."""
-    beyond = float(((one.cells - expected) ** 2).sum()) - one.cells.size * one.variance
-    least = hardest / math.sqrt(one.variance)
+    beyond = float(((target.cells - expected) ** 2).sum()) - target.cells.size * target.variance
+    least = hardest / math.sqrt(target.variance)
     tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, least), SOFTEST)
-    return Target(one.columns, one.cells, one.variance * tau / SOFT)
+    return Target(target.columns, target.cells, target.variance * tau / SOFT)
 
 
 def of_pairs(
@@ -188,8 +188,8 @@ def nearest(cells: Floats) -> Floats:
     over = (np.cumsum(flat) - total) / np.arange(1, len(flat) + 1)
     last = int(np.flatnonzero(flat > over)[-1])
     shares: Floats = np.maximum(cells - over[last], 0.0) / total
-    told: Floats = shares / shares.sum()
-    return told
+    scaled: Floats = shares / shares.sum()
+    return scaled
 
 
 def together(joint: Floats) -> float:
@@ -205,7 +205,7 @@ def tree(many: int, pairs: Mapping[Columns, Floats]) -> list[tuple[int | None, i
     joined: list[tuple[int | None, int]] = []
     left = set(range(many))
     while left:
-        near = {pair: one for pair, one in strength.items() if (pair[0] in left) != (pair[1] in left)}
+        near = {pair: strong for pair, strong in strength.items() if (pair[0] in left) != (pair[1] in left)}
         if near:
             pair = max(near, key=near.__getitem__)
             child = pair[0] if pair[0] in left else pair[1]

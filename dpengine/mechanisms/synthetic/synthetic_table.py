@@ -126,7 +126,7 @@ class SyntheticTable(Overview):
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
-        usual = [name for name, one in facts.schema.columns.items() if can_be_part(one)]
+        usual = [name for name, column in facts.schema.columns.items() if can_be_part(column)]
         return plans.with_known(given, facts.schema, usual)
 
     @classmethod
@@ -141,7 +141,7 @@ class SyntheticTable(Overview):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given.get("columns") or [name for name, one in facts.schema.columns.items() if can_be_part(one)]
+        names = given.get("columns") or [name for name, column in facts.schema.columns.items() if can_be_part(column)]
         made = read_wanted(facts, {"columns": names})
         plain = [base(ref) for ref in made["columns"]]
         if made["items"] or len(plain) < 2:
@@ -195,7 +195,7 @@ class SyntheticTable(Overview):
         if self.keep:
             given["keep"] = self.keep
         if self.never:
-            given["never"] = [one.as_json() for one in self.never]
+            given["never"] = [rule.as_json() for rule in self.never]
         return given
 
     def sentence(self) -> str:
@@ -288,10 +288,10 @@ class SyntheticTable(Overview):
         held, turn = dict[Columns, int](), 0
         while turn < self.turns:
             offers = self.choosing.offers(held, self.turns - turn, self._always, self.noise_of)
-            expected = self._expected(raw, known, [one.part for one in offers])
+            expected = self._expected(raw, known, [option.part for option in offers])
             scores, able = self.choosing.scores(cells, expected, offers)
             place, _ = coins.choose(scores.max() - scores, able, self.choosing.rate)
-            [offer] = (one for one in offers if one.place == place)
+            [offer] = (option for option in offers if option.place == place)
             raw.append(place)
             for part, many in offer.needed:
                 raw += coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part, many))
@@ -303,15 +303,15 @@ class SyntheticTable(Overview):
 
     def law(self, value: Statistic) -> Law | None:  # type: ignore[override]
         """Where something is chosen, only if there is nothing else to choose: it changes what is drawn next."""
-        told = super().law(value)
+        law = super().law(value)
         if not self.turns:
-            return told
+            return law
         if len(self._parts) > 1:
             return None
         [part] = self._parts
         numbers = residual(self._cells_of(value)[part]).ravel().tolist()
         more = (Normal(number, self._spread_of(part)) for number in numbers)
-        return Independent((*told.parts, Finite({0: _ONE}), *more))
+        return Independent((*law.parts, Finite({0: _ONE}), *more))
 
     def _spread_of(self, part: Columns, turns: int = 1) -> Fraction:
         return self.choosing.noise[part] * self.layout.cells(part) ** 2 / turns
@@ -324,10 +324,12 @@ class SyntheticTable(Overview):
         self, raw: Sequence[int], known: Mapping[Columns, Integers], wanted: Sequence[Columns]
     ) -> dict[Columns, Integers]:
         noise = self.noise_in(raw)
-        told = {part: (cells, float(self.layout.variance(part, noise))) for part, cells in self.marginals(raw).items()}
+        measured = {
+            part: (cells, float(self.layout.variance(part, noise))) for part, cells in self.marginals(raw).items()
+        }
         public = self.facts.people if self.layout.known else None
-        rows = max(float(public or told[(0,)][0].sum()), 1.0)
-        return self.choosing.expected(rows, told, known, wanted)
+        rows = max(float(public or measured[(0,)][0].sum()), 1.0)
+        return self.choosing.expected(rows, measured, known, wanted)
 
     # Accuracy
 
@@ -351,8 +353,8 @@ class SyntheticTable(Overview):
     def finding(self, value: Json, interval: Json) -> str:
         """How many made-up rows there are, in place of a headline: as many as the first column has by its bars."""
         bars = [value[label] for label in self.labels()[: self.axes[0].size]] if value else []
-        told = say("answer.synthetic_table", rows=self.rows_made(bars), columns=len(self.columns))
-        return say("answer.noise", what=told) if self.state(value, interval) else told
+        sentence = say("answer.synthetic_table", rows=self.rows_made(bars), columns=len(self.columns))
+        return say("answer.noise", what=sentence) if self.state(value, interval) else sentence
 
     def rows_made(self, bars: Sequence[float]) -> int:
         """As many as the table has, where that is public, else as the bars of the first column add up to."""
@@ -372,8 +374,8 @@ class SyntheticTable(Overview):
         if not self.turns:
             return self.noise_of
         start = sum(self.layout.cells(part) for part in self.layout.bases)
-        found = self.choosing.read(raw, start, self._always)
-        return self.noise_of | {part: self.noise_of[part] / many for part, (_, many) in found.items()}
+        bought = self.choosing.read(raw, start, self._always)
+        return self.noise_of | {part: self.noise_of[part] / many for part, (_, many) in bought.items()}
 
     def _released(self, raw: Sequence[int | Fraction]) -> Iterator[tuple[Columns, Floats]]:
         if self.layout.known:

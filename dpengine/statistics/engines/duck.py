@@ -107,13 +107,13 @@ class DuckEngine:
         return cursor
 
     def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema) -> Statistic:
-        cursor, found = self._cursor(coded.parent), statement(need, schema, "duckdb")
-        lists = found.lists | need.tables()
+        cursor, compiled = self._cursor(coded.parent), statement(need, schema, "duckdb")
+        lists = compiled.lists | need.tables()
         try:
             for name, values in lists.items():
                 cursor.register(name, values)
-            rows = {f"{CODED} AS NOT MATERIALIZED": f"SELECT {found.wide} FROM read_parquet(?)"}
-            columns = cursor.execute(found.over(rows), [str(coded)]).fetchnumpy()
+            rows = {f"{CODED} AS NOT MATERIALIZED": f"SELECT {compiled.wide} FROM read_parquet(?)"}
+            columns = cursor.execute(compiled.over(rows), [str(coded)]).fetchnumpy()
         finally:
             for name in lists:
                 cursor.unregister(name)
@@ -127,7 +127,7 @@ def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
     places = list(schema.columns)
     try:
         stored = [pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0) for name in need.columns]
-        return tuple(_sets(one) if pa.types.is_list(one.type) else one.to_numpy() for one in stored)
+        return tuple(_sets(column) if pa.types.is_list(column.type) else column.to_numpy() for column in stored)
     except (OSError, pa.ArrowException):
         raise AllowanceError("engine.unreadable") from None
 
@@ -168,7 +168,7 @@ def _sets(column: pa.ChunkedArray) -> Integers:
 def read_columns(need: RawNeed, rows: Path, place: Callable[[str], int]) -> RawStatistic:
     """Exactly `need.of(rows)`; `place` says where in the file a column stands."""
     if isinstance(need, Several):
-        return tuple(read_raw(one, rows, place(one.column)) for one in need.needs)
+        return tuple(read_raw(part, rows, place(part.column)) for part in need.needs)
     return read_raw(need, rows, place(need.column))
 
 

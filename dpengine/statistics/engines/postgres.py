@@ -84,7 +84,7 @@ class PostgresEngine:
         """Close the connections that wait for the next question."""
         with self._lock:
             idle, self._idle = self._idle, {}
-        for connection in (one for several in idle.values() for one in several):
+        for connection in (idle_one for several in idle.values() for idle_one in several):
             connection.close()
 
     @contextmanager
@@ -135,12 +135,12 @@ def _unlimited(version: int) -> str:
 
 def computed(need: Aggregate[object], coded: PostgresRows, schema: Schema, cursor: psycopg.RawCursor) -> object:
     """One statement, and the statistic from what it returns."""
-    found, coded = statement(need, schema, "postgres"), every_row(coded) if need.every_row else coded
-    rows = sql.SQL("SELECT {} FROM {}").format(sql.SQL(found.wide), sql.Identifier(coded.schema, coded.table))
+    compiled, coded = statement(need, schema, "postgres"), every_row(coded) if need.every_row else coded
+    rows = sql.SQL("SELECT {} FROM {}").format(sql.SQL(compiled.wide), sql.Identifier(coded.schema, coded.table))
     tables, bound = {f"{CODED} AS NOT MATERIALIZED": rows.as_string(None)}, list[Bound]()
-    for name, values in (found.lists | need.tables()).items():
+    for name, values in (compiled.lists | need.tables()).items():
         tables[f"{name} AS NOT MATERIALIZED"] = _looked_up(values, bound)
-    cursor.execute(found.over(tables), bound)
+    cursor.execute(compiled.over(tables), bound)
     return need.shape(_columns(cursor))
 
 
@@ -167,6 +167,6 @@ def _columns(cursor: psycopg.RawCursor) -> dict[str, Integers]:
     return {
         name: np.array(column, dtype=np.int64)
         if kind in WHOLE
-        else np.array([int(one) for one in column], dtype=object)
+        else np.array([int(value) for value in column], dtype=object)
         for (name, kind), column in zip(kinds.items(), cells, strict=True)
     }

@@ -110,12 +110,12 @@ class SparkEngine:
     def statement(self, need: Aggregate[object], coded: SparkRows, schema: Schema) -> tuple[SparkSession, str]:
         """The one statement that computes a need, and the session that knows its tables."""
         coded = every_row(coded) if need.every_row else coded
-        found = statement(need, schema, "pyspark", coded.most)
+        compiled = statement(need, schema, "pyspark", coded.most)
         session, view = self.view(coded)
-        tables = {f"{CODED} AS": f"SELECT {found.wide} FROM {view}"}
-        for name, values in (found.lists | need.tables()).items():
+        tables = {f"{CODED} AS": f"SELECT {compiled.wide} FROM {view}"}
+        for name, values in (compiled.lists | need.tables()).items():
             tables[f"{name} AS"] = _looked_up(values)
-        return session, found.over(tables)
+        return session, compiled.over(tables)
 
     def view(self, coded: SparkRows) -> tuple[SparkSession, str]:
         """The table under a name in the session of its Spark. Its files are listed once, because they never change."""
@@ -165,7 +165,7 @@ class SparkEngine:
                 for address in (coded, every_row(coded)):
                     self._views.pop(address, None)
                 if not isinstance(error, PySparkException) or coded.master.startswith(CONNECT) or _gone():
-                    self._views = {one: name for one, name in self._views.items() if one.master != coded.master}
+                    self._views = {table: name for table, name in self._views.items() if table.master != coded.master}
                     _end(self._sessions.pop(coded.master, None))
             raise AllowanceError("engine.away") from None
 
@@ -218,10 +218,10 @@ def _array(numbers: list[int]) -> str:
     return f"array({', '.join(f'{number}L' for number in numbers)})"
 
 
-def whole_columns(found: Arrow) -> dict[str, Integers]:
+def whole_columns(table: Arrow) -> dict[str, Integers]:
     """Counts and codes in 64 bits; sums, which are decimals without a fraction, as Python's integers."""
     columns: dict[str, Integers] = {}
-    for field, column in zip(found.schema, found.columns, strict=True):
+    for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_decimal(field.type) and field.type.scale == 0:
             columns[field.name] = np.array([int(sum_) for sum_ in column.to_pylist()], dtype=object)
         elif pa.types.is_integer(field.type):

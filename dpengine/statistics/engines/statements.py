@@ -58,12 +58,12 @@ def statement(need: Aggregate[object], schema: Schema, dialect: str, most_rows: 
 
 def _of_kinds(need: object) -> set[str]:
     """The columns whose kinds of cells the conditions of a need look at."""
-    found = set[str]()
+    names = set[str]()
     for field in fields(need) if is_dataclass(need) else ():
         value = getattr(need, field.name)
         for part in value if isinstance(value, tuple) else (value,):
-            found |= part.kinds_of() if isinstance(part, Predicate) else _of_kinds(part)
-    return found
+            names |= part.kinds_of() if isinstance(part, Predicate) else _of_kinds(part)
+    return names
 
 
 def _may_lack(column: Column) -> bool:

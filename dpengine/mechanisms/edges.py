@@ -1,5 +1,5 @@
-"""What a bar or group at an end of a declared range also holds: every value beyond that end, because values outside the
-range count as its ends. It follows from the declaration alone, and is said whether or not there are any."""
+"""A bar or group at an end of a declared range also holds every value beyond that end, because such values count as the
+end. This follows from the declaration alone, so the notes appear whether or not there are such values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEAR = Fraction(1, 10)  # of the range
 
 
 def beyond(query: AnyQuery, part: str) -> str:
-    """One sentence for a part of an answer at an end of the range; empty elsewhere, and where parts come again."""
+    """The sentence for a part at an end of the range; empty elsewhere, and for groups that recur like weekdays."""
     end = _end(query, part)
     if end is None:
         return ""
@@ -30,8 +30,8 @@ def beyond(query: AnyQuery, part: str) -> str:
 
 
 def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
-    """At which end of its column's range an answer lies, "upper" or "lower"; empty where it lies elsewhere, or where
-    its own range reaches into the other half. A range that ends at 0 usually ends because nothing lies beyond."""
+    """Does an answer lie at the "upper" or "lower" end of its column's range? Empty if elsewhere, or if its own range
+    reaches into the other half. A range that ends at 0 usually ends there because nothing lies beyond."""
     column = query.facts.schema.columns.get(query.answer_column)
     if query.answer_kind != "place" or not isinstance(column, Number) or not isinstance(value, int | float | Fraction):
         return ""
@@ -44,19 +44,19 @@ def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
 
 
 def near_end_words(query: AnyQuery, code: str) -> str:
-    """What the truth may be where an answer lies at this end."""
+    """What the truth may be for an answer at this end."""
     column = query.facts.schema.number(query.answer_column)
     end = measured(figure(column.text(column.size - 1 if code == "upper" else 0)), column.measure)
     return say(f"edge.near.{code}", column=query.answer_column, end=end)
 
 
 def at_end(query: AnyQuery, part: str) -> bool:
-    """May it hold what lies outside the declared range?"""
+    """May the part hold values from outside the declared range?"""
     return _end(query, part) is not None
 
 
 def named(query: AnyQuery, part: str) -> str:
-    """The name of a part at an end of the range, with what else it holds: “December 2024 and everything later”."""
+    """The name of a part, with what else it holds at an end of the range: “December 2024 and everything later”."""
     name, end = query.shown().get(part, part), _end(query, part)
     if end is None:
         return name
@@ -65,7 +65,7 @@ def named(query: AnyQuery, part: str) -> str:
 
 
 def _end(query: AnyQuery, part: str) -> tuple[Number | Date, str] | None:
-    """The column that parts are made of, and at which of its ends a part is; None where it is at none."""
+    """The column of the parts, and the end of its range at which this part lies; None if it lies at neither."""
     by = query.named_by()
     if isinstance(by, Grouped):
         column: object = query.facts.schema[by.column]

@@ -29,7 +29,7 @@ def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
     return min(max(Fraction(top, max(bottom, 1)), low), high)
 
 
-def share_told(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
+def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
     """H/(H+M) in percent, and its range, where both may be off by `reach`: it rises in H and falls in M, so its ends
     are at corners of the box."""
     least = _share(max(hits - reach, 0), misses + reach)

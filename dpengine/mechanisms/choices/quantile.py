@@ -248,7 +248,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     def wanted_places(self) -> tuple[Fraction, ...]:
         return self.shares
 
-    def tells_range(self) -> bool:
+    def has_range(self) -> bool:
         return self.with_range
 
     def own_json(self) -> JsonObject:

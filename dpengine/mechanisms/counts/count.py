@@ -98,7 +98,7 @@ class Count(OfCounts):
 
     @property
     def most_rows(self) -> int | None:
-        """Everybody has a row that counts, so of all people none is left out."""
+        """None if it counts all people: everybody has a row that counts."""
         return None if self.people and self.where.everyone and self.by is None else super().most_rows
 
     def truth(self, rows: Sequence[Row]) -> int:

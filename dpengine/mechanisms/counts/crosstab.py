@@ -93,7 +93,7 @@ class Crosstab(Histogram):
         return [label for label, cell in cells if any(value in rest for value, rest in zip(cell, extra, strict=True))]
 
     def fewer(self) -> list[tuple[str, JsonObject]]:
-        """One column less, or one in coarser groups."""
+        """One column less, or a column in coarser groups."""
         given, names = self.parameters(), given_columns(self.columns)
         questions: list[tuple[str, JsonObject]] = []
         for place, name in enumerate(self.columns):

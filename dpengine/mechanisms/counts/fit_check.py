@@ -46,10 +46,7 @@ class FitCheck(OfCounts):
         ),
     )
     trial: ClassVar[Trial] = Trial(
-        cases={
-            "of the table": {},
-            "of a column": {"column": "x"},
-        },
+        cases={"of the table": {}, "of a column": {"column": "x"}},
         example=Example({"column": "visits"}),
         broken_variants=("half", "floating", "small"),
     )
@@ -75,10 +72,10 @@ class FitCheck(OfCounts):
         return set(self.facts.schema.columns) if self.column is None else {self.column}
 
     def about(self, part: str = "") -> set[str]:
-        return set()  # it tells whether they fit
+        return set()  # it checks whether they fit
 
     def valued(self) -> set[str]:
-        """None: a misfit is recognised from the cell as the file has it."""
+        """None: the cell in the file shows a misfit."""
         return set()
 
     def sentence(self) -> str:
@@ -106,5 +103,5 @@ class FitCheck(OfCounts):
         return 1, self.facts.unit.at_most
 
     def coarse(self) -> Fraction:
-        """A twentieth of the people: a declaration that fits fewer than that is worth another look."""
+        """A twentieth of the people: a declaration with more misfits needs attention."""
         return Fraction(self.facts.about, 20)

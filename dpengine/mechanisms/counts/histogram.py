@@ -43,7 +43,7 @@ from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 USUAL_BINS = 10
 MOST_BINS = 1_000
-FEWER_BINS = (5, 3, 2)  # that are proposed where more would be mostly noise
+FEWER_BINS = (5, 3, 2)  # proposed if more would be mostly noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,6 @@ class Histogram(OfCounts):
         return say(code, column=self.column, who=who(self.where, rows=rows))
 
     def labels(self) -> list[str]:
-        """The public names of the bars."""
         with stored():
             return self._spans()
 
@@ -135,7 +134,7 @@ class Histogram(OfCounts):
 
     @property
     def set_size(self) -> int | None:
-        """How many items of one person count; None where a row holds one value."""
+        """The limit on items per person; None if a row holds one value."""
         column = self.values
         return column.at_most if isinstance(column, ItemSet) else None
 

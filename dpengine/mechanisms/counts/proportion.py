@@ -34,7 +34,7 @@ from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
-from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
 from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
 from dpengine.statistics.counts import HitCounts
 
@@ -175,4 +175,4 @@ class Proportion(Averaged[tuple[int, ...]]):
             low, high = ratio_range(100 * raw[0], 100 * self._reach(draws), self.known, 0, NOBODY, ALL)
             return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
         reach = self._reach(draws)
-        return self.released([share_told(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
+        return self.released([share_and_range(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])

@@ -3,7 +3,7 @@
 Guarantee   ε-DP under both relations, in one ε-bounded-range part.
 Theorem     small databases for threshold queries: Blum, Ligett, Roth 2008, Thm 3.1, by the exponential mechanism
             (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly: `layered_choice`
-            chooses how far off, `bands` counts and draws the sequences that are (`band_floats`: about how many).
+            chooses how far off the sequence is, `bands` counts and draws the sequences at that distance.
 Statistic   C_j rows at or below grid point j, n rows in all; a sequence with M_j points at or below j has the integer
             score −⌈max_j |m·C_j − n·M_j|/m⌉.
 Sensitivity one row more, with value v, adds m·[v ≤ j] − M_j to m·C_j − n·M_j, and 0 ≤ M_j ≤ m; another value in its
@@ -127,7 +127,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return tuple(-gap for gap, _ in self._listed(value).values())
 
     def _listed(self, value: Spread) -> dict[tuple[int, ...], tuple[int, int]]:
-        """Every multiset of points with its gap and the number of sequences that hold it."""
+        """Every multiset of points with its gap and the number of its sequences."""
         multisets = {}
         for chosen in combinations_with_replacement(range(self.size), self.points):
             ways = factorial(self.points)
@@ -147,13 +147,12 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return Exponential(self.epsilon)
 
     def off_of(self, rows: int) -> int:
-        """By how many of `rows` rows the synthetic column can be off, at all points at once, except with probability
-        β."""
+        """How many of `rows` rows the synthetic column can be off by, at all points, except with probability β."""
         return -(-rows // (2 * self.points)) + choice_gap(self.rate, self.size**self.points, self.beta)
 
     @property
     def people_off(self) -> Fraction:
-        """The same for a table of the declared size."""
+        """`off_of` for a table of the declared size."""
         return Fraction(min(self.off_of(self.facts.about), self.facts.about))
 
     def promise(self) -> Within:
@@ -191,7 +190,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return tuple(bands.draw(steps, m, coins))
 
     def law(self, value: Spread) -> Finite | None:
-        """Every multiset; None where there are too many to list."""
+        """Every multiset; None if there are too many to list."""
         if comb(self.size + self.points - 1, self.points) > MOST_LISTED:
             return None
         weights = {chosen: ways * exp_decimal(-self.rate * gap) for chosen, (gap, ways) in self._listed(value).items()}
@@ -199,7 +198,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return Finite({chosen: weight / total for chosen, weight in weights.items()})
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """Every synthetic value with the share at or below it, in percent; with ranges where n is public."""
+        """Every synthetic value with the share at or below it, in percent; with ranges if n is public."""
         column, rows = self.facts.schema.ordered(self.column), self.facts.countable(self.where, self.column)
         shares = {column.text(code): ALL * place / len(raw) for place, code in enumerate(raw, start=1)}
         value = {name: float(share) for name, share in shares.items()}

@@ -140,12 +140,12 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def rows(self) -> int:
-        """The most rows that can count; under add/remove an approximate number."""
+        """The most rows that can count; approximate under add/remove."""
         return self.facts.about * self.facts.unit.at_most
 
     @property
     def people(self) -> int | None:
-        """n, where it is public: the curve is then a share per unit."""
+        """n, if it is public: then the curve is a share per unit."""
         return self.facts.countable(self.where, *self.columns)
 
     @property
@@ -178,7 +178,7 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def scale(self) -> int:
-        """M of all axes: what a row at a knot is multiplied by."""
+        """M of all axes: the factor of a row at a knot."""
         return prod(axis.scale for axis in self.axes)
 
     @property
@@ -223,7 +223,7 @@ class Density(Query[Spread, tuple[int, ...]]):
     def law(self, value: Spread) -> Independent:
         return Independent(tuple(Normal(coefficient, self.variance) for coefficient in self.measured(value)))
 
-    # What it is worth -------------------------------------------------------------------------------------------------
+    # Accuracy ---------------------------------------------------------------------------------------------------------
 
     @property
     def _most_move(self) -> float:
@@ -309,6 +309,6 @@ def _rounded_up(value: float) -> Fraction:
 
 
 def _texts(grid: tuple[Fraction, ...]) -> list[str]:
-    """Grid points with one digit more than is needed to tell them apart."""
+    """Grid points with one digit more than makes them different."""
     places = max(0, 2 - math.floor(math.log10(float_above(grid[1] - grid[0]))))
     return [f"{float(point):.{places}f}" for point in grid]

@@ -93,14 +93,14 @@ class Mean(OfNumbers[tuple[int, ...]]):
         return Moments(self.column, size, 1, self.by, self.groups, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """(h·N, S) for each group, h·N as often as it weighs; S alone where N is known."""
+        """(h·N, S) for each group, with k copies of h·N; S alone if N is known."""
         if self.known is not None:
             return (value[1],)
         return tuple(part for n, s in _pairs(value) for part in (*[self.half * n] * self._weight, s))
 
     @property
     def _weight(self) -> int:
-        """k: how much more exactly N is drawn than it would be at the scale of S."""
+        """k: N gets k times less variance than at the scale of S."""
         return 3 if self.noise and self.facts.relation == "replace" and self.by is None else 1
 
     def sensitivity(self) -> Sensitivity:

@@ -142,14 +142,14 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
 
     def limits(self, part: str = "") -> Ends | None:
-        """From everybody at one end of the range to everybody at the other; includes 0 where rows may not count."""
+        """From everybody at one end of the range to everybody at the other; includes 0 if rows may not count."""
         column, rows = self.facts.schema.number(self.column), self.facts.about * self.facts.unit.at_most
         if self.by is None and self.facts.countable(self.where, self.column) is not None:
             return rows * column.lower, rows * column.upper
         return rows * min(column.lower, Fraction(0)), rows * max(column.upper, Fraction(0))
 
     def sure(self, part: str = "") -> Ends:
-        """Where the number of people is not public, only the sign is certain, and only if all values have the same."""
+        """If the number of people is not public, only the sign is certain, and only if all values share it."""
         if self.facts.people is not None:
             return super().sure(part)
         column = self.facts.schema.number(self.column)

@@ -57,7 +57,7 @@ from dpengine.statistics.centred_sums import MOST_WIDE, UNITS, CentredSums
 MOST_COLUMNS = 20
 LEAST_NORM = Fraction(1, 20)
 LATTICE = 8  # q = 2^8 where rows are cut: a 512th of a step of the column
-_LOOSE = 4  # parts in s·UNITS by which a cut row may be shorter than it need be (`CentredSums`), beside a lattice step
+_LOOSE = 4  # parts in s·UNITS by which a cut row may be too short (`CentredSums`), besides a lattice step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +141,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def parts(self) -> int:
-        """q; 1 where rows count as they are."""
+        """q; 1 if rows are not cut."""
         return 1 if self.norm == 1 else min(2**self.lattice, MOST_WIDE // max(self.halves))
 
     @property
@@ -159,7 +159,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return row_norms.moved(self.person, self.noise)
 
     def of_width(self, many: int) -> Self:
-        """The same question of so many columns, all like its finest one: of columns only their grids matter."""
+        """The same question for this many columns, all like its finest one: only their grids matter."""
         complete = all(column.complete for column in self.declared)
         alike = max((own for own in self.declared if own.complete == complete), key=lambda own: own.size)
         names = tuple(str(place) for place in range(many))
@@ -175,11 +175,11 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def _unit(self) -> int:
-        """What v = 1 is in `measured`: every coordinate, and N times its weight, is whole there."""
+        """v = 1 in `measured`, where every coordinate, and N times its weight, is an integer."""
         return lcm(*self.halves) * self.parts * self.moved.weight.denominator
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """(S, w·N) on one scale; S alone where N is known."""
+        """(S, w·N) on one scale; S alone if N is known."""
         sums = tuple(s * (self._unit // (self.parts * h)) for s, h in zip(value[1:], self.halves, strict=True))
         return sums if self.known is not None else (*sums, int(self.moved.weight * self._unit) * value[0])
 
@@ -196,7 +196,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def scales(self) -> tuple[Fraction, ...]:
-        """The noise scales of the sums, and of N where it is drawn: in the order of a draw."""
+        """The noise scales of the sums, and of N if it is drawn: in the order of a draw."""
         sums = tuple(self.scale * self.parts * half for half in self.halves)
         return sums if self.known is not None else (*sums, self.scale / self.moved.weight)
 
@@ -218,10 +218,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
             return Independent(tuple(Normal(true, scale**2) for true, scale in drawn))
         return Independent(tuple(Laplace(true, scale) for true, scale in drawn))
 
-    # What it is worth -------------------------------------------------------------------------------------------------
+    # Accuracy ---------------------------------------------------------------------------------------------------------
 
     def _reaches(self, draws: int = 1) -> tuple[tuple[Figure, ...], Figure]:
-        """How far each sum and N may be off, all at once but for β."""
+        """How far each sum and N may be off, all at once, except with probability β."""
         beta = self.beta / len(self.scales)
         if self.noise == GAUSSIAN:
             reaches = [gaussian_mean_reach(scale**2, draws, beta) for scale in self.scales]
@@ -276,7 +276,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def comparable(self) -> bool:
-        """Averages of rows that were pulled in differ from others by that alone."""
+        """Averages of cut rows differ from others by the cut alone."""
         return super().comparable and self.norm == 1
 
     def limits(self, part: str = "") -> Ends | None:
@@ -292,7 +292,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return tuple(cuts)
 
     def left_out(self) -> list[str]:
-        """Of several, `cuts` says it."""
+        """For several columns, `cuts` lists them."""
         return super().left_out() if len(self.columns) == 1 else []
 
     def truth(self, rows: Sequence[Row]) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""What all synthetic tables have in common: a class C of counting queries over the combinations of a few lists.
+"""The base of small synthetic tables: a class C of counting queries over the combinations of a few lists.
 
 Domain      the D combinations of the declared values of the chosen columns, all of them public.
 Class       every single value of a column and every pair of values of two columns (one-way and two-way marginals), or a
@@ -123,7 +123,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return Block(tuple(names), np.asarray(places, dtype=np.int64), prod(sizes))
 
     def holds(self, condition: Predicate) -> npt.NDArray[np.bool_]:
-        """In which cells a condition holds."""
+        """The cells in which a condition holds."""
         met = np.ones(self.domain, dtype=np.bool_)
         for clause in condition.clauses:
             met &= self._met(clause)
@@ -155,16 +155,20 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     @cached_property
     def widest(self) -> Fraction:
         """max_h min(s_h, D−s_h, D/4): how many rows rounding can move a query, see above."""
+        return min(Fraction(self._smaller_side), Fraction(self.domain, 4))
+
+    @cached_property
+    def _smaller_side(self) -> int:
+        """max_h min(s_h, D−s_h)."""
         sizes = self.sums(np.ones(self.domain)).astype(np.int64)
-        most = int(np.minimum(sizes, self.domain - sizes).max())
-        return min(Fraction(most), Fraction(self.domain, 4))
+        return int(np.minimum(sizes, self.domain - sizes).max())
 
     def need(self) -> CellCounts:
         return CellCounts(self.columns, self.sizes, self.where)
 
     @property
     def known(self) -> int | None:
-        """n, where it is public."""
+        """n, if it is public."""
         return self.facts.countable(self.where, *self.columns)
 
     # The promise
@@ -185,8 +189,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         """For comparison: the error of the same shares if all D cells were counted with Laplace noise of scale Δ/ε and
         added up, over a query's cells or over all others, whichever are fewer."""
         moved = self.facts.unit.at_most * (2 if self.facts.relation == "replace" else 1)
-        sizes = self.sums(np.ones(self.domain)).astype(np.int64)
-        most = int(np.minimum(sizes, self.domain - sizes).max())
+        most = self._smaller_side
         off = total_reach(moved / self.epsilon, most, self.beta / self.many) if most else 0
         return Fraction(off, self.facts.about)
 
@@ -210,7 +213,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))
 
-    def told_rows(self, rows: Sequence[int]) -> dict[str, int]:
+    def rows_by_label(self, rows: Sequence[int]) -> dict[str, int]:
         return dict(zip(self.labels(), (int(many) for many in rows), strict=True))
 
 
@@ -234,7 +237,7 @@ def root_above(square: Fraction) -> Fraction:
 
 
 def whole(given: JsonObject, name: str, most: int) -> int | None:
-    """A whole number from 1 to `most`; None where nothing is given."""
+    """An integer from 1 to `most`; None if nothing is given."""
     wanted = given.get(name)
     if wanted in (None, ""):
         return None

@@ -1,11 +1,11 @@
-"""What cannot be in a synthetic table: which combinations of cells are left, and which values. Public facts only.
+"""Impossible rows of a synthetic table: which combinations of cells and values the rules leave. Public facts only.
 
 Pieces      the codes of a column fall into pieces that are in one cell and meet the same conditions. A cell holds one
             kind of piece or several. Whether a row meets a rule depends on the kinds of its values alone.
-Possible    a combination of cells is possible if a value of each can be chosen so that no rule is met, all rules taken
-            together. All combinations of kinds are tried once; rows are looked up.
-Told        a number or day is told by its value, so that is chosen; a list, or a weekday, by its cell, which can be if
-            one of its values can.
+Possible    a combination of cells is possible if each cell has a value such that the row meets no rule. We try all
+            combinations of kinds once, and look rows up.
+Shown       a synthetic row shows the value of a number or day, so the value must be possible. It shows the cell of a
+            list or a weekday, which is possible if one of its values is.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from dpengine.statistics.marginals import CellAxis
 
 MOST_TRIED = 200_000  # combinations of kinds
 Mask = npt.NDArray[np.bool_]
-Piece = tuple[int, int]  # from a code up to before another
+Piece = tuple[int, int]  # from a code up to another, which is excluded
 
 
 def valued(axis: CellAxis, facts: Facts) -> bool:
-    """Are the cells of a column runs of numbers or days, whose values can be told?"""
+    """Are the cells of a column runs of numbers or days, so that rows show values?"""
     runs = isinstance(axis.ref, Grouped) and len(axis.ref.starts) == axis.ref.size
     return runs and not isinstance(facts.schema[base(axis.ref)], Category)
 
 
 def evened(axes: Sequence[CellAxis], facts: Facts) -> dict[str, bool]:
-    """The columns of numbers and days that are told by values; True where a measured group holds several, among which a
-    made-up row has any: then neither averages and sums nor counts of single ones follow from what was measured."""
+    """The columns that show values; True if a measured group holds several of them and a synthetic row has any of
+    these. Then averages, sums and counts of single values do not follow from what was measured."""
     columns = {}
     for axis in axes:
         column = facts.schema[base(axis.ref)]
@@ -93,7 +93,7 @@ class OnColumn:
         return sorted(end for end in ends if 0 <= end < self.size)
 
     def kinds(self, codes: Integers) -> Integers:
-        """Of declared codes, −1 for none."""
+        """The kinds of declared codes; a missing value is −1."""
         kinds = self.kinds_of_pieces[np.searchsorted(self.starts, codes, side="right").clip(1) - 1]
         return np.where(codes == MISSING, self.none, kinds)
 
@@ -117,7 +117,7 @@ class Rules:
 
     @cached_property
     def _fine(self) -> Mask:
-        """Which combinations of kinds meet no rule; an axis for each column."""
+        """The combinations of kinds that meet no rule; an axis for each column."""
         met = np.zeros([len(column.meets) for column in self.columns], dtype=np.bool_)
         for rule in self._parts:
             all_of = np.ones_like(met)
@@ -133,7 +133,7 @@ class Rules:
         return ~met
 
     def _folded(self, all_columns: bool) -> Mask:
-        """The same with classes of cells in place of kinds: of all columns, or of those that are told by cells."""
+        """`_fine` with classes of cells in place of kinds: for all columns, or for those that show cells."""
         table = self._fine
         for place, column in enumerate(self.columns):
             if all_columns or not column.valued:
@@ -146,16 +146,16 @@ class Rules:
         return self._folded(all_columns=True)
 
     @cached_property
-    def _told(self) -> Mask:
+    def _shown(self) -> Mask:
         return self._folded(all_columns=False)
 
     def possible(self, cells: Sequence[Integers]) -> Mask:
-        """For rows given by a cell for each column of the table."""
+        """A mask of rows, given by a cell for each column of the table."""
         held = zip(self.places, self.columns, strict=True)
         return np.asarray(self._cells[tuple(column.classes[cells[place]] for place, column in held)])
 
     def freed(self, cells: Sequence[Integers], rng: Mix) -> list[Integers]:
-        """Rows that cannot be take these columns from one that can, or from any combination that is left."""
+        """Give impossible rows the cells of a possible row or, if there is none, of a possible combination."""
         fine = self.possible(cells)
         wrong, right = np.flatnonzero(~fine), np.flatnonzero(fine)
         codes = [code.copy() for code in cells]
@@ -169,8 +169,8 @@ class Rules:
         return codes
 
     def met(self, cells: Sequence[Integers], values: Sequence[Integers]) -> Mask:
-        """Rows, by the cells and the values that are told, that meet a rule."""
-        return ~self._told[tuple(self._keys(cells, values))]
+        """A mask of rows that meet a rule, by their cells and shown values."""
+        return ~self._shown[tuple(self._keys(cells, values))]
 
     def _keys(self, cells: Sequence[Integers], values: Sequence[Integers]) -> list[Integers]:
         return [
@@ -179,8 +179,7 @@ class Rules:
         ]
 
     def moved_out(self, cells: Sequence[Integers], values: list[Integers], rng: Mix) -> None:
-        """Rows that would meet a rule by the values that were taken take others of the same cells, in as few columns as
-        can be."""
+        """Give rows that meet a rule other values of the same cells, in as few columns as possible."""
         wrong = np.flatnonzero(self.met(cells, values))
         keys = np.array([key[wrong] for key in self._keys(cells, values)]).T
         ways: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
@@ -197,9 +196,9 @@ class Rules:
                     values[place][row] = start + rng.below(end - start)
 
     def _ways(self, own: Sequence[int], now: Sequence[int]) -> list[tuple[int, ...]]:
-        """Kinds that the values of a row's cells may have, with as few changed as can be."""
+        """Possible kinds of values for a row's cells, with as few changes as possible."""
         held = zip(self.columns, own, now, strict=True)
         kinds = [list(column.pieces[cell]) if column.valued else [key] for column, cell, key in held]
-        able = [way for way in product(*kinds) if self._told[way]]
+        able = [way for way in product(*kinds) if self._shown[way]]
         changed = [sum(map(int.__ne__, way, now)) for way in able]
         return [way for way, many in zip(able, changed, strict=True) if many == min(changed)]

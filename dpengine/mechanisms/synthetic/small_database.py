@@ -48,11 +48,6 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite
 from dpengine.noise.tails import choice_gap
 
-# All multisets of m cells out of D, each with the number of its sequences: what a small database is chosen from.
-#
-# The D^m sequences of m cells are grouped by how often each cell occurs: C(m+D−1, m) multisets y, each with m!/Π y_i!
-# sequences. Everything here is public: it depends on D and m alone.
-
 Counts = npt.NDArray[np.uint8]
 
 MOST_SEQUENCES = 2**62  # D^m: then every weight, and their sum, is an int64
@@ -64,7 +59,8 @@ def multisets_in_all(cells: int, size: int) -> int:
 
 
 def all_multisets(cells: int, size: int) -> tuple[Counts, Integers]:
-    """Every multiset as a row of counts, and its sequences; D^m < 2^62, so m < 62 and counts fit a byte."""
+    """Every multiset of m cells out of D as a row of counts, and the number of its sequences. Public: D and m decide.
+    D^m < 2^62, so m < 62 and counts fit a byte."""
     if cells < 2 or size < 1 or cells**size >= MOST_SEQUENCES:
         raise ValueError("too many sequences, or nothing to choose from")
     return _small(cells, size) if multisets_in_all(cells, size) * cells <= _KEPT else _enumerated(cells, size)
@@ -93,7 +89,7 @@ def _enumerated(cells: int, size: int) -> tuple[Counts, Integers]:
 
 
 def _ahead(cells: int, size: int) -> Integers:
-    """How many multisets of the remaining cells there are, for every number of rows that is left."""
+    """The number of multisets of the remaining cells, for every number of remaining rows."""
     return np.array([multisets_in_all(cells, left) for left in range(size + 1)], dtype=np.int64)
 
 
@@ -207,7 +203,7 @@ class SmallDatabase(OfClass):
         return tuple(counts[block].tolist())
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
-        """The chance of every multiset; None where there are too many to list."""
+        """The chance of every multiset; None if there are too many to list."""
         if multisets_in_all(self.domain, self.rows) > MOST_LISTED:
             return None
         counts, ways = all_multisets(self.domain, self.rows)
@@ -220,7 +216,7 @@ class SmallDatabase(OfClass):
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         """The rows of each combination."""
-        return Released(self.told_rows(raw))
+        return Released(self.rows_by_label(raw))
 
 
 def fits(domain: int, many: int, size: int) -> bool:

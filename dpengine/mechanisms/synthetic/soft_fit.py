@@ -3,17 +3,17 @@
 Fit         points x, each a combination of cells, have a weight p(x) for about as many rows as there are. Released are
             y_A, the marginals, each cell with noise of variance V_A. The weights minimise
                 KL(p ‖ q) + Σ_A ‖M_A·p − y_A‖²/(2·τ_A·V_A),
-            q the points' first weights: the nearest to q among those that fit what was released about as well as its
-            noise lets anything fit. No weight is below 0, so cells where nobody is are told from noise by themselves.
+            q the points' first weights: the nearest to q among those that fit the released marginals about as well as
+            their noise allows. No weight is below 0, so the fit itself removes noise from empty cells.
 Trust       KL(p ‖ q) is about Σ(m − m_q)²/(2·m_q) over the cells of a marginal: as if its cells lay about those of q
             with variance c·m_q, c = 1/τ. How far a marginal really is from q can be read off its noisy cells,
-            E‖y − m_q‖² = c·Σm_q + cells·V, so each has a τ of its own (`trusted`): columns that have nothing to do with
-            each other are not fitted to noise, and those that hang together are followed. No closer than to a part of
-            its noise: λ is of the order of (y − m)/(τV), so τV is the number of rows by which a cell has to be off to
-            be multiplied or divided by e, and with τV = κ·√V that is κ standard deviations of its noise, however much
-            was spent (`followed`). A triple is followed to a smaller part of its noise than a pair, and held against
-            what all others say of it (`by_others`): one that another triple explains is not fitted to its noise.
-            It is solved in the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
+            E‖y − m_q‖² = c·Σm_q + cells·V, so each has its own τ (`trusted`): we do not fit independent columns to
+            noise, and follow dependent ones. But no closer than a part of the noise: λ is of the order of (y − m)/(τV),
+            so τV is the number of rows by which a cell has to be off to be multiplied or divided by e, and with
+            τV = κ·√V that is κ standard deviations of its noise, whatever the spend (`followed`). We follow a triple
+            more closely than a pair, and compare it with the fit of all others (`by_others`): a triple that another
+            one explains is not fitted to its noise.
+            We solve the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
                 m′ = τV·ω(ln(m·e^(−λ)/(τV)) + y/(τV)),  λ′ = (y − m′)/(τV),
             m the marginal now and ω Wright's function (w + ln w = z). Each step is an exact maximum over λ_A of a
             concave function, so it converges; for τ → 0 it is iterative proportional fitting.
@@ -32,10 +32,10 @@ from dpengine.core.types import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
 
 SWEEPS = 40
-SOFT = 0.05  # τ where nothing else says more
-TRUST, OFF_TREE = 3.0, 1.0  # τ = TRUST/c; of what is held against more than single columns, OFF_TREE/c
-HARDEST, SOFTEST = 0.7, 5.0  # but no less than the first over √V, and no more than the second
-HARDEST_THREE = 0.3  # the same of three columns
+SOFT = 0.05  # the default τ
+TRUST, OFF_TREE = 3.0, 1.0  # τ = TRUST/c; OFF_TREE/c for marginals compared with more than single columns
+HARDEST, SOFTEST = 0.7, 5.0  # but at least HARDEST/√V and at most SOFTEST
+HARDEST_THREE = 0.3  # HARDEST for three columns
 _NEAR = 2e-4  # of a row's weight, on average
 _PAIRED, _STEEPEST = 20, 500.0  # sweeps of a triple to its pairs, and the largest exponent
 Progress = Callable[[int, int], None]
@@ -52,7 +52,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Points:
-    """Combinations of cells, by column, and how many rows each stands for."""
+    """Combinations of cells, by column, and the number of rows of each."""
 
     codes: tuple[Integers, ...]
     weights: Floats
@@ -71,7 +71,7 @@ class Points:
 
 
 def quiet(done: int, total: int) -> None:
-    """Nobody waits for it."""
+    """Report no progress."""
 
 
 def raked(
@@ -87,8 +87,8 @@ def raked(
 
 
 def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int) -> dict[Columns, Floats]:
-    """What the fit to all says of every triple without the part of its own: m·e^(−λ), with the pairs that it has in
-    the fit. What one triple explains of another is in it."""
+    """Every triple by the fit to all other marginals: m·e^(−λ), with its pairs from the fit. It includes what other
+    triples explain of it."""
     points, dual = _solved(first, sizes, targets, SOFT, sweeps, quiet)
     explained: dict[Columns, Floats] = {}
     for target, own in zip(targets, dual, strict=True):
@@ -106,8 +106,7 @@ def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sw
 def _solved(
     first: Points, sizes: Sequence[int], targets: Sequence[Target], soft: float, sweeps: int, progress: Progress
 ) -> tuple[Points, list[Floats]]:
-    """The weights, and λ. Where points are all combinations in order, sums go along axes, which takes half the time and
-    no list of places."""
+    """The weights, and λ. If the points are all combinations in order, sums go along axes: half the time, no places."""
     grid = len(first.weights) == math.prod(sizes)
     weights = first.weights.copy().reshape(tuple(sizes) if grid else -1)
     total = float(weights.sum())
@@ -144,12 +143,12 @@ def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[F
 
 
 def followed(target: Target, deviations: float) -> Target:
-    """With the variance with which a fit lets it be off by about so many standard deviations of its noise."""
+    """With a variance that lets a fit be off by about `deviations` standard deviations of the noise."""
     return Target(target.columns, target.cells, deviations * math.sqrt(target.variance) / SOFT)
 
 
 def trusted(target: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
-    """With a variance of τ/SOFT times its own, τ by how far it is from what is expected beyond its noise."""
+    """With τ/SOFT times its variance, τ by its distance from the expected counts beyond its noise."""
     beyond = float(((target.cells - expected) ** 2).sum()) - target.cells.size * target.variance
     least = hardest / math.sqrt(target.variance)
     tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, least), SOFTEST)
@@ -168,7 +167,7 @@ def of_pairs(
 
 
 def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows: float) -> Floats:
-    """The same of one pair by itself, from the shares of its two columns: how likely each combination is."""
+    """The fit of one pair by itself, from the shares of its two columns: a distribution."""
     alone = np.outer(first, second).ravel()
     then, _ = soft_step(rows * alone, np.zeros_like(alone), cells.ravel(), SOFT * variance)
     shares: Floats = (then / then.sum()).reshape(cells.shape)
@@ -176,13 +175,13 @@ def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows:
 
 
 def given_first(joint: Floats, other: Floats) -> Floats:
-    """How likely each cell of the second column is given that of the first; as in `other` where nobody has that."""
+    """The distribution of the second column given the first; `other` for empty cells of the first."""
     total = joint.sum(axis=1, keepdims=True)
     return np.where(total > 0, joint / np.where(total > 0, total, 1.0), other)
 
 
 def nearest(cells: Floats) -> Floats:
-    """The nearest distribution to noisy cells: all less by the same, and none below 0."""
+    """The nearest distribution to noisy cells: the same amount subtracted from all, and none below 0."""
     flat = np.sort(cells.ravel())[::-1]
     total = max(float(flat.sum()), 1.0)
     over = (np.cumsum(flat) - total) / np.arange(1, len(flat) + 1)
@@ -193,14 +192,14 @@ def nearest(cells: Floats) -> Floats:
 
 
 def together(joint: Floats) -> float:
-    """How far two columns are from independent: mutual information."""
+    """Mutual information."""
     alone = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     met = joint > 0
     return float((joint[met] * np.log(joint[met] / alone[met])).sum())
 
 
 def tree(many: int, pairs: Mapping[Columns, Floats]) -> list[tuple[int | None, int]]:
-    """Each column after the one that it follows: a spanning forest of the pairs that hang together most."""
+    """Each column with its parent: a spanning forest of the pairs with the most mutual information."""
     strength = {pair: together(joint) for pair, joint in pairs.items()}
     joined: list[tuple[int | None, int]] = []
     left = set(range(many))

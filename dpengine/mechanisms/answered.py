@@ -54,12 +54,12 @@ class Answered(ABC):
 
     @property
     def answer_column(self) -> str:
-        """The column whose values or unit the answer has; "" where there is none."""
+        """The column of the answer's values or unit; "" if there is none."""
         return str(base(getattr(self, "column", "")))
 
     @abstractmethod
     def valued(self) -> set[str]:
-        """The declared columns whose values enter the answer."""
+        """The declared columns with values in the answer."""
 
     def left_out(self) -> list[str]:
         """The columns of numbers and days in which a row needs a value to count."""
@@ -71,7 +71,7 @@ class Answered(ABC):
         return []
 
     def column_of(self, part: str = "") -> str:
-        """The column whose unit this part of the answer has."""
+        """The column with the unit of this part of the answer."""
         return self.answer_column
 
     @property

@@ -76,7 +76,7 @@ def of_question(
 
 
 def of_columns(facts: Facts, valued: Iterable[str], conditions: Iterable[Predicate]) -> list[Cut]:
-    """The rules for the columns whose values enter an answer, and for those that only decide who counts."""
+    """The rules for columns that enter an answer, and for those that only decide who counts."""
     conditions = tuple(conditions)
     kinds_of: dict[str, set[str]] = {name: _all(facts.schema[name]) for name in valued}
     for predicate in conditions:

@@ -158,7 +158,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @abstractmethod
     def measured(self, value: Statistic) -> tuple[int, ...]:
-        """The integer vector whose change `sensitivity` bounds (counts, or the candidates' scores)."""
+        """The integer vector that `sensitivity` is about (counts, or the candidates' scores)."""
 
     @abstractmethod
     def sensitivity(self) -> Sensitivity: ...
@@ -372,7 +372,7 @@ AnyQuery = Query[Any, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Query[Statistic, Figures]):
-    """A question whose `draw` adds noise to integers: several draws can be averaged, so the ledger stores them."""
+    """A question that adds noise to integers: several draws can be averaged, so the ledger stores them."""
 
     @abstractmethod
     def from_mean(self, raw: Figures, draws: int) -> Released:

@@ -25,7 +25,7 @@ SHORT_GRID = 2**12
 
 @dataclass(frozen=True)
 class RowCount(Aggregate[int]):
-    """How many rows meet the condition, or how many people have such a row."""
+    """The number of rows that meet the condition, or of people with such a row."""
 
     where: Predicate = EVERYONE
     people: bool = False
@@ -53,7 +53,7 @@ class RowCount(Aggregate[int]):
 
 @dataclass(frozen=True)
 class ConditionCounts(Aggregate[Counts]):
-    """How many rows meet each of several conditions; a row may meet any number of them."""
+    """The number of rows that meet each of several conditions; a row may meet any number of them."""
 
     options: tuple[Predicate, ...]
     where: Predicate = EVERYONE
@@ -75,7 +75,7 @@ class ConditionCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class PlaceSums(Aggregate[Counts]):
-    """For each of several number columns the sum of code · weight, over rows that have a value in all of them."""
+    """The sum of code · weight for each of several number columns, over rows with a value in all of them."""
 
     columns: tuple[str, ...]
     weights: tuple[int, ...]
@@ -118,7 +118,7 @@ class BinCounts(Aggregate[Counts]):
         return tuple(counts)
 
     def imagine(self, people: int, shape: str) -> Counts:
-        """Bars that get lower one after the other: only a shape to show, not a guess about the data."""
+        """Falling bars: only a shape to show, not a guess about the data."""
         weights = [1 / (place + 2) for place in range(len(self.starts))]
         total_weight = sum(weights)
         return tuple(int(people * weight / total_weight) for weight in weights)
@@ -139,8 +139,7 @@ class BinCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class CellCounts(Aggregate[Counts]):
-    """Rows per combination of codes of several columns, or how many people have such a row; the last column varies
-    fastest."""
+    """Rows, or people with a row, per combination of codes of several columns; the last column varies fastest."""
 
     columns: tuple[Ref, ...]
     sizes: tuple[int, ...]
@@ -186,20 +185,20 @@ class CellCounts(Aggregate[Counts]):
 
 
 def cut(column: str) -> str:
-    """The column with a row's items that count in a histogram: at most the declared number for each person."""
+    """The column with the items that count in a histogram: at most the declared number for each person."""
     return f"{column}, cut"
 
 
 def cut_name(column: str) -> str:
-    """The name of that column in the coded file."""
+    """The name of the `cut` column in the coded file."""
     return f"{column}k"
 
 
 @dataclass(frozen=True)
 class ItemCounts(Aggregate[Counts]):
-    """How many people hold each item of an ItemSet. With `people`, a person holds an item when one of the person's
-    rows that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way each
-    person moves a count by one at most. With `cut`, the items that count in a histogram."""
+    """The number of people who hold each item of an ItemSet. With `people`, a person holds an item if one of the
+    person's rows that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way
+    each person moves a count by at most one. With `cut`, only the items that count in a histogram."""
 
     column: str
     size: int
@@ -238,7 +237,7 @@ class ItemCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class MisfitCount(Aggregate[int]):
-    """How many rows have a cell that does not fit its declaration: in one column, or in any (`fault`)."""
+    """The number of rows with a cell that does not fit its declaration: in one column, or in any (`fault`)."""
 
     column: str | None = None
     where: Predicate = EVERYONE
@@ -266,9 +265,9 @@ class MisfitCount(Aggregate[int]):
 
 @dataclass(frozen=True)
 class KindCounts(Aggregate[Counts]):
-    """For each of several columns: how many rows have a cell of each of these kinds there (`cell_kinds`)."""
+    """For each of several columns, the number of rows with a cell of each kind (`cell_kinds`)."""
 
-    columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds that are counted, in this order
+    columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds to count, in this order
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> Counts:
@@ -300,7 +299,7 @@ class KindCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class HitCounts(Aggregate[Counts]):
-    """Per group: how many rows meet `hit`, and how many do not."""
+    """Per group, the number of rows that meet `hit`, and of those that do not."""
 
     hit: Predicate
     by: Ref | None
@@ -332,8 +331,8 @@ class HitCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class Moments(Aggregate[Counts]):
-    """Per group: how many rows have a value, the sum of y and (degree 2) of y², where y = 2·code − (size−1) is the
-    code measured from the middle of the grid, doubled to stay an integer."""
+    """Per group, the number of rows with a value, the sum of y and (degree 2) of y². y = 2·code − (size−1) is the code
+    measured from the middle of the grid, doubled to stay an integer."""
 
     column: str
     size: int
@@ -368,7 +367,7 @@ class Moments(Aggregate[Counts]):
 
     @property
     def _by_code(self) -> bool:
-        """On a short grid rows are counted code by code, which takes DuckDB half the time of squaring each."""
+        """On a short grid we count rows code by code, which takes DuckDB half the time of squaring each."""
         return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
 
     def expression(self, view: View) -> Expression:
@@ -379,11 +378,11 @@ class Moments(Aggregate[Counts]):
         code = view[self.column]
         powers = range(1, self.degree + 1)
         sums = {f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
-        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))  # one is not looked up
+        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
         return rows.aggregate(s0=view.rows.count(), **sums)
 
     def shape(self, columns: Found) -> Counts:
-        """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in whole numbers of any length."""
+        """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in integers of any length."""
         if "code" in columns:
             codes, rows = columns["code"].tolist(), columns["rows"].tolist()
             powers = [[sum(n * c**power for c, n in zip(codes, rows, strict=True))] for power in range(3)]

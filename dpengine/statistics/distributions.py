@@ -24,14 +24,14 @@ def spread_of(codes: Iterable[Code]) -> Spread:
 
 
 def sorted_spread(codes: Integers, counts: Integers) -> Spread:
-    """Sorted here, not by the engine: a cluster would look at the rows once more to share the sorting out."""
+    """Sort here, not in the engine: a cluster would read the rows once more to distribute the sorting."""
     order = np.argsort(codes)
     return Spread(codes[order], counts[order])
 
 
 @dataclass(frozen=True)
 class Distribution(Aggregate[Spread]):
-    """The whole distribution of a Number over its grid, missing values left out."""
+    """The distribution of a Number over its grid, without missing values."""
 
     column: str
     size: int
@@ -47,7 +47,7 @@ class Distribution(Aggregate[Spread]):
             place = ranks
         elif shape == "skewed":
             place = np.minimum(-np.log1p(-ranks) / 3.35, 1.0)
-        else:  # a bell without tails: the mean of three even shares, near enough
+        else:  # roughly a bell without tails
             place = np.clip(0.5 + 0.15 * np.log(ranks / (1 - ranks)) / 1.6, 0.0, 1.0)
         codes, counts = np.unique((place * (self.size - 1)).round().astype(np.int64), return_counts=True)
         return Spread(codes, counts.astype(np.int64))
@@ -66,7 +66,7 @@ class Distribution(Aggregate[Spread]):
 
 @dataclass(frozen=True)
 class GroupDistributions(Aggregate[tuple[Spread, ...]]):
-    """The distribution of a Number in each group of a Category, or of a column told in groups."""
+    """The distribution of a Number in each group of a Category or of a grouped column."""
 
     column: str
     size: int
@@ -107,8 +107,8 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
 
 @dataclass(frozen=True)
 class PairDistribution(Aggregate[Spread]):
-    """How often each pair of codes of two Numbers occurs, as one code: the first times the second's size, plus the
-    second. Rows that lack either are left out."""
+    """The distribution of pairs of codes of two Numbers, as one code: the first times the second's size, plus the
+    second. Rows without either value are left out."""
 
     columns: tuple[str, str]
     sizes: tuple[int, int]
@@ -120,7 +120,7 @@ class PairDistribution(Aggregate[Spread]):
         return spread_of(row[first] * self.sizes[1] + row[second] for row in met)
 
     def imagine(self, people: int, shape: str) -> Spread:
-        """Two bells that move together a little."""
+        """Two bells with a little correlation."""
         few = min(people, 10_000)
         columns = zip(self.columns, self.sizes, strict=True)
         spreads = [Distribution(column, size).imagine(few, "bell") for column, size in columns]

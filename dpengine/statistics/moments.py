@@ -45,10 +45,10 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple((i, j) for i in range(width) for j in range(i, width) if i == j or column_of[i] != column_of[j])
 
     def change(self, rows: int, both: bool) -> int:
-        """The squared ℓ2 norm of what one person's rows change, at most; `both`: some leave and others come. ‖A − B‖² =
-        ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. Of two rows x and y, with z_i = x_i·y_i, the
-        product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0, but for the cut to whole units (`lost`).
-        So the change is at most 2m² and that cut."""
+        """A bound on the squared ℓ2 norm of one person's change; `both`: some rows leave and others come. ‖A − B‖² =
+        ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. For two rows x and y, with z_i = x_i·y_i, the
+        product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0, except for the cut to whole units
+        (`lost`). So the change is at most 2m² plus that cut."""
         unit, columns = 1 << self.bits, len(self.layout.columns)
         if not both:
             return (rows * unit) ** 2
@@ -71,7 +71,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple(sums)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """As if the columns had nothing to do with each other."""
+        """As if the columns were independent."""
         each = self.product(self.layout.most, self.layout.most)
         return tuple(people * each if i == j else 0 for i, j in self.pairs)
 
@@ -90,8 +90,8 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple(int(sums[pair]) for pair in self.pairs)
 
     def expression(self, view: View) -> Expression:
-        """A row becomes what it adds, one number for each pair of its columns: the pair's place in front, the product
-        behind, from 0 up. The products of each pair are added, and only these sums leave the engine."""
+        """A row becomes one number for each pair of its columns: the pair's place in the high bits, the product, made
+        positive, in the low bits. The engine adds the products of each pair, and only these sums leave it."""
         import ibis
 
         layout = self.layout
@@ -112,9 +112,9 @@ class SecondMoments(Streamed[tuple[int, ...]]):
                 both = first * second
                 cut = self._cut_off(both) if isinstance(both, int) else features.cut_off(both, self._lost)
                 added.append(integer(0) + (i * layout.width + j) * 2**PAIR_BITS + cut + 2 ** (PAIR_BITS - 1))
-        sums = rows.select(told=ibis.array(added).unnest())
-        sums = sums.select(pair=sums.told >> integer(PAIR_BITS), product=sums.told & integer(2**PAIR_BITS - 1))
-        return sums.group_by(sums.pair).aggregate(sum=total(sums["product"] - 2 ** (PAIR_BITS - 1)))
+        packed = rows.select(both=ibis.array(added).unnest())
+        parts = packed.select(pair=packed.both >> integer(PAIR_BITS), product=packed.both & integer(2**PAIR_BITS - 1))
+        return parts.group_by(parts.pair).aggregate(sum=total(parts["product"] - 2 ** (PAIR_BITS - 1)))
 
     def shape(self, columns: Found) -> tuple[int, ...]:
         sums = dict(zip(columns["pair"].tolist(), columns["sum"].tolist(), strict=True))
@@ -122,14 +122,14 @@ class SecondMoments(Streamed[tuple[int, ...]]):
 
     @property
     def _lost(self) -> int:
-        """How many bits of a product are cut off."""
+        """The number of bits cut off a product."""
         return 2 * ROW_BITS - self.bits
 
     def _cut_off(self, product: int) -> int:
         return toward_zero(product, self._lost)
 
     def _held(self, codes: Mapping[str, Integers]) -> Bits:
-        """Rows that have every feature and the target."""
+        """Rows with every feature and the target."""
         layout = self.layout
         target = codes[layout.target]
         held = np.isin(target, layout.yes + layout.no) if layout.listed else (target >= 0) & (target < layout.goal.size)
@@ -138,7 +138,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return np.asarray(held, dtype=np.bool_)
 
     def _add(self, sums: Integers, codes: list[Integers], rows: int) -> None:
-        """What so many rows add. Sums of floats are exact: below 2^16 rows of at most 2^24 each."""
+        """Add `rows` rows. Sums of floats are exact: below 2^16 rows of at most 2^24 each."""
         layout, most = self.layout, self.layout.most
         both = self.product(most, most)
         sums[0, 0] += rows * both

@@ -19,7 +19,7 @@ Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where L
             m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
             loses ρ = (am² + i/w²)/(2σ²).
 Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, and its codes. All of them
-            hold at once but for β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
+            hold at once except with β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
             upper end with β/(4F), because a lower end decides whether a question is asked. Where the number of rows is
             not public, a twentieth of β goes to it: the bars of a column add up to it, in each of the k columns.
 Verdict     `ColumnFound.state`, a public rule on what was released: see there.

@@ -31,7 +31,6 @@ from dpengine.mechanisms.query import Averaged, Fields
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.tails import sum_reach, total_reach
-from dpengine.statistics import features
 from dpengine.statistics.features import LINEAR, LOGISTIC, SHAPES, Model, Weights, model_from_json
 
 BALL, BOX = REGIONS = ("ball", "box")  # of weights
@@ -122,7 +121,6 @@ class OfModel(Averaged[tuple[int, ...]]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it uses: their public bounds go into its receipt."""
         return *self.model.layout.names, self.model.layout.target
 
     @property
@@ -222,7 +220,7 @@ def read_model(given: Json, facts: Facts) -> Model:
     if not all(type(weight) is int and abs(weight) <= MOST_WEIGHT for weight in weights):
         raise AllowanceError("check_model.weights")
     try:
-        model = features.from_json(given) if given.get("kind") == SHAPES else model_from_json(given)
+        model = model_from_json(given)
     except (AllowanceError, AttributeError):
         raise AllowanceError("check_model.model") from None
     _fits(model, given, facts)

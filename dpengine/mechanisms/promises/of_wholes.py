@@ -105,15 +105,15 @@ class Excess(Promise):
         return replace(self, risk=wish)
 
     def words(self, asked: Asked | None = None) -> str:
-        return self.wording("promise.excess", asked)
+        return self.said("promise.excess", asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return self.at_best(self.wording("promise.short.excess", asked), asked)
+        return self.at_best(self.said("promise.short.excess", asked), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        return self.wording("answer.excess", asked)
+        return self.said("answer.excess", asked)
 
-    def wording(self, code: str, asked: Asked | None) -> str:
+    def said(self, code: str, asked: Asked | None) -> str:
         """The promise in the unit of the predicted column; without the question, in units of the loss."""
         goal = None if asked is None else asked.goal
         if goal is None:
@@ -132,7 +132,7 @@ class Excess(Promise):
         return self.risk if asked.goal is None else Fraction(asked.goal.error(float(self.risk)))
 
     def size_for(self, asked: Asked) -> str:
-        return self.wording("train_page.short", asked)
+        return self.said("train_page.short", asked)
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False, named=False)

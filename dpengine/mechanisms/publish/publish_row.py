@@ -3,7 +3,7 @@
 Guarantee   (ε, δ)-DP under replace-one for the whole published table (`of_rows`), iff p ≥ (1−δ)/(m+e^ε).
 Theorem     thesis, Ex. 3.3: a row of several columns is one element of one D = D₁×…×D_k; Ex. 4.10 for randomised
             response over its m+1 = |D₁|·…·|D_k| elements. Nothing is composed: the whole ε is spent once.
-Draw        `row_noise.Swap` over the product: with probability λ = (m+1)p a row of which every cell is uniform, else
+Draw        `row_noise.Swap` over the product: with probability λ = (m+1)p a row with uniform cells, else
             the true one. Numbers and days are rounded to the published grid first and never leave it.
 Accuracy    a row is untrue with probability pm, the least possible (Thm 5.5). A column by itself is true, or with
             probability λ any of its values (`row_noise.Marginal`): counts are estimated without bias by

@@ -29,7 +29,7 @@ FARTHEST = 200  # noise exceeds this many times its scale with chance e^-200
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRows(OfRows):
-    """A question whose answer is a file."""
+    """A question with a file as its answer."""
 
     def carry(self, value: tuple[Integers, ...], tools: ReleaseTools) -> JsonObject:
         return self.stored(publish(self, value, tools.coins, tools.file, tools.progress))

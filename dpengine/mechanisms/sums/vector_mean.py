@@ -17,7 +17,7 @@ Ways        coordinate ("")  Laplace, d uses of ε/d: ordinary composition, erro
             l2_laplace       Laplace by the norm: ∝ s√d at one ρ, and ε = ℓ1/b ∝ sd besides.
             gaussian         √2 better at one ρ, with lighter tails and no finite ε.
 Answer      middle + step·S_j/(2qN) for each column. Its range is every ratio the noisy ranges allow, each at β/(d+1):
-            all of them hold at once but for β.
+            all of them hold at once, except with probability β.
 Accuracy    before the draw: for a table of the declared size, at an end of the range; the same share of every range.
 Cost        one scan.
 """

@@ -24,7 +24,6 @@ Cost        C(m+D−1, m) multisets times D + |C|; bounded below, and refused be
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
@@ -35,7 +34,7 @@ import numpy.typing as npt
 
 from dpengine.accountant.loss import Exponential
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, exp_decimal, ln_above
+from dpengine.core.exact import ceiling, ln_above
 from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import NOISE
@@ -45,7 +44,7 @@ from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
 from dpengine.mechanisms.trial import IN_A, SOME, Example, Trial
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite
+from dpengine.noise.laws import Finite, weighted
 from dpengine.noise.tails import choice_gap
 
 Counts = npt.NDArray[np.uint8]
@@ -207,12 +206,9 @@ class SmallDatabase(OfClass):
         if multisets_in_all(self.domain, self.rows) > MOST_LISTED:
             return None
         counts, ways = all_multisets(self.domain, self.rows)
-        gaps = self.gaps(value)
-        best = int(gaps.min())
-        pairs = zip(ways.tolist(), gaps.tolist(), strict=True)
-        weights = [many * exp_decimal(-self.rate * (gap - best)) for many, gap in pairs]
-        total = sum(weights, Decimal(0))
-        return Finite({tuple(y): weight / total for y, weight in zip(counts.tolist(), weights, strict=True)})
+        multisets = [tuple(multiset) for multiset in counts.tolist()]
+        gaps, many = (dict(zip(multisets, of.tolist(), strict=True)) for of in (self.gaps(value), ways))
+        return weighted(gaps, self.rate, many)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         """The rows of each combination."""

@@ -141,19 +141,19 @@ class SyntheticTable(Overview):
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         names = given.get("columns") or [name for name, column in facts.schema.columns.items() if can_be_part(column)]
-        made = read_wanted(facts, {"columns": names})
-        plain = [base(ref) for ref in made["columns"]]
-        if made["items"] or len(plain) < 2:
+        fields = read_wanted(facts, {"columns": names})
+        plain = [base(ref) for ref in fields["columns"]]
+        if fields["items"] or len(plain) < 2:
             raise AllowanceError("synthetic_table.columns", most=MOST_COLUMNS)
         plan, keep = str(given.get("plan") or ""), str(given.get("keep") or "")
         if plan not in ("", *PLANS):
             raise AllowanceError("synthetic_table.plan", plans=list(PLANS))
         if keep and keep not in plain:
             raise AllowanceError("synthetic_table.keep", column=keep[:60])
-        made |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": EVEN}
-        made |= {"every": plan in EVERY, "three": plan == TRIPLES}
-        refuse_large(facts, made | {"against": (keep,) if keep else ()})
-        return made
+        fields |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": EVEN}
+        fields |= {"every": plan in EVERY, "three": plan == TRIPLES}
+        refuse_large(facts, fields | {"against": (keep,) if keep else ()})
+        return fields
 
     @remembered(256)  # a page asks for it at every price, and again at every click
     def planned(self, plan: str) -> Self:

@@ -242,7 +242,7 @@ PLANTED = [
         "The second solution takes the noise's mean away where it must add it.",
         check_the_centre,
         "is told where 1,500 are",
-        second()._told,
+        second()._bar,
         reversed_sign,
     ),
     Planted(

@@ -10,8 +10,8 @@ Moments     S = Σ x·xᵀ over rows that count (statistics/moments.py): squared
             replace-one 2m² and what the cut to whole units adds, both in `SecondMoments.change`. A fifth of ρ: Gaussian
             noise of variance change/(2ρ/5) on every sum. The other four fifths are for the gradients, T equal parts.
 Shape       M = (S̃₊ + λ)/(4n), S̃₊ the noisy moments without negative eigenvalues. The noise is a symmetric matrix N of
-            variance v, so ‖N‖ ≤ λ = √v·(2·√d + 2·√ln 10⁹) except with 10⁻⁹ (E‖N‖ ≤ 2·√(vd), and ‖N‖ is √2-Lipschitz in its
-            entries). Then M ≽ S/(4n), which is at least the Hessian of the log-loss everywhere, and M ≽ λ/(4n).
+            variance v, so ‖N‖ ≤ λ = √v·(2·√d + 2·√ln 10⁹) except with 10⁻⁹ (E‖N‖ ≤ 2·√(vd), and ‖N‖ is √2-Lipschitz in
+            its entries). Then M ≽ S/(4n), which is at least the Hessian of the log-loss everywhere, and M ≽ λ/(4n).
 Draw        w ← Π(w − η·M⁻¹·(noisy sum)/n), Π shrinks into the region ‖w‖_M ≤ R: post-processing of paid draws. As
             ‖w‖²_M ≥ (1/4n)·Σ(w·x)², a radius 2R says how far log-odds lie from 0, as a root mean square over people.
 Accuracy    excess.py, with all lengths in the norm of M: the Hessian is at most 1, the gradient E[r·x] at most 2

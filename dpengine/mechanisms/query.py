@@ -21,7 +21,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Ends, Figures, Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
@@ -43,6 +43,14 @@ Raw = TypeVar("Raw")  # drawn from the statistic with noise
 Fields = JsonObject  # the fields of a question, by name
 Bounds = tuple[int, int | None]  # on a number; None if there is no known upper bound
 Progress = Callable[[int, int], None]  # called with (done, total); both numbers are public
+
+
+def read_names(given: Json) -> tuple[str, ...] | None:
+    """A name, or several different names, from a form; None if it holds anything else."""
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(names) if len(set(names)) == len(names) else None
 
 
 @dataclass(frozen=True)
@@ -238,6 +246,13 @@ class Query(Answered, Generic[Statistic, Raw]):
             return column.shown()
         declared = self.facts.schema[column]
         return shown(declared.labels) if isinstance(declared, Category) else {}
+
+    def shown_together(self, columns: Sequence[Ref]) -> dict[str, str]:
+        """`shown` for parts that combine the values of several columns."""
+        names = [self.named(column) for column in columns]
+        labels = [self.facts.schema.category(column).labels for column in columns]
+        words = [[known.get(label, label) for label in own] for known, own in zip(names, labels, strict=True)]
+        return dict(zip(combined(labels), combined(words), strict=True)) if any(names) else {}
 
     def leftovers(self) -> list[str]:
         """Stored names of the parts for unlisted values and empty cells, which a reader may want to hide."""

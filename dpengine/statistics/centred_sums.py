@@ -16,7 +16,7 @@ from operator import add
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import MISSING
 from dpengine.statistics.distributions import Distribution
-from dpengine.statistics.need import Aggregate, Found
+from dpengine.statistics.need import Aggregate, Aggregated
 from dpengine.statistics.view import Expression, View, joined, signed, total
 
 UNITS = 2**20  # of a norm
@@ -89,7 +89,7 @@ class CentredSums(Aggregate[tuple[int, ...]]):
             sums[f"s{at}"] = total(far.ifelse(cut, y * self.parts))
         return rows.aggregate(n=rows.count(), **sums)
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         return int(columns["n"][0]), *(int(columns[f"s{at}"][0]) for at in range(len(self.columns)))
 
 

@@ -16,7 +16,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.distributions import Distribution
-from dpengine.statistics.need import Aggregate, Found, only_compared, placed
+from dpengine.statistics.need import Aggregate, Aggregated, only_compared, placed
 from dpengine.statistics.view import Expression, View, flag_name, total
 
 Counts = tuple[int, ...]
@@ -47,7 +47,7 @@ class RowCount(Aggregate[int]):
     def expression(self, view: View) -> Expression:
         return view.rows.aggregate(rows=view.rows.person.nunique() if self.people else view.rows.count())
 
-    def shape(self, columns: Found) -> int:
+    def shape(self, columns: Aggregated) -> int:
         return int(columns["rows"][0])
 
 
@@ -69,7 +69,7 @@ class ConditionCounts(Aggregate[Counts]):
         met = {f"n{place}": total(view.meets(option)) for place, option in enumerate(self.options)}
         return view.rows.aggregate(**met)
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return tuple(int(columns[f"n{place}"][0]) for place in range(len(self.options)))
 
 
@@ -96,7 +96,7 @@ class PlaceSums(Aggregate[Counts]):
         pairs = enumerate(zip(self.columns, self.weights, strict=True))
         return view.rows.aggregate(**{f"s{place}": total(view[name] * weight) for place, (name, weight) in pairs})
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return tuple(int(columns[f"s{place}"][0]) for place in range(len(self.columns)))
 
 
@@ -130,7 +130,7 @@ class BinCounts(Aggregate[Counts]):
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         counts = np.zeros(len(self.starts), dtype=np.int64)
         starts = np.array(self.starts, dtype=np.int64)
         np.add.at(counts, np.searchsorted(starts, columns["code"], side="right") - 1, columns["rows"])
@@ -177,7 +177,7 @@ class CellCounts(Aggregate[Counts]):
         counted = view.rows.person.nunique() if self.people else view.rows.count()
         return view.rows.group_by(**keys).aggregate(rows=counted)
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         place = np.zeros(len(columns["rows"]), dtype=np.int64)
         for at, size in enumerate(self.sizes):
             place = place * size + columns[f"k{at}"]
@@ -231,7 +231,7 @@ class ItemCounts(Aggregate[Counts]):
         held = rows.select(*([rows.person] if self.people else []), item=items)
         return held.group_by(held.item).aggregate(rows=held.person.nunique() if self.people else held.count())
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return placed(columns["item"], columns["rows"], self.size)
 
 
@@ -259,7 +259,7 @@ class MisfitCount(Aggregate[int]):
         flag = view.rows[self._flag(view.names)]
         return view.rows.aggregate(rows=total(flag if self.column is None else (flag < FITS).ifelse(1, 0)))
 
-    def shape(self, columns: Found) -> int:
+    def shape(self, columns: Aggregated) -> int:
         return int(columns["rows"][0])
 
 
@@ -293,7 +293,7 @@ class KindCounts(Aggregate[Counts]):
         parts = [(flag == kind).ifelse(1, 0) for flag, kinds in flags for kind in kinds]
         return view.rows.aggregate(**{f"n{at}": total(part) for at, part in enumerate(parts)})
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return tuple(int(columns[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))
 
 
@@ -325,7 +325,7 @@ class HitCounts(Aggregate[Counts]):
         miss = view.meets(self.hit).ifelse(0, 1)
         return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return placed(2 * columns["group"] + columns["miss"], columns["rows"], 2 * self.groups)
 
 
@@ -381,7 +381,7 @@ class Moments(Aggregate[Counts]):
         rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
         return rows.aggregate(s0=view.rows.count(), **sums)
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in integers of any length."""
         if "code" in columns:
             codes, rows = columns["code"].tolist(), columns["rows"].tolist()

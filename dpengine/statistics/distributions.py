@@ -13,7 +13,7 @@ from dpengine.core.types import Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
-from dpengine.statistics.need import Aggregate, Found, Spread, only_compared
+from dpengine.statistics.need import Aggregate, Aggregated, Spread, only_compared
 from dpengine.statistics.view import Expression, View
 
 
@@ -60,7 +60,7 @@ class Distribution(Aggregate[Spread]):
         view = view.present(self.column)
         return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> Spread:
+    def shape(self, columns: Aggregated) -> Spread:
         return sorted_spread(columns["code"], columns["rows"])
 
 
@@ -98,7 +98,7 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
         keys = {"group": view.group(self.by), "code": view[self.column]}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> tuple[Spread, ...]:
+    def shape(self, columns: Aggregated) -> tuple[Spread, ...]:
         order = np.lexsort((columns["code"], columns["group"]))
         codes, rows = columns["code"][order], columns["rows"][order]
         edges = np.searchsorted(columns["group"][order], np.arange(self.groups + 1)).tolist()
@@ -138,5 +138,5 @@ class PairDistribution(Aggregate[Spread]):
         keys = {"first": view[self.columns[0]], "second": view[self.columns[1]]}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> Spread:
+    def shape(self, columns: Aggregated) -> Spread:
         return sorted_spread(columns["first"] * self.sizes[1] + columns["second"], columns["rows"])

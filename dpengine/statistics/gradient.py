@@ -32,7 +32,7 @@ from dpengine.statistics.features import (
     Layout,
     toward_zero,
 )
-from dpengine.statistics.need import Aggregate, Found
+from dpengine.statistics.need import Aggregate, Aggregated
 from dpengine.statistics.view import Expression, View, joined, total
 
 MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
@@ -149,5 +149,5 @@ class GradientSum(Aggregate[tuple[int, ...]]):
                 sums[f"g{layout.starts[place] + code}"] = total(held)
         return rows.aggregate(**sums)
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         return tuple(int(columns[f"g{place}"][0]) for place in range(self.layout.width))

@@ -15,7 +15,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of
 from dpengine.declared.schema import MISSING, Category, Schema
 from dpengine.statistics.counts import Counts
-from dpengine.statistics.need import Found, Streamed
+from dpengine.statistics.need import Aggregated, Streamed
 from dpengine.statistics.view import Expression, View, flag_name
 
 MOST_AT_ONCE = 2**15  # cells to count together: they fit a processor's cache
@@ -167,7 +167,7 @@ class Marginals(Streamed[tuple[Counts, ...]]):
         held = rows.select(cell=cells[0] if len(cells) == 1 else ibis.array(cells).unnest())
         return held.group_by(held.cell).aggregate(rows=held.count())
 
-    def shape(self, columns: Found) -> tuple[Counts, ...]:
+    def shape(self, columns: Aggregated) -> tuple[Counts, ...]:
         counts = np.zeros(sum(self._cells(pack) for pack in self.together), dtype=np.int64)
         if self.sets:
             counts[columns["cell"]] = columns["rows"]

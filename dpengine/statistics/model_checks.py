@@ -18,7 +18,7 @@ import pyarrow as pa
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, CellsLayout, Layout
-from dpengine.statistics.need import Aggregate, Found, placed
+from dpengine.statistics.need import Aggregate, Aggregated, placed
 from dpengine.statistics.view import Expression, View, integer, joined, signed, total
 
 ONE = 1 << ROW_BITS + WEIGHT_BITS  # a margin of 1
@@ -81,7 +81,7 @@ class HitsByMargin(ModelNeed):
         rows = self.binned(view)
         return rows.group_by(rows.bin, miss=1 - rows.target).aggregate(rows=rows.count())
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         return placed(2 * columns["bin"] + columns["miss"], columns["rows"], 2 * self.bins)
 
 
@@ -127,7 +127,7 @@ class ErrorSums(ModelNeed):
         sums = {"s1": total(rows.off), "s2": total(rows.off * rows.off)}
         return rows.group_by(rows.bin).aggregate(s0=rows.count(), **sums)
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         sums = np.zeros((self.bins, 2), dtype=np.int64)
         sums[columns["bin"], 0], sums[columns["bin"], 1] = columns["s0"], columns["s1"]
         return (int(columns["s2"].sum()), *sums.ravel().tolist())

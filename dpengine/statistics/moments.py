@@ -14,7 +14,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import Category
 from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier, toward_zero, wide
-from dpengine.statistics.need import Found, Streamed
+from dpengine.statistics.need import Aggregated, Streamed
 from dpengine.statistics.view import Expression, View, integer, total
 
 PAIR_BITS = 32  # a product stays below 2^31
@@ -116,7 +116,7 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         parts = packed.select(pair=packed.both >> integer(PAIR_BITS), product=packed.both & integer(2**PAIR_BITS - 1))
         return parts.group_by(parts.pair).aggregate(sum=total(parts["product"] - 2 ** (PAIR_BITS - 1)))
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         sums = dict(zip(columns["pair"].tolist(), columns["sum"].tolist(), strict=True))
         return tuple(sums.get(i * self.layout.width + j, 0) for i, j in self.pairs)
 

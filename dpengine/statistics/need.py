@@ -28,7 +28,7 @@ from dpengine.declared.grouped import Grouped, Ref
 from dpengine.statistics.view import Expression, View
 
 Statistic = TypeVar("Statistic", covariant=True)
-Found = Mapping[str, Integers]  # the aggregated columns, by name; sums may come as Python's integers of any length
+Aggregated = Mapping[str, Integers]  # the aggregated columns, by name; sums may come as Python's integers of any length
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Aggregate(Need[Statistic]):
         """A grouped aggregate: keys are codes, the rest are counts and integer sums."""
 
     @abstractmethod
-    def shape(self, columns: Found) -> Statistic: ...
+    def shape(self, columns: Aggregated) -> Statistic: ...
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         """Further columns of the coded file that it reads, with their types."""

@@ -117,14 +117,7 @@ class Crosstab(Histogram):
         return say(code, columns=say("who.and").join(map(str, self.columns)), who=who(self.where, rows=rows))
 
     def shown(self) -> dict[str, str]:
-        names = [self.named(name) for name in self.columns]
-        if not any(names):
-            return {}
-        labels = [
-            [known.get(label, label) for label in self._labels(name)]
-            for name, known in zip(self.columns, names, strict=True)
-        ]
-        return dict(zip(self.labels(), combined(labels), strict=True))
+        return self.shown_together(self.columns)
 
     def crossed(self) -> list[tuple[str, dict[str, str]]]:
         return [(str(name), {label: label for label in self._labels(name)} | self.named(name)) for name in self.columns]

@@ -46,7 +46,7 @@ from dpengine.declared.schema import Number
 from dpengine.mechanisms.answer_state import SHAPE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Band
-from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import density_table
@@ -99,11 +99,8 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given["columns"]
-        names = (names,) if isinstance(names, str) else names
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise AllowanceError("density.columns")
-        if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
+        names = read_names(given["columns"])
+        if names is None or not 1 <= len(names) <= 2:
             raise AllowanceError("density.columns")
         columns = [facts.schema.number(name) for name in names]
         points = _points(given.get("resolution"), len(names))
@@ -112,7 +109,7 @@ class Density(Query[Spread, tuple[int, ...]]):
         if len(bandwidths) != len(names):
             raise AllowanceError("density.bandwidths", columns=list(names))
         widths = tuple(_width(*given_width, points) for given_width in zip(names, columns, bandwidths, strict=True))
-        return {"columns": tuple(names), "widths": widths, "points": points}
+        return {"columns": names, "widths": widths, "points": points}
 
     def own_json(self) -> JsonObject:
         widths = [text_of(width) for width in self.widths]

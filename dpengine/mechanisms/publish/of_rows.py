@@ -45,7 +45,7 @@ from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Column, Item
 from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Blurred
-from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.floors import least_error, nearest
@@ -96,17 +96,13 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given["columns"]
-        names = (names,) if isinstance(names, str) else names
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise AllowanceError("publish.columns", most=MOST_COLUMNS)
-        if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+        names = read_names(given["columns"])
+        if names is None or not 0 < len(names) <= MOST_COLUMNS:
             raise AllowanceError("publish.columns", most=MOST_COLUMNS)
         for name in names:
-            column = facts.schema[name]
-            if not isinstance(column, cls.kinds):
+            if not isinstance(facts.schema[name], cls.kinds):
                 raise AllowanceError("publish.kind", column=name)
-        return {"columns": tuple(names), "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
+        return {"columns": names, "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
 
     def own_json(self) -> JsonObject:
         data: JsonObject = {"columns": list(self.columns)}

@@ -35,7 +35,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Query
+from dpengine.mechanisms.query import Fields, Query, read_names
 from dpengine.messages import say
 from dpengine.noise.tails import least_count_error, total_reach
 from dpengine.statistics.counts import CellCounts
@@ -74,16 +74,13 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given["columns"]
-        names = (names,) if isinstance(names, str) else names
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
-        if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+        names = read_names(given["columns"])
+        if names is None or not 0 < len(names) <= MOST_COLUMNS:
             raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
         lists = [facts.schema.category(name) for name in names]
         if prod(column.size for column in lists) > MOST_CELLS:
             raise too_many("synthetic.cells", lists, MOST_CELLS)
-        return {"columns": tuple(names), "queries": _conditions(facts, tuple(names), given.get("queries"))}
+        return {"columns": names, "queries": _conditions(facts, names, given.get("queries"))}
 
     def own_json(self) -> JsonObject:
         data: JsonObject = {"columns": list(self.columns)}
@@ -203,12 +200,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return combined([self.facts.schema.category(name).labels for name in self.columns])
 
     def shown(self) -> dict[str, str]:
-        names = [self.named(name) for name in self.columns]
-        if not any(names):
-            return {}
-        labels = [self.facts.schema.category(name).labels for name in self.columns]
-        translated = [[known.get(label, label) for label in own] for known, own in zip(names, labels, strict=True)]
-        return dict(zip(self.labels(), combined(translated), strict=True))
+        return self.shown_together(self.columns)
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import comb, factorial, isqrt, log
@@ -32,7 +33,7 @@ import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number
+from dpengine.core.exact import exp_decimal, read_number
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FEW
@@ -43,7 +44,7 @@ from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite, weighted
+from dpengine.noise.laws import Finite
 from dpengine.noise.layered_choice import draw_layer
 from dpengine.noise.tails import choice_gap
 from dpengine.statistics.distributions import Distribution
@@ -192,9 +193,9 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         """Every multiset; None if there are too many to list."""
         if comb(self.size + self.points - 1, self.points) > MOST_LISTED:
             return None
-        listed = self._listed(value)
-        gaps, ways = ({chosen: pair[place] for chosen, pair in listed.items()} for place in (0, 1))
-        return weighted(gaps, self.rate, ways)
+        weights = {chosen: ways * exp_decimal(-self.rate * gap) for chosen, (gap, ways) in self._listed(value).items()}
+        total = sum(weights.values(), Decimal(0))
+        return Finite({chosen: weight / total for chosen, weight in weights.items()})
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         """Every synthetic value with the share at or below it, in percent; with ranges if n is public."""

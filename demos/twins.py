@@ -274,7 +274,7 @@ TWINS: dict[str, Callable[[Example], Watched | None]] = {
 
 def twins(example: Example) -> dict[str, Watched]:
     """The question's broken twins that really are broken on these two tables, the plainest first."""
-    named = catalogue[example.query.card.key].trial.twins
+    named = catalogue[example.query.card.key].trial.broken_variants
     built = {name: make(example) for name, make in TWINS.items() if name in named}
     return {name: twin for name, twin in built.items() if twin is not None}
 

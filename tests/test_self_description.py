@@ -40,7 +40,7 @@ def lacks(question: type[Query]) -> list[str]:
         parameter.required for parameter in card.parameters if parameter.kind != "epsilon"
     ):
         found.append("no example of it can be built")
-    if not trial.twins:
+    if not trial.broken_variants:
         found.append("it has no broken twin")
     codes = [f"card.{card.key}.{part}" for part in ("title", "noun", "plain", "theorem")]
     codes += [f"card.{card.key}.caveat.{name}" for name in card.caveats]

@@ -51,7 +51,7 @@ THINNED: dict[str, tuple[str, ...]] = {
     "engine/mechanisms/test_shuffle.py": ("test_bars_and_what_a_zero_may_hide",),
     "engine/mechanisms/test_synthetic.py": ("test_the_promise_is_kept",),
     "engine/mechanisms/test_synthetic_table.py": ("test_every_measured_range_covers",),
-    "engine/mechanisms/test_telling.py": (
+    "engine/mechanisms/test_answer_state.py": (
         "test_a_large_spend_on_a_large_table_tells",
         "test_a_median_too_few_can_tell_is_not_shown",
         "test_a_small_spend_on_a_small_table_says_nothing",

@@ -149,8 +149,6 @@ class Check:
     bounds: JsonObject
     found: dict[str, ColumnFound]
     repeated: dict[str, tuple[int, int, int]]  # ids that repeat: bounds on the different values, and the rows
-        str, tuple[int, int, int]
-    ]  # ids that repeat: different ones at least and at most, and the number of rows
     ids: tuple[str, ...]
     unit: JsonObject
     crowded: CellShare | None  # of people with more rows than count

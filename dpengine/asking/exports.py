@@ -31,9 +31,9 @@ from dpengine.ledger.ledger import Act, Ledger
 from dpengine.ledger.people_rules import ALL_QUESTIONS, KINDS
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, questions_of
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
 from dpengine.messages.language import STORED, current, stored
 from dpengine.released.compare import Comparable, figures

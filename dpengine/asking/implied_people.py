@@ -15,8 +15,8 @@ from fractions import Fraction
 from dpengine.asking.answers import Answer, round_up_two
 from dpengine.core.printed import chance
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.answer_state import FAR
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.mechanisms.telling import FAR
 from dpengine.messages import say
 
 

@@ -130,7 +130,7 @@ def _averaged(answers: tuple[Answer, ...], last: Answer, beta: Fraction) -> Read
         if len(rows) > MOST_AVERAGED:
             continue
         query = replace(answer.query, beta=share_of(beta, list(drawn).index(law) + 1, len(rows)))
-        stated.append(query.around(mean_of(rows), len(rows)))
+        stated.append(query.from_mean(mean_of(rows), len(rows)))
     common = _intersection([reading.interval for reading in stated])
     if common is None:
         return Reading("averaged", answers, value=last.value, interval=last.interval, beta=beta, agree=False)
@@ -150,7 +150,7 @@ def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json
     if not rows or not isinstance(query, Averaged):
         return None
     then = replace(query, beta=share_of(beta, laws.index(law) + 1, len(rows) + 1))
-    return then.around(mean_of(rows), len(rows) + 1).interval
+    return then.from_mean(mean_of(rows), len(rows) + 1).interval
 
 
 def _width(interval: Json) -> Json:

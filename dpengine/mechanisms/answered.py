@@ -1,5 +1,5 @@
-"""What a question says about its answer: its kind, its unit, its limits, and when it is too noisy to say anything. All
-of it follows from public facts, the promise and what was released."""
+"""What a question knows about its answer: its kind, unit and limits, and when it is too noisy to say anything. Public
+facts, the promise and the released answer decide all of it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Ref, base
 from dpengine.declared.schema import ItemSet, Number
+from dpengine.mechanisms.answer_state import APART, FEW, NOISE, alike, fills
 from dpengine.mechanisms.card import ALL, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.mechanisms.promises import Goal, Promise
-from dpengine.mechanisms.telling import APART, FEW, NOISE, alike, fills
 
-Runs = tuple[str, tuple[int, ...], tuple[float, ...], float]  # a column, where runs begin, counts, how far they are off
+Runs = tuple[str, tuple[int, ...], tuple[float, ...], float]  # a column, the first code of each run, counts, error
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answered(ABC):
     card: ClassVar[Card]
     makes_rows: ClassVar[str] = ""  # a synthetic table: "drawn" as rows, or "fitted" to what was drawn
-    keeps_empty: ClassVar[bool] = False  # does a row count though the number or day that is asked for is missing?
+    keeps_empty: ClassVar[bool] = False  # does a row count although its number or day is missing?
 
     facts: Facts
-    by: Ref | None = None  # a Category or a column told in groups: one answer for each of its values
+    by: Ref | None = None  # a list or a grouped column: one answer for each of its values
     beta: Fraction = BETA
 
     @abstractmethod
@@ -37,15 +37,15 @@ class Answered(ABC):
 
     @abstractmethod
     def promise_of(self, people: int) -> Promise:
-        """What this very question promises if only so many people count."""
+        """The promise of this same question if only this many people count."""
 
     @abstractmethod
     def coarse(self) -> Fraction:
-        """A promised error above this is called coarse: a quarter of the answer's possible range, from public facts."""
+        """Errors above this are called coarse: usually a quarter of the answer's possible range. From public facts."""
 
     @property
     def conditional(self) -> bool:
-        """Do only those count who meet a condition? How many they are is never public."""
+        """Does a condition decide who counts? How many meet it is never public."""
         return False
 
     @property
@@ -54,96 +54,95 @@ class Answered(ABC):
 
     @property
     def answer_column(self) -> str:
-        """The column whose values or unit the answer has; "" where there is none."""
+        """The column of the answer's values or unit; "" if there is none."""
         return str(base(getattr(self, "column", "")))
 
     @abstractmethod
     def valued(self) -> set[str]:
-        """The declared columns whose values enter the answer."""
+        """The declared columns with values in the answer."""
 
     def left_out(self) -> list[str]:
         """The columns of numbers and days in which a row needs a value to count."""
         columns = {} if self.keeps_empty else {name: self.facts.schema[name] for name in sorted(self.valued())}
-        return [name for name, one in columns.items() if isinstance(one, Number | Date) and not one.complete]
+        return [name for name, column in columns.items() if isinstance(column, Number | Date) and not column.complete]
 
     def counted_empty(self) -> list[str]:
-        """The columns without a value in which a row still counts among those that a share is of."""
+        """Columns that may be empty in a row although the row counts in the total of a share."""
         return []
 
     def column_of(self, part: str = "") -> str:
-        """The column whose unit this part of the answer has."""
+        """The column with the unit of this part of the answer."""
         return self.answer_column
 
     @property
     def own_scales(self) -> bool:
-        """Does every part of the answer stand on a column of its own, so that one axis cannot hold them all?"""
+        """Does every part of the answer have a column of its own, so that they cannot share an axis?"""
         return False
 
     @property
     def counts_rows(self) -> bool:
-        """Are rows counted rather than people? Yes where a person may have several rows, unless the question says
-        otherwise; for sets, the people who hold an item are counted."""
+        """Does the question count rows rather than people? Yes if a person may have several rows, unless the question
+        decides otherwise. Sets count the people who hold an item."""
         return self.rows_in_form(self.facts, {"column": self.answer_column, "people": getattr(self, "people", False)})
 
     @classmethod
     def rows_in_form(cls, facts: Facts, given: JsonObject) -> bool:
-        """The same of a form that is still being filled in."""
+        """`counts_rows` for a form that is not complete yet."""
         sets = isinstance(facts.schema.columns.get(str(given.get("column"))), ItemSet)
         return facts.unit.id_column is not None and not sets and not given.get("people")
 
     @property
     def counted(self) -> str:
-        """What is counted, "rows" or "people"."""
+        """“rows” or “people”."""
         return "rows" if self.counts_rows else "people"
 
     @property
     def unit(self) -> str:
         """The unit of the answer's figures: "people", "rows", "percent" or "column"."""
-        return "column" if self.answer_kind in ON_COLUMN else self.promise().told_in(self)
+        return "column" if self.answer_kind in ON_COLUMN else self.promise().unit_for(self)
 
     @property
     def measure(self) -> str:
-        """What a figure on a column is counted in, by its declaration: €, kg; "" where nothing is said, or where the
-        figure is of another kind than the column's own."""
+        """The declared unit of a figure on a column: €, kg. "" if none is declared or the figure is of another kind."""
         return self.measure_of()
 
     def measure_of(self, part: str = "") -> str:
-        """The same, of one part of the answer."""
-        said = getattr(self.facts.schema.columns.get(self.column_of(part)), "measure", "")
-        return said if said and self.unit == "column" else ""
+        """The measure of a part of the answer."""
+        measure = getattr(self.facts.schema.columns.get(self.column_of(part)), "measure", "")
+        return measure if measure and self.unit == "column" else ""
 
     @property
     def wanted_places(self) -> tuple[Fraction, ...]:
-        """The ranks that are asked for, as shares of people (½ for a median); none for other questions."""
+        """The ranks asked for, as shares of people (½ for a median)."""
         return ()
 
     @property
     def chooses(self) -> bool:
-        """Is only a part of the figures measured, chosen with noise, and of the others nothing promised?"""
+        """Does it measure only some figures, chosen with noise, and promise nothing about the others?"""
         return False
 
     @property
     def names_ordered(self) -> bool:
-        """Of several names: is their order told?"""
+        """Does an answer of several names also give their order?"""
         return True
 
-    def tells_range(self) -> bool:
+    def has_range(self) -> bool:
         """Does the answer come with a range of values?"""
         return True
 
     @property
     def goal(self) -> Goal | None:
-        """What the model predicts; None where the answer is not a model."""
+        """What the model predicts; None if the answer is not a model."""
         return None
 
     @property
     def predicts(self) -> str:
-        """Of figures that were bought to read a model off them: the column that it predicts."""
+        """The column predicted by a model that is read off the answer's figures."""
         return ""
 
     def limits(self, part: str = "") -> Ends | None:
-        """The numbers between which an answer, or a part of it, lies by declaration; where the number of people is not
-        public, the declared one is used. None where the answer is not a number."""
+        """The range of an answer, or of a part, by declaration. It uses the declared number of people if the true one
+        is not public. None if the answer is not a number."""
         match self.answer_kind:
             case "count":
                 return 0, self.most
@@ -157,12 +156,11 @@ class Answered(ABC):
 
     @property
     def most(self) -> int:
-        """How many people or rows can be counted at most; an approximate number where that is not public."""
+        """The largest possible count; approximate if the number of people is not public."""
         return self.facts.about * self.facts.unit.at_most
 
     def sure(self, part: str = "") -> Ends:
-        """The numbers between which the true answer lies for certain, whatever the table holds; None for an end that is
-        unknown."""
+        """The range of the true answer on every table; None for an unknown end."""
         least, most = self.limits(part) or (None, None)
         return least, None if self.answer_kind == "count" and self.facts.people is None else most
 
@@ -172,12 +170,12 @@ class Answered(ABC):
         return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
 
     def maybe_none(self, interval: Json, part: str = "") -> bool:
-        """Is this a number of people or rows that cannot be told from none, because 0 is in its range?"""
+        """Is this a count that may be zero, because its range holds 0?"""
         return self.answer_kind == "count" and interval is not None and bool(interval[0] <= 0)
 
     @property
     def none_hoped(self) -> bool:
-        """Is none what one hopes for of every part? Then all that cannot be told from it are one good finding."""
+        """Is zero the best value of every part? Then all parts that may be zero are one good finding."""
         return False
 
     def off(self) -> Fraction:
@@ -185,55 +183,55 @@ class Answered(ABC):
         return self.promise().amount
 
     def verdict(self, interval: Json) -> str:
-        """For questions about the declaration: whether it fits, judged by this range, as a word of `data.fit`."""
+        """Does the declaration fit, judged by this range? A word of `data.fit`."""
         return ""
 
     def finding(self, value: Json, interval: Json) -> str:
-        """What an answer says in a few words, where the question can tell it better than its kind of answer."""
+        """The answer in a few words, if the question has better words than its kind of answer."""
         return ""
 
     def finding_of(self, value: Json, interval: Json, raw: tuple[int, ...] | None) -> str:
-        """The same where what was drawn is known, which may tell more."""
+        """`finding` from the numbers that were drawn, which may hold more than the answer."""
         return self.finding(value, interval)
 
     def spreads(self, value: Json) -> Iterator[Runs]:
-        """Columns of numbers or days of which the answer counts everybody by runs of codes, whatever else they meet."""
+        """Ordered columns for which the answer counts everybody by runs of codes."""
         return iter(())
 
     def holds_none(self, interval: Json) -> bool:
-        """Is 0 possible, in a count of something unwanted such as misfits?"""
+        """May a count of something unwanted, such as misfits, be 0?"""
         return False
 
     def unseen(self) -> Fraction | None:
-        """Values that the answer leaves out are held by fewer than this many; None where it leaves nothing out."""
+        """Fewer than this many hold a value that the answer leaves out; None if it leaves nothing out."""
         return None
 
     @property
     def compared(self) -> bool:
-        """Are the parts of the answer figures of the same kind, so that one of them can be called the largest?"""
+        """Are the parts figures of the same kind, so that one of them can be the largest?"""
         return self.by is not None
 
     def told_first(self, parts: list[str]) -> list[str]:
-        """Where there are too many parts for a headline: those that it begins with."""
+        """The parts in the order in which a headline should begin, if it has too many."""
         return parts
 
     @property
     def comparable(self) -> bool:
-        """Are there figures in the answer that may be set beside those of other answers? Not where it names its parts
-        itself: what is missing there is no 0."""
+        """Can its figures be compared with those of other answers? Not if the answer names its own parts: a part that
+        is missing there is no 0."""
         return self.answer_kind in FIGURES and self.unseen() is None
 
     def state(self, value: Json, interval: Json) -> str:
-        """The reason why the answer says nothing, one of the card's `states`; "" where it does say something."""
+        """Why the answer says nothing: one of the card's `states`, or "" if it does say something."""
         if not isinstance(interval, dict):
             return FEW if self.mute(interval) else ""
-        telling = [part_interval for part, part_interval in interval.items() if not self.mute(part_interval, part)]
-        if interval and not telling:
+        narrow = [ends for part, ends in interval.items() if not self.mute(ends, part)]
+        if interval and not narrow:
             return FEW
-        return APART if self.compared and len(telling) > 1 and alike(telling) else ""
+        return APART if self.compared and len(narrow) > 1 and alike(narrow) else ""
 
     def mostly_noise(self, value: Json, interval: Json) -> bool:
-        """Is a released answer mostly noise, by its own ranges? Before there is one, the promise decides."""
+        """Is a released answer mostly noise, by its own ranges? Before the release, the promise decides."""
         if self.state(value, interval) in (FEW, NOISE):
             return True
         ranges = interval if isinstance(interval, dict) else {"": interval}
@@ -248,7 +246,7 @@ class Answered(ABC):
         return not counted or 2 * sum(max(figures.get(part) or 0, 0) for part in good) < counted
 
     def _wide(self, figure: Json, ends: Ends, part: str) -> bool:
-        """Is a range coarse: wider than a quarter of what the figure can be, and of a count of the figure too?"""
+        """Is a range coarse: wider than a quarter of the figure's limits and, for a count, of the figure itself?"""
         half = (ends[1] - ends[0]) / 2
         if self.answer_kind == "count":
             return bool(half > max(self.coarse(), abs(figure) / 4))

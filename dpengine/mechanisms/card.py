@@ -1,4 +1,4 @@
-"""What a question says about itself before one is built: the fields of its form, and its card."""
+"""A kind of question before one is built: the fields of its form, and its card."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Literal
 from dpengine.declared.unit import RELATIONS, Relation
 from dpengine.messages import say
 
-# What kind of thing an answer is. Its limits, unit, words and chart follow from this.
+# The kind of an answer decides its limits, unit, words and chart.
 AnswerKind = Literal[
     "count",  # a number of people or rows, or several
     "share",  # of people or rows, in percent
     "place",  # on a column: an average, a median
-    "distance",  # on a column: how far values are apart
-    "amount",  # in a column's unit, whatever its range: a total
+    "distance",  # on a column: how far apart values are
+    "amount",  # in a column's unit but beyond its range: a total
     "label",  # a name, or several in order
-    "curve",  # numbers along a column that never fall
+    "curve",  # numbers along a column that never decrease
     "column",  # made-up values of a column, shown as their cumulative curve
     "density",  # a smooth curve over a column, or a map over two
     "range",  # two ends in a column of the file
@@ -26,30 +26,30 @@ AnswerKind = Literal[
     "table",  # made-up rows
     "file",  # published rows
     "model",
-    "session",  # answers that are asked for one by one
-    "board",  # counts of many columns and pairs of columns, to look at without paying more
+    "session",  # answers bought one by one
+    "board",  # counts of many columns and pairs of columns, explored without further cost
 ]
-WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model", "board")  # no figure: each has a page of its own
+WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model", "board")  # no figures: each kind has its own page
 CURVES: tuple[AnswerKind, ...] = ("curve", "column")
 ON_COLUMN: tuple[AnswerKind, ...] = ("place", "distance", "amount")  # in the unit of one column
 FIGURES: tuple[AnswerKind, ...] = ("count", "share", *ON_COLUMN)  # numbers that may be compared with each other
 ADDED: tuple[AnswerKind, ...] = ("count", "amount")  # numbers that add up
-ALL = Fraction(100)  # every share, in percent
+ALL = Fraction(100)  # percent
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One field of a form. `kind` says which picker draws it; the words are in the catalogue."""
+    """A field of a form. `kind` selects its widget; its words are in the message catalogue."""
 
     name: str
     kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
     default: Any = None
     required: bool = False
-    above: str = ""  # shown only where the field of this name is above 1
-    words: str = ""  # selects other words around the field than the usual ones: form.of.<words>, form.for.<words>
+    above: str = ""  # shown only if the field of this name is above 1
+    words: str = ""  # other words beside the field than the usual ones: form.of.<words>, form.for.<words>
 
     def around(self, code: str) -> str:
-        """What the form says beside this field."""
+        """The form's words beside this field."""
         return say(f"{code}.{self.words}" if self.words else code)
 
     @property
@@ -63,15 +63,15 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Card:
-    """What a person reads about a question before asking it."""
+    """What a person can read about a question before asking it."""
 
     key: str
     version: int
-    asked_on: tuple[str, ...]  # the pages that ask it: ask, whatif, data, session, publish, synthetic, train, trust
-    order: int  # its place among the questions of a page, in the audit's report and in the catalogue
+    asked_on: tuple[str, ...]  # its pages: ask, whatif, data, session, publish, synthetic, train, trust
+    order: int  # sorts questions on a page, in the audit's report and in the catalogue
     parameters: tuple[Parameter, ...]
     answer: AnswerKind
-    states: tuple[str, ...]  # the reasons of `telling` for which its answer may say nothing
+    states: tuple[str, ...]  # the reasons of `answer_state` why its answer may say nothing
     trust: str = "central"
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?

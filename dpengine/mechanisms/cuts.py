@@ -1,15 +1,15 @@
-"""In which ways the declaration changes the file before a question is answered, so that people know which table an
-answer is about.
+"""How the declaration changes the file before a question is answered, so that people know which table an answer is
+about.
 
-A declaration changes cells: of a person's rows at most m count, numbers and days beyond their range count as its ends,
-a number that stands for “unknown” counts as an empty cell, a cell outside a list as the list says, and an empty cell as
-what the declaration fills in. Answers are about the table after that. Whether any cell was changed is private, so what
-is said depends on the declaration and the question alone.
+At most m rows of a person count. Numbers and days beyond their range count as its ends. A number that stands for
+“unknown” counts as an empty cell. A cell outside a list, and an empty cell, count as the declaration says. Answers are
+about the table after these changes. Whether any cell changed is private, so the notes depend on the declaration and the
+question alone.
 
-For a column whose values enter an answer, every such rule is listed. For a column in a condition, only the rules that
-can change who meets it: “amount > 200” holds for 350 and for the 300 it counts as, so a range that ends at 300 changes
-nothing there; it does change “amount = 300”, “≤ 300” and “> 300”. A rule at an end of the range is left out if the
-condition says the same about all values beyond the end as about the end itself.
+For a column that enters an answer we list every such rule. For a column in a condition we list only rules that can
+change who meets it: “amount > 200” holds for 350 and for the 300 it counts as, so a range that ends at 300 changes
+nothing there; it does change “amount = 300”, “≤ 300” and “> 300”. We leave out a rule at an end of the range if the
+condition treats all values beyond the end like the end itself.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _YEARS = range(1000, 3000)
 
 @dataclass(frozen=True)
 class Cut:
-    """One such rule, as a code of the message catalogue with public facts; all of them JSON."""
+    """One such rule: a code of the message catalogue with public facts, all JSON."""
 
     code: str
     facts: tuple[tuple[str, Json], ...]
@@ -49,7 +49,7 @@ class Cut:
         for name in {LOWER, UPPER, "value"} & facts.keys():
             facts[name] = day(facts[name]) if days else figure(facts[name])
         if CODES in facts:
-            facts |= {CODES: [local(one) for one in facts[CODES]], "many": len(facts[CODES])}
+            facts |= {CODES: [local(code) for code in facts[CODES]], "many": len(facts[CODES])}
         return say(self.code, **facts)
 
     def as_json(self) -> JsonObject:
@@ -57,7 +57,7 @@ class Cut:
 
 
 def sentence(cuts: Iterable[Cut]) -> str:
-    """All rules as one sentence; empty where there are none."""
+    """All rules as one sentence; empty if there are none."""
     parts = [cut.words() for cut in cuts]
     return say("cut.all", parts="; ".join(parts)) if parts else ""
 
@@ -69,24 +69,24 @@ def cut(code: str, **facts: Json) -> Cut:
 def of_question(
     facts: Facts, need: AnyNeed | RawNeed, valued: set[str], conditions: Iterable[Predicate]
 ) -> tuple[Cut, ...]:
-    """All rules for a question. The limit on rows per person is left out where the statistic reads every row."""
+    """All rules for a question, without the limit on rows per person if the statistic reads every row."""
     unit, reads_all = facts.unit, getattr(need, "every_row", False)
     cuts = [] if unit.id_column is None or reads_all else [cut("rows", column=unit.id_column, most=unit.at_most)]
     return *cuts, *of_columns(facts, valued, conditions)
 
 
 def of_columns(facts: Facts, valued: Iterable[str], conditions: Iterable[Predicate]) -> list[Cut]:
-    """The rules for the columns whose values enter an answer, and for those that only decide who counts."""
+    """The rules for columns that enter an answer, and for those that only decide who counts."""
     conditions = tuple(conditions)
     kinds_of: dict[str, set[str]] = {name: _all(facts.schema[name]) for name in valued}
     for predicate in conditions:
         for name, kinds in _changed(facts, predicate.rows):
             kinds_of.setdefault(name, set()).update(kinds)
     for predicate in conditions:
-        for name in predicate.fitting():  # what does not fit does not count, instead of counting as something else
+        for name in predicate.fitting():  # cells that do not fit do not count at all
             kinds_of[name] = kinds_of.get(name, set()) - {LOWER, UPPER, OUTSIDE, ITEMS}
     cuts: list[Cut] = []
-    places: dict[tuple[str, str], list[str]] = {}  # columns whose cells count as the same label are named together
+    places: dict[tuple[str, str], list[str]] = {}  # columns by rule and label, so that one note names them together
     for name in sorted(kinds_of):
         column = facts.schema[name]
         if isinstance(column, (Number, Date)):
@@ -150,14 +150,12 @@ def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]
         if isinstance(column, (Number, Date)):
             yield name, _of_interval(column, op, operand)
         elif isinstance(column, Category):
-            yield (
-                name,
-                {kind for kind, label in ((OUTSIDE, column.unknown), (EMPTY, column.missing)) if label in operand},
-            )
+            labels = {OUTSIDE: column.unknown, EMPTY: column.missing}
+            yield name, {kind for kind, label in labels.items() if label in operand}
 
 
 def _of_groups(facts: Facts, group: Grouped, op: str, named: Json) -> set[str]:
-    """A value beyond an end counts in the group of that end; where groups come again, in whichever."""
+    """A value beyond an end counts in the group of that end; in any group, if groups recur like weekdays."""
     column = facts.schema.ordered(group.column)
     ends = {LOWER: group.of(0), UPPER: group.of(column.size - 1)}
     kinds = {end for end, place in ends.items() if group.rule in AGAIN or group.labels[place] in named}
@@ -172,8 +170,7 @@ def _of_groups(facts: Facts, group: Grouped, op: str, named: Json) -> set[str]:
 
 
 def _of_absent(column: Number, holds: Callable[[Fraction | int], bool]) -> set[str]:
-    """An empty cell itself meets no condition. A number that stands for none matters where the condition says of it
-    otherwise than of an empty cell."""
+    """An empty cell meets no condition. A code for “unknown” matters if the condition treats it unlike one."""
     filled = column.missing is not None and holds(column.code(column.missing))
     coded = any(holds(column.place(code)) != filled for code in column.codes)
     return {kind for kind, so in ((FILLED, filled), (CODES, coded)) if so}
@@ -203,7 +200,7 @@ def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
 
     kinds: set[str] = set()
     beyond = {high is None and (low is None or low <= last), not (high is not None and high <= last)}
-    if beyond != {holds(last)}:  # the condition differs among values above the end, or from what it says of the end
+    if beyond != {holds(last)}:  # the condition differs among values above the end, or from the end itself
         kinds.add(UPPER)
     beyond = {low is None and (high is None or high >= 0), not (low is not None and low >= 0)}
     if beyond != {holds(0)}:
@@ -214,6 +211,6 @@ def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
 
 
 def figure(text: str) -> str:
-    """An end of a range as the reader writes it; a year without a sign between thousands."""
+    """An end of a range as the reader writes it; a year has no thousands separator."""
     exact = read_number(text, "value")
     return local(text) if exact.denominator == 1 and int(exact) in _YEARS else plain(exact)

@@ -1,5 +1,5 @@
-"""What a bar or group at an end of a declared range also holds: every value beyond that end, because values outside the
-range count as its ends. It follows from the declaration alone, and is said whether or not there are any."""
+"""A bar or group at an end of a declared range also holds every value beyond that end, because such values count as the
+end. This follows from the declaration alone, so the notes appear whether or not there are such values."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ NEAR = Fraction(1, 10)  # of the range
 
 
 def beyond(query: AnyQuery, part: str) -> str:
-    """One sentence for a part of an answer at an end of the range; empty elsewhere, and where parts come again."""
-    found = _end(query, part)
-    if found is None:
+    """The sentence for a part at an end of the range; empty elsewhere, and for groups that recur like weekdays."""
+    end = _end(query, part)
+    if end is None:
         return ""
-    column, code = found
+    column, code = end
     kind, write = ("days", day) if isinstance(column, Date) else ("range", figure)
     ends = {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
     return say(f"edge.{kind}.{code}", name=query.shown().get(part, part), **ends)
 
 
 def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
-    """At which end of its column's range an answer lies, "upper" or "lower"; empty where it lies elsewhere, or where
-    its own range reaches into the other half, or where only cells that fit count. A range that ends at 0 usually ends
-    because nothing lies beyond."""
+    """Does an answer lie at the "upper" or "lower" end of its column's range? Empty if elsewhere, if its own range
+    reaches into the other half, or if only cells that fit count. A range that ends at 0 usually ends there because
+    nothing lies beyond."""
     if query.answer_column in query.where.fitting():
         return ""
     column = query.facts.schema.columns.get(query.answer_column)
@@ -47,28 +47,28 @@ def near_end(query: AnyQuery, value: Json, interval: Json) -> str:
 
 
 def near_end_words(query: AnyQuery, code: str) -> str:
-    """What the truth may be where an answer lies at this end."""
+    """What the truth may be for an answer at this end."""
     column = query.facts.schema.number(query.answer_column)
     end = measured(figure(column.text(column.size - 1 if code == "upper" else 0)), column.measure)
     return say(f"edge.near.{code}", column=query.answer_column, end=end)
 
 
 def at_end(query: AnyQuery, part: str) -> bool:
-    """May it hold what lies outside the declared range?"""
+    """May the part hold values from outside the declared range?"""
     return _end(query, part) is not None
 
 
 def named(query: AnyQuery, part: str) -> str:
-    """The name of a part at an end of the range, with what else it holds: “December 2024 and everything later”."""
-    name, found = query.shown().get(part, part), _end(query, part)
-    if found is None:
+    """The name of a part, with what else it holds at an end of the range: “December 2024 and everything later”."""
+    name, end = query.shown().get(part, part), _end(query, part)
+    if end is None:
         return name
-    column, code = found
+    column, code = end
     return say(f"edge.named.{'days' if isinstance(column, Date) else 'range'}.{code}", name=name)
 
 
 def _end(query: AnyQuery, part: str) -> tuple[Number | Date, str] | None:
-    """The column that parts are made of, and at which of its ends a part is; None where it is at none, or where only
+    """The column of the parts, and the end of its range at which this part lies; None if it lies at neither, or if only
     cells that fit count."""
     by = query.named_by()
     if isinstance(by, Grouped):

@@ -14,8 +14,8 @@ from dpengine.mechanisms.query import AnyQuery
 def least_epsilon(
     query: AnyQuery, wish: Fraction, most: Fraction = MOST_EPSILON, anew: bool = False
 ) -> Fraction | None:
-    """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it. `anew`:
-    with whatever its form would choose at each ε."""
+    """The least ε, in millionths, that promises at most `wish`; None if even `most` does not. With `anew`, the form's
+    own choices are made again at each ε."""
     grain = 10**6
     at = query.asked_at if anew else query.at
     low, high = int(LEAST_EPSILON * grain), int(most * grain)
@@ -23,7 +23,7 @@ def least_epsilon(
     def enough(epsilon: int) -> bool:
         try:
             return at(Fraction(epsilon, grain)).promise().amount <= wish
-        except AllowanceError:  # some questions cannot be answered at so small an ε
+        except AllowanceError:  # ε is too small for this question
             return False
 
     if not enough(high):

@@ -1,8 +1,8 @@
 """The contract every mechanism obeys: public facts → loss and promise → statistic → draw → answer.
 
-A query is a frozen dataclass built from public facts and parameters; it validates itself when it is made. Everything
-up to `draw` is a function of public facts: forms, prices and promises use no data. `draw` is the only random
-step, a pure function of the statistic and the coins; `finish` is post-processing.
+A query is a frozen dataclass, built and validated from public facts and parameters. Everything up to `draw` is a
+function of public facts: forms, prices and promises use no data. `draw` is the only random step, a pure function of the
+statistic and the coins. `finish` is post-processing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Ends, Figures, Json, JsonObject
-from dpengine.declared.condition_words import who
+from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
@@ -38,26 +38,33 @@ from dpengine.noise.laws import Law
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
-Statistic = TypeVar("Statistic")  # what is computed on the data
-Raw = TypeVar("Raw")  # what is drawn from it with noise
-Fields = JsonObject  # what a question is made with, by name
-Bounds = tuple[int, int | None]  # between which a number lies; None where it has no known end
+Statistic = TypeVar("Statistic")  # computed on the data
+Raw = TypeVar("Raw")  # drawn from the statistic with noise
+Fields = JsonObject  # the fields of a question, by name
+Bounds = tuple[int, int | None]  # on a number; None if there is no known upper bound
 Progress = Callable[[int, int], None]  # called with (done, total); both numbers are public
+
+
+def read_names(given: Json) -> tuple[str, ...] | None:
+    """A name, or several different names, from a form; None if it holds anything else."""
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(names) if len(set(names)) == len(names) else None
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How much one person can change the integer vector `Query.measured`, in the named norm."""
+    """The most that one person changes the integer vector `Query.measured`, in the named norm."""
 
     norm: str  # "l1", "linf", or "l2sq": then the bound is on the squared ℓ2 norm
     bound: int
-    attained: bool = True  # False: a bound for all steps, or all tables, which the first or a small one need not attain
+    attained: bool = True  # False: the first step, or a small table, may stay below this bound
 
 
 @dataclass(frozen=True)
 class Released:
-    """An answer in plain Python: a number, a label, or a mapping from label to number; the interval has the same
-    shape."""
+    """An answer: a number, a label, or a mapping from label to number. The interval has the same shape."""
 
     value: Json
     interval: Json = None
@@ -68,7 +75,7 @@ class Released:
 
 @dataclass(frozen=True)
 class ReleaseTools:
-    """What a release uses once it is charged."""
+    """The tools of a release that was charged."""
 
     read: Callable[[AnyNeed | RawNeed], Any]
     coins: Coins
@@ -81,20 +88,20 @@ class ReleaseTools:
 class Query(Answered, Generic[Statistic, Raw]):
     """One question with all its parameters. Subclasses add their own fields."""
 
-    trial: ClassVar[Trial]  # a class that has one of its own is in the catalogue
+    trial: ClassVar[Trial]  # a class that states its own is in the catalogue
 
     epsilon: Fraction
     where: Predicate = EVERYONE
     noise: str = ""  # one of `noises`, "" for the usual one
 
-    gated: ClassVar[bool] = True  # False: asked though a check doubts a column of it; each part then says so
-    of_people: ClassVar[bool] = True  # False: says nothing about people, so whose the rows are does not matter
+    gated: ClassVar[bool] = True  # False: may be asked although a check doubts a column; each part then says so
+    of_people: ClassVar[bool] = True  # False: says nothing about people, so the owners of rows do not matter
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
-    row_wise: ClassVar[bool] = False  # True: every row is released by itself, so tables of one row decide about it
-    takes_long: ClassVar[bool] = False  # True: its answer may take minutes, and others must not wait for it
-    several_ways: ClassVar[bool] = False  # True: several averages, which can be drawn in several ways (ways_at_once.py)
-    noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
-    typical: ClassVar[str] = ""  # the question that tells what is typical, where this one may be taken for it
+    row_wise: ClassVar[bool] = False  # True: releases every row by itself, so tables of one row decide its privacy
+    takes_long: ClassVar[bool] = False  # True: may take minutes, and other questions must not wait for it
+    several_ways: ClassVar[bool] = False  # True: several averages that can be drawn in several ways
+    noises: ClassVar[tuple[str, ...]] = ()  # other noise that it accepts
+    typical: ClassVar[str] = ""  # the question for what is typical, if people may take this one for it
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
@@ -103,7 +110,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:
-        """Make the query from public facts and the JSON of a form; refuses in one sentence what it cannot use."""
+        """Build the query from public facts and the JSON of a form, or refuse in one sentence."""
         given = dict(parameters)
         known = {parameter.name for parameter in cls.card.parameters} | {"beta"} | ({"noise"} if cls.noises else set())
         strange = sorted(given.keys() - known)
@@ -139,7 +146,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @classmethod
     def known_of_everyone(cls, facts: Facts) -> bool:
-        """Is the answer already public when no condition is set?"""
+        """Without a condition, is the answer already public?"""
         return False
 
     @abstractmethod
@@ -148,10 +155,10 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @abstractmethod
     def sentence(self) -> str:
-        """The question as words, the same in form, answer, history and receipt."""
+        """The question in words, the same in form, answer, history and receipt."""
 
     def whom(self) -> str:
-        """Who counts, inside `sentence`: everyone, people or rows where conditions hold; by group."""
+        """Who counts, as words inside `sentence`."""
         return who(self.where, self.by, self.counts_rows)
 
     @abstractmethod
@@ -159,7 +166,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @abstractmethod
     def measured(self, value: Statistic) -> tuple[int, ...]:
-        """The integer vector whose change `sensitivity` bounds (counts, or the candidates' scores)."""
+        """The integer vector that `sensitivity` is about (counts, or the candidates' scores)."""
 
     @abstractmethod
     def sensitivity(self) -> Sensitivity: ...
@@ -179,9 +186,9 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The exact law of `draw`."""
 
     def truth(self, rows: Sequence[Row]) -> Json:
-        """The true answer for the coded rows of a made-up table, without groups: a number, a pair between which every
-        number is correct, or one of these by label. Tests check that the ranges of drawn answers contain it; a question
-        without `truth` names a test of its own (`Trial.covered`)."""
+        """The true answer for the coded rows of a made-up table, without groups: a number, the ends of an interval of
+        correct numbers, or one of these by label. Tests check that the ranges of drawn answers contain it. A question
+        without `truth` names its own test (`Trial.covered`)."""
         raise NotImplementedError
 
     @abstractmethod
@@ -191,92 +198,99 @@ class Query(Answered, Generic[Statistic, Raw]):
         single: list[Ref | None] = [getattr(self, "column", None), self.by]
         return {base(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
 
-    def conditions(self) -> tuple[Predicate, ...]:  # all conditions that decide which rows count, or where
+    def conditions(self) -> tuple[Predicate, ...]:
+        """All conditions that decide which rows count, or where."""
         return self.where, getattr(self, "of", EVERYONE)
 
     def used(self) -> set[str]:
-        """The columns that a question uses: their public bounds go into its receipt."""
+        """The columns that it uses: their public bounds go into the receipt."""
         return self.valued().union(*(condition.columns() for condition in self.conditions()))
 
     def about(self, part: str = "") -> set[str]:
-        """The declared columns whose cells a part of the answer depends on."""
+        """The declared columns that a part of the answer depends on."""
         return self.used()
 
     def to_check(self) -> set[str]:
-        """The declared columns that must have been checked before it is asked."""
+        """The declared columns that must be checked before it is asked."""
         return self.about()
 
     def cuts(self) -> tuple[Cut, ...]:
-        """How the declaration changes the file's cells before they count; shown wherever the answer is shown."""
+        """How the declaration changes the file's cells before they count; shown beside the answer."""
         return of_question(self.facts, self.need(), self.valued(), self.conditions())
 
     @property
     def most_rows(self) -> int | None:
-        """How many rows of one person count at most, where rows beyond that are left out of the answer."""
-        return next((int(dict(one.facts)["most"]) for one in self.cuts() if one.code == "cut.rows"), None)
+        """The limit on rows per person, if the answer leaves out rows beyond it."""
+        return next((int(dict(cut.facts)["most"]) for cut in self.cuts() if cut.code == "cut.rows"), None)
 
     def labels(self) -> list[str]:
-        """The public names of an answer's parts, in the declared order; none for a single number or label."""
+        """The public names of the answer's parts, in the declared order; none for a single number or label."""
         return [] if self.by is None else list(self.facts.schema.category(self.by).labels)
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """For an exported file: the columns that identify the answer's parts, and the cells of each part in order."""
+        """For an exported file: the columns that identify the parts, and the cells of each part in order."""
         return ("label",), [(label,) for label in self.labels()]
 
     def crossed(self) -> list[tuple[str, dict[str, str]]]:
-        """Where the parts stand for combinations of columns: each column's name, and its values, as they are stored and
-        as the reader writes them. Nothing where they do not."""
+        """If the parts are combinations of columns: each column's name, with its values as stored and as the reader
+        writes them."""
         return []
 
     def shown(self) -> dict[str, str]:
-        """Stored names of parts, which are English, in the reader's language; names that stay the same are left out."""
+        """Stored names of parts (English) in the reader's language, without names that stay the same."""
         return {} if self.by is None else self.named(self.by)
 
     def named(self, column: Ref) -> dict[str, str]:
-        """The same of the values of a column."""
+        """`shown` for the values of a column."""
         if isinstance(column, Grouped):
             return column.shown()
         declared = self.facts.schema[column]
         return shown(declared.labels) if isinstance(declared, Category) else {}
 
+    def shown_together(self, columns: Sequence[Ref]) -> dict[str, str]:
+        """`shown` for parts that combine the values of several columns."""
+        names = [self.named(column) for column in columns]
+        labels = [self.facts.schema.category(column).labels for column in columns]
+        words = [[known.get(label, label) for label in own] for known, own in zip(names, labels, strict=True)]
+        return dict(zip(combined(labels), combined(words), strict=True)) if any(names) else {}
+
     def leftovers(self) -> list[str]:
-        """Stored names of parts that stand for what is not listed, or for no answer: those a person may not want to
-        see."""
+        """Stored names of the parts for unlisted values and empty cells, which a reader may want to hide."""
         return [] if self.by is None else extra_labels(self.facts.schema.category(self.by))
 
     def unlisted(self, part: str) -> str:
-        """For a part that stands for no listed value, for which cells it does: "rest" for those not in the list,
-        "missing" for empty ones, "both"; "" for a listed value."""
+        """Which cells an unlisted part stands for: "rest" (not in the list), "missing" (empty) or "both"; "" for a
+        listed value."""
         column = self.named_by()
         if not isinstance(column, Category) or part not in extra_labels(column):
             return ""
         return "both" if column.unknown == column.missing else "rest" if part == column.unknown else "missing"
 
     def named_by(self) -> object:
-        """The column whose values the parts of the answer are, if there is one."""
+        """The column that names the answer's parts, if there is one."""
         return None if self.by is None else self.facts.schema.category(self.by)
 
     def rows_told(self, raw: Figures) -> Bounds | None:
-        """Between which ends the number of rows of the whole table lies, by what was drawn alone: it holds together
-        with all other ranges of the answer, but for β. None where the answer says nothing of it."""
+        """Bounds on the table's row count, from the draw alone. They hold together with all ranges of the answer except
+        with probability β. None if the answer does not bound it."""
         return None
 
     def people_told(self, raw: Figures) -> Bounds | None:
-        """The same of people: each has one row at least, and at most as many as count."""
-        told = self.rows_told(raw)
-        return None if told is None else (-(-told[0] // self.facts.unit.at_most), told[1])
+        """Bounds on the number of people: each has at least one row, and at most as many as count."""
+        rows = self.rows_told(raw)
+        return None if rows is None else (-(-rows[0] // self.facts.unit.at_most), rows[1])
 
     def listed(self, value: JsonObject) -> list[str]:
-        """The names of an answer's parts as a person sees them: in the declared order, or by rank."""
+        """The names of the parts in reading order: as declared, or by rank."""
         return self.labels() or sorted(value, key=value.__getitem__)
 
     @property
     def groups(self) -> int:
-        """How many answers `by` asks for."""
+        """The number of groups."""
         return 1 if self.by is None else self.facts.schema.category(self.by).size
 
     def fewer(self) -> list[tuple[str, JsonObject]]:
-        """The same with fewer groups, as keys and parameters: coarser ones, or none at all."""
+        """The same question with coarser groups or none, as keys and parameters."""
         if self.by is None:
             return []
         given = self.parameters()
@@ -285,15 +299,15 @@ class Query(Answered, Generic[Statistic, Raw]):
         return [*((self.card.key, given | {"by": step}) for step in steps), (self.card.key, whole)]
 
     def for_each(self, epsilon: Fraction) -> Fraction:
-        """The ε that each group may spend. Groups are disjoint: under add/remove a person is in one of them, but under
-        replace-one may leave one and enter another, so that two groups change."""
+        """The ε of each group. Groups are disjoint: under add/remove a row is in one of them; under replace-one it may
+        leave one and enter another, so that two groups change."""
         return epsilon / 2 if self.by is not None and self.facts.relation == "replace" else epsilon
 
     def of_groups(self, part: Loss) -> Loss:
-        """The loss of all groups together, from that of one group at `for_each` of ε."""
+        """The loss of all groups together, from the loss of one group at `for_each` of ε."""
         return Together((part, part)) if self.by is not None and self.facts.relation == "replace" else part
 
-    def told(self, answers: list[Ends]) -> Released:
+    def released(self, answers: list[Ends]) -> Released:
         """The answer for everyone, or one for each group by label."""
         return Released(*answers[0]) if self.by is None else self.by_label(answers)
 
@@ -304,7 +318,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return Released(values, intervals)
 
     def first_statistic(self, read: Callable[[AnyNeed | RawNeed], Statistic]) -> Statistic | None:
-        """What is read before the draw."""
+        """The statistic read before the draw."""
         return read(self.need())
 
     def carry(self, value: Statistic, tools: ReleaseTools) -> JsonObject:
@@ -334,7 +348,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
 
     def digest(self, without_epsilon: bool = False) -> str:
-        """A hash that identifies this question, whatever noise it is answered with; from public facts only."""
+        """A hash of public facts that identifies this question, whatever its noise."""
         description = self.describe()
         description["parameters"].pop("noise", None)
         if without_epsilon:
@@ -345,11 +359,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         return replace(self, epsilon=epsilon)
 
     def asked_at(self, epsilon: Fraction) -> Self:
-        """As it would be asked at this ε: what its form chooses from ε is chosen anew."""
+        """The question at this ε, with the form's own choices made again."""
         return self.at(epsilon)
 
     def of_size(self, people: int) -> Self:
-        """As it would be asked of a table of about so many people."""
+        """The question for a table of about this many people."""
         return replace(self, facts=replace(self.facts, about=people))
 
     @property
@@ -364,7 +378,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @property
     def theorem(self) -> str:
-        """The theorem that makes it private, for the noise it is answered with."""
+        """The theorem that makes it private, with its noise."""
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
 
 
@@ -373,15 +387,15 @@ AnyQuery = Query[Any, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Query[Statistic, Figures]):
-    """A question whose `draw` adds noise to integers: several draws can be averaged, so the ledger stores them."""
+    """A question that adds noise to integers: several draws can be averaged, so the ledger stores them."""
 
     @abstractmethod
-    def around(self, raw: Figures, looks: int) -> Released:
-        """The answer from the mean of `looks` independent draws, with a range that fails with probability at most β."""
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        """The answer from the mean of `draws` independent draws, with a range that fails with probability at most β."""
 
     def finish(self, raw: Figures) -> Released:
-        return self.around(raw, 1)
+        return self.from_mean(raw, 1)
 
     def stored(self, raw: Figures) -> JsonObject:
-        """The draw itself was paid for by the charge, so it may be stored too."""
+        """The charge paid for the draw itself, so it may be stored too."""
         return super().stored(raw) | {"raw": list(raw)}

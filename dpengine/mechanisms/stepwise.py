@@ -1,4 +1,4 @@
-"""A question in several steps, each computed on the data at the point that the last draw led to, and its path."""
+"""Questions in several steps: each step computes on the data at the point that the last draw led to."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Reader = Callable[[AnyNeed], Any]  # computes a need on the data
 
 @dataclass(frozen=True)
 class Path:
-    """The path of a training. It is public: every point of it was drawn with noise that was paid for. Integers on the
-    public lattice."""
+    """The path of a training, in integers on a public lattice. It is public: the charge paid for the noise of every
+    point."""
 
     steps: int  # done
     of: int
@@ -41,22 +41,19 @@ class Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepwise(Query[Statistic, Raw]):
-    """A question that computes a statistic, draws, and goes on from what it drew. The whole loss is charged before the
-    first step; if it is stopped early, the result is what was drawn so far. `need` and `draw` are those of its first
-    step."""
+    """A question that computes a statistic, draws, and goes on from the draw. The whole loss is charged before step 1.
+    If it stops early, the result is what it has drawn so far. `need` and `draw` are those of step 1."""
 
     @abstractmethod
     def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:
-        """All steps, or those done before `stopped` returned True."""
+        """Take all steps, or those before `stopped` returned True."""
 
     @abstractmethod
     def ended(self, path: Path) -> Released: ...
 
     def first_statistic(self, read: Reader) -> None:
-        """Nothing: every step computes its own statistic."""
+        """None: every step computes its own statistic."""
 
     def carry(self, value: Json, tools: ReleaseTools) -> JsonObject:
         path = self.descend(tools.read, tools.coins, tools.progress, tools.stopped)
-        return self.ended(path).as_json() | {
-            "path": path.as_json()
-        }  # its points were drawn with noise that was paid for
+        return self.ended(path).as_json() | {"path": path.as_json()}

@@ -1,9 +1,8 @@
-"""How a question is tested, stated beside the question: named cases for the audit and the tests, an example and its
-broken twins for the page “Check it yourself”, and which test compares its ranges with the true answer.
+"""How a question is tested, stated beside the question: cases for the audit and the tests, an example and its broken
+variants for the page “Check it yourself”, and the test that compares its ranges with the true answer.
 
-Cases are about the small world (`WORLD`), of which every table and every neighbour can be listed
-(`dpengine.audit.world`); the example is about a made-up club (`CLUB`), in which one person, Ana, makes a difference
-(`demos.neighbours`). All of it is public and made up.
+Cases are about the small world (`WORLD`): all its tables and neighbours can be listed (`dpengine.audit.world`). The
+example is about a made-up club (`CLUB`) in which one person, Ana, makes a difference (`demos.neighbours`).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ WORLD = Schema(
 )
 IN_A: list[Json] = [["c", "in", ["a"]]]
 SOME: list[Json] = ["x", ">", 0]
-RAW = ("raw number", "raw text")  # columns of the small world that are not declared
+RAW = ("raw number", "raw text")  # undeclared columns of the small world
 
 CLUB = Schema(
     {
@@ -46,8 +45,8 @@ NORTH: list[Json] = [["town", "in", ["North"]]]
 
 @dataclass(frozen=True)
 class Example:
-    """A question about the club for which Ana makes a difference. `others` says what the other members are like
-    (“usual”, “alike”, “even”), `instead` who replaces her in the other table (“far” from her, or “near”)."""
+    """A question about the club for which Ana makes a difference. `others` describes the other members (“usual”,
+    “alike”, “even”); `instead` is who replaces her in the other table (“far” from her, or “near”)."""
 
     given: Given
     others: str = "usual"
@@ -56,24 +55,23 @@ class Example:
 
 @dataclass(frozen=True)
 class Trial:
-    """`twins` are deliberately broken versions, by their names in `demos.twins`: “half” the noise of a number, a
-    “quarter” of that of a choice, and others. `covered` names the test that compares its ranges or its promise with the
-    true answer; where it is empty, the common test does, with the question's own `truth`."""
+    """`broken_variants` names deliberately broken versions of the question (`demos.twins`): “half” the noise of a
+    number, a “quarter” of the noise of a choice, and others. `covered` names the test that compares its ranges or its
+    promise with the true answer. If it is empty, the common test does so with the question's own `truth`."""
 
     cases: Mapping[str, Given]
     example: Example
-    twins: tuple[str, ...] = ("half",)
+    broken_variants: tuple[str, ...] = ("half",)
     covered: str = ""
-    with_noise: Mapping[str, Example] = field(default_factory=dict)  # further examples, by name: with its other noise
-    data_support: str = ""  # the test of its laws, where δ pays for a support that depends on the data
-    large: Given = field(default_factory=dict)  # parameters for a large table, where no case suits one
+    with_noise: Mapping[str, Example] = field(default_factory=dict)  # further examples with other noise, by name
+    data_support: str = ""  # the test of its laws, if δ pays for a support that depends on the data
+    large: Given = field(default_factory=dict)  # parameters for a large table, if no case suits one
 
 
 def model(
     schema: Schema, target: str, feature: str, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
 ) -> JsonObject:
-    """A released model, in the form in which a question about it receives it: of yes and no if `yes` is given, else of
-    a number."""
+    """A released model as a question receives it: of yes and no if `yes` is given, else of a number."""
     columns = {name: [name, schema[name].as_json()] for name in (target, feature)}
     sides = {"kind": "logistic", "yes": list(yes), "no": list(no)} if yes else {"kind": "linear"}
     return {"features": [columns[feature]], "target": columns[target], "bits": 24, "weights": list(weights)} | sides
@@ -82,7 +80,7 @@ def model(
 def shapes(
     schema: Schema, target: str, feature: Json, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
 ) -> JsonObject:
-    """The same of a model that was read off a first look."""
+    """A model that was read off a first look."""
     name = feature["column"] if isinstance(feature, dict) else feature
     return model(schema, target, str(name), yes, no, *weights) | {"kind": "shapes", "cells": [feature]}
 

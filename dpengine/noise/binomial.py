@@ -1,20 +1,20 @@
 """Binomial noise: its exact privacy, the least amount of it, and its tails.
 
-n people each send, beside their true bit, a coin that is 1 with probability p. Whoever sees the shuffled messages sees
-the true sum plus Z ~ Bin(n, p). One person changes the true sum by 1, so the privacy loss is that between Z and 1 + Z:
+n people each send, beside their true bit, a coin that is 1 with probability p. The shuffled messages show the true sum
+plus Z ~ Bin(n, p). One person changes the true sum by 1, so the privacy loss is that between Z and 1 + Z:
 
     δ(ε) = max( Σ_x [P(x) − e^ε·P(x−1)]₊ , Σ_x [P(x−1) − e^ε·P(x)]₊ ),
 
-and where a person moves from one sum to another, each with noise of its own, between (1+Z_a, Z_b) and (Z_a, 1+Z_b):
+and if a person moves from one sum to another, each with its own noise, that between (1+Z_a, Z_b) and (Z_a, 1+Z_b):
 
     δ₂(ε) = Σ_(a,b) [P(a−1)·P(b) − e^ε·P(a)·P(b−1)]₊,
 
 the same in both directions. With R(x) = P(x−1)/P(x) = x(1−p)/((n−x+1)p), which rises in x, the positive terms are those
-with R(b) < R(a)·e^(−ε): for each a, all b up to some b*, so that one pass with running sums of P does.
+with R(b) < R(a)·e^(−ε): for each a, all b up to some b*, so one pass with running sums of P suffices.
 
-Numbers are decimals of 50 digits. P is computed from its mode outwards by P(x+1)/P(x) and cut off where it falls below
-10^−45 of the mode; beyond, it falls at least geometrically, and what is cut off is added to δ. So the computed δ is
-never too small, and too large by less than 10^−40. Floats only guess where to search for p; the decimals decide.
+Numbers are decimals of 50 digits. We compute P from its mode outwards by P(x+1)/P(x), and cut it off below 10^−45 of
+the mode; beyond, it falls at least geometrically, and we add the cut-off part to δ. So the computed δ is never too
+small, and too large by less than 10^−40. Floats only guess where to search for p; the decimals decide.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ HALF = Fraction(1, 2)
 BITS = 40  # p is a multiple of 2^-40
 _DIGITS = Context(prec=50)
 _SMALL = Decimal(10) ** -45
-_CUT = Decimal(10) ** -40  # above all that is cut off and rounded
+_NEAR = 1e-8
+_CUT = Decimal(10) ** -40  # more than the part that is cut off or rounded
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def _meets(n: int, p: Fraction, epsilon: Fraction, delta: Fraction, sums: int) -
 
 @lru_cache(maxsize=256)
 def least_chance(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> Fraction | None:
-    """The least p ≤ ½, a multiple of 2^-40, that keeps (ε, δ) for one sum or for two; None where even ½ does not."""
+    """The least p ≤ ½, a multiple of 2^-40, that keeps (ε, δ) for one sum or for two; None if even ½ does not."""
     if not _meets(n, HALF, epsilon, delta, sums):
         return None
     low, high = 0, 2 ** (BITS - 1)
@@ -124,9 +125,6 @@ def least_chance(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> F
         else:
             low = middle
     return Fraction(high, 2**BITS)
-
-
-_NEAR = 1e-8
 
 
 def _guess(n: int, epsilon: float, delta: float, sums: int) -> float:
@@ -163,18 +161,18 @@ def lecture_chance(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def lecture_holds(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> bool:
-    """Whether the lecture's p really keeps (ε, δ): below 1 is not enough, near 1 its noise vanishes."""
+    """Does the lecture's p keep (ε, δ)? Below 1 is not enough: near 1 its noise vanishes."""
     p = lecture_chance(n, epsilon, delta)
     return epsilon <= 1 and p < 1 and _meets(n, p, epsilon, delta, sums)
 
 
 @lru_cache(maxsize=256)
 def least_people(epsilon: Fraction, delta: Fraction, sums: int = 1, most: int = 10**7) -> int | None:
-    """The fewest people whose coins of ½ keep (ε, δ); None where `most` do not."""
+    """The fewest people whose coins of ½ keep (ε, δ); None if `most` do not."""
     if _about(most, 0.5, float(epsilon), sums) > 1.01 * float(delta):
         return None
     low, high = 0, most
-    while low + 1 < high:  # where to look
+    while low + 1 < high:  # a guess in floats
         middle = (low + high) // 2
         enough = _about(middle, 0.5, float(epsilon), sums) <= float(delta)
         low, high = (low, middle) if enough else (middle, high)

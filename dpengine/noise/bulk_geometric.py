@@ -4,8 +4,8 @@ Statement   G with Pr[G=g] = (1−r)·r^g, r = exp(−1/scale), is a sum of inde
             Pr[d] ∝ r^(d·B^j): for 0 ≤ d < B below the top one, for every d ≥ 0 at the top. (r^g factors over
             the digits of g.) The difference of two independent ones has Pr[z] ∝ exp(−|z|/scale).
 Draw        a digit is #{d : F_d ≤ x} for x uniform in [0, 1) and its distribution function F. A table holds
-            ⌊F_d·2^64⌋ exactly. The first 64 bits u of x settle every comparison but those with ⌊F_d·2^64⌋ = u; then
-            more bits are drawn and compared with F_d in as many digits as it takes. No rounding enters.
+            ⌊F_d·2^64⌋ exactly. The first 64 bits u of x settle every comparison except those with ⌊F_d·2^64⌋ = u; for
+            those we draw more bits and compute F_d to as many digits as needed. Nothing is rounded.
 Work        one word and one search for each digit, whatever its value, except with probability B·2^−64 per digit.
 """
 
@@ -31,7 +31,7 @@ WORD = 64
 
 @dataclass(frozen=True)
 class Digit:
-    """Pr[d] ∝ exp(−d/scale), for d < BASE, or for every d ≥ 0 where it is the top one."""
+    """Pr[d] ∝ exp(−d/scale), for d < BASE or, if it is the top one, for every d ≥ 0."""
 
     scale: Fraction
     top: bool
@@ -45,7 +45,7 @@ class Digit:
 
         def power(times: int) -> Fraction:
             exponent = -times / self.scale
-            if exponent < -3 * (digits + 20):  # e^−3 < 10^−1: nothing of it is seen at this precision
+            if exponent < -3 * (digits + 20):  # e^−3 < 10^−1: below this precision
                 return Fraction(0)
             ratio = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
             return Fraction(context.exp(ratio))  # off by less than (|exponent| + 1)·10^−(digits+18)
@@ -57,12 +57,12 @@ class Digit:
 @dataclass(frozen=True)
 class GeometricTable:
     digit: Digit
-    cuts: Words  # ⌊F_d·2^64⌋ for d = 0, 1, … up to where it is 2^64 − 1, or to the last one below 1
+    cuts: Words  # ⌊F_d·2^64⌋ for d = 0, 1, … until it is 2^64 − 1, or to the last F_d below 1
 
 
 @lru_cache(maxsize=64)
 def tables(scale: Fraction) -> tuple[GeometricTable, ...]:
-    """The digits of a geometric variable, the lowest first. They depend on public facts only, so they may be cached."""
+    """The digits of a geometric variable, the lowest first; public, so they may be cached."""
     if scale <= 0:
         raise ValueError("a noise scale must be positive")
     lower, digit_scale = [], scale
@@ -82,7 +82,7 @@ def _table(digit: Digit) -> GeometricTable:
 
 
 def _cut(digit: Digit, d: int) -> int:
-    """⌊F_d·2^64⌋, computed with more digits until it is decided. F_d is irrational, so that ends."""
+    """⌊F_d·2^64⌋, with more and more digits. F_d is irrational, so the loop ends."""
     precision = 40
     while True:
         low, high = (floor(bound * 2**WORD) for bound in digit.below(d, precision))
@@ -106,7 +106,7 @@ def geometric(scale: Fraction, count: int, words: Callable[[int], Words]) -> Int
 
 
 def _settled(digit: Digit, d: int, point: int, words: Callable[[int], Words]) -> int:
-    """The digit at x, whose first bits are `point` and which is at least F_(d−1): more bits until no F divides them."""
+    """The digit at x ≥ F_(d−1) with the first bits `point`: draw more bits until no F_d separates the possible x."""
     width = WORD
     while True:
         point, width = point << WORD | int(words(1)[0]), width + WORD
@@ -118,5 +118,5 @@ def _settled(digit: Digit, d: int, point: int, words: Callable[[int], Words]) ->
 
 
 def dyadic_above(chance: Fraction, bits: int = 62) -> Fraction:
-    """The least multiple of 2^−bits that is at least `chance`: a coin that words flip exactly."""
+    """The least multiple of 2^−bits that is at least `chance`: words flip such a coin exactly."""
     return Fraction(ceiling(chance * 2**bits), 2**bits)

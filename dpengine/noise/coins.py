@@ -1,9 +1,9 @@
 """All randomness comes from here: integers, drawn exactly from the requested distribution.
 
-Additive noise comes from OpenDP's exact samplers; where every row of a table gets noise, it comes from an equally exact
-inversion in bulk (`bulk_geometric.py`). Selection is drawn here, because its running time must not reveal which score
-won: every draw does the same array work and uses the same number of random bits, except with a probability below 2^-39
-(for a million blocks), when a comparison is too close for floats and is settled in exact arithmetic.
+Additive noise comes from OpenDP's exact samplers. Noise for every row of a table comes from an equally exact inversion
+in bulk (`bulk_geometric`). We draw selections here, because their running time must not reveal which score won: every
+draw does the same array work and uses the same number of random bits, except with a probability below 2^-39 (for a
+million blocks), when a comparison is too close for floats and exact arithmetic settles it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from dpengine.core.exact import ceiling, exp_decimal, float_above, floor, ln_abo
 from dpengine.core.types import Floats, Integers
 from dpengine.noise.bulk_geometric import WORD, Words, geometric
 
-_ROOM = 62  # selection weights are scaled to add up to about 2^62, so that int64 adds them exactly
-_SPARE = 64  # bits beyond the need: a uniform integer is redrawn with probability below 2^-64
+_ROOM = 62  # selection weights add up to about 2^62, so that int64 adds them exactly
+_SPARE = 64  # extra bits: a uniform integer is redrawn with probability below 2^-64
 _CHUNK = 64  # bits per step of the exact comparison
-_DIGIT = 11  # exp(-rate*gap) is a product over the gap's base-2048 digits: tables so small that they stay in cache
+_DIGIT = 11  # exp(-rate*gap) is a product over the gap's base-2048 digits: small tables stay in the processor's cache
 _MARGIN = 2.0**-47  # above every relative rounding error of a float weight; `_envelope` says why
 _MOST_CANDIDATES = 2**62
 _LARGEST = 2**63 - 1
@@ -52,11 +52,11 @@ class Coins(ABC):
         return self._below(bound, bound.bit_length() + _SPARE)
 
     def below_of(self, bound: int, width: int) -> int:
-        """The same from `width` bits, for a bound that must not show in the number of bits."""
+        """`below` from `width` bits, if the number of bits must not reveal the bound."""
         return self._below(bound, width)
 
     def under(self, height: int, size: int, exponent: Fraction) -> bool:
-        """Whether height + U < size * exp(-exponent), for U uniform in [0, 1), decided exactly."""
+        """Is height + U < size * exp(-exponent), for U uniform in [0, 1)? Decided exactly."""
         return self._under(height, size, exponent, 0)
 
     def words(self, count: int) -> Words:
@@ -69,7 +69,7 @@ class Coins(ABC):
         return values + geometric(scale, count, self.words) - geometric(scale, count, self.words)
 
     def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
-        """`gaussian` for values that may not fit into 64 bits: the noise, which fits, is drawn alone and then added."""
+        """`gaussian` for values that may not fit into 64 bits: draw the noise alone, which fits, then add it."""
         noise = self.gaussian([0] * len(values), sigma_squared)
         return [value + z for value, z in zip(values, noise, strict=True)]
 
@@ -96,8 +96,8 @@ class Coins(ABC):
         return self.words(count) < np.uint64(int(edge))
 
     def many_below(self, bound: int, count: int) -> Integers:
-        """Uniform integers in [0, bound), bound below 2^32: a word's remainder, and words that would favour some
-        remainders are drawn again (each with probability below 2^-32)."""
+        """Uniform integers in [0, bound), bound below 2^32: a word's remainder. Words that would favour some remainders
+        are drawn again (each with probability below 2^-32)."""
         if not 0 < bound < 2**32:
             raise ValueError("a bulk draw needs a bound between 1 and 2^32")
         fair = np.uint64(2**WORD - 1 - 2**WORD % bound)  # the last word of the last whole round
@@ -120,12 +120,12 @@ class Coins(ABC):
 
         Block i holds sizes[i] candidates, each gaps[i] below the best possible score. Returns (block, place in the
         block), each candidate with probability exactly exp(-rate*gap) / Σ sizes[j]*exp(-rate*gaps[j]). `most` is a
-        public bound on the gaps, when there is one. The work depends on the number of blocks and of candidates, on
-        `rate` and on `most`, and not on the gaps.
+        public bound on the gaps, if there is one. The work depends on the number of blocks and of candidates, on `rate`
+        and on `most`, and not on the gaps.
 
-        Why it is exact: a point is drawn uniformly under an envelope that gives each block an integer number of unit
-        steps, at least its true weight. It is kept when it lies below the true weight. What is kept is distributed as
-        the true weights, whatever the envelope was; the floats only shape the envelope and spare most comparisons.
+        Why it is exact: we draw a point uniformly under an envelope that gives each block an integer number of unit
+        steps, at least its true weight, and keep it if it lies below the true weight. Kept points follow the true
+        weights, whatever the envelope; the floats only shape the envelope and spare most comparisons.
         """
         gaps, sizes, total = _checked(gaps, sizes, rate, most)
         # Only differences of gaps matter; with the least at 0 the weights never all vanish.
@@ -146,10 +146,9 @@ class Coins(ABC):
         """Permute-and-flip (McKenna and Sheldon 2020): in a random order each candidate flips a coin that comes up
         with probability exp(-rate*gap), and the first that comes up is chosen. The best candidate's always comes up.
 
-        How it is drawn: all flip at once, and one of those that came up is chosen uniformly. That is the same law,
-        because the first of them in a random order is each of them with equal probability; and the work is the same on
-        every table, except with a probability below 2^-25 (for a million candidates), when a flip is too close for
-        floats.
+        We flip all coins at once and choose uniformly among those that came up. That is the same law, because the first
+        of them in a random order is each of them with equal probability. The work is the same on every table, except
+        with a probability below 2^-25 (for a million candidates), when a flip is too close for floats.
         """
         gaps, _, total = _checked(gaps, np.ones(len(gaps), dtype=np.int64), rate, most)
         gaps = gaps - gaps.min()
@@ -166,10 +165,8 @@ class Coins(ABC):
         return int(ones[self._below(len(ones), total.bit_length() + _SPARE)])
 
     def _below(self, bound: int, width: int) -> int:
-        """A uniform integer in [0, bound) from `width` bits, so that the number of bits used can be public.
-
-        The 2^width values are divided among `bound` equal intervals; the values left over are redrawn.
-        """
+        """A uniform integer in [0, bound) from `width` bits, so that the number of bits used can be public: the 2^width
+        values fall into `bound` equal intervals, and those left over are redrawn."""
         if not 0 < bound <= 1 << width:
             raise ValueError("a uniform draw needs a positive bound that its bits can reach")
         surplus = (1 << width) % bound
@@ -179,10 +176,10 @@ class Coins(ABC):
                 return drawn
 
     def _under(self, height: int, size: int, exponent: Fraction, shift: int) -> bool:
-        """Whether height + U < size * 2^shift * exp(-exponent), for U uniform in [0, 1), decided exactly.
+        """Is height + U < size * 2^shift * exp(-exponent), for U uniform in [0, 1)? Decided exactly.
 
-        Bits of U are drawn until the comparison is decided. A positive rational exponent makes the right side
-        irrational and 0 makes it a dyadic number, so with probability 1 the loop ends.
+        Draw bits of U until the comparison is decided. A positive rational exponent makes the right side irrational and
+        0 makes it a dyadic number, so the loop ends with probability 1.
         """
         drawn, width = 0, 0
         while True:
@@ -196,7 +193,7 @@ class Coins(ABC):
 
 
 class SystemCoins(Coins):
-    """What releases use: randomness of the operating system, and OpenDP's samplers with their own secure generator."""
+    """For releases: the operating system's randomness, and OpenDP's samplers with their own secure generator."""
 
     def bits(self, count: int) -> int:
         return secrets.randbits(count)
@@ -205,14 +202,14 @@ class SystemCoins(Coins):
         return np.frombuffer(secrets.token_bytes(WORD // 8 * count), dtype="<u8")
 
     def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
-        return _opendp_laplace(laplace_scale(scale))(np.array(values, dtype=np.int64))
+        return _opendp("laplace", laplace_scale(scale))(np.array(values, dtype=np.int64))
 
     def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
-        return _opendp_gaussian(gaussian_scale(sigma_squared))(np.array(values, dtype=np.int64))
+        return _opendp("gaussian", gaussian_scale(sigma_squared))(np.array(values, dtype=np.int64))
 
 
 def laplace_scale(scale: Fraction) -> float:
-    """The scale that is sampled: the least float at least `scale`, so that no loss exceeds what was claimed."""
+    """The sampler's scale: the least float at least `scale`, so that no loss exceeds the claim."""
     if scale <= 0:
         raise ValueError("a noise scale must be positive")
     return float_above(scale)
@@ -222,7 +219,7 @@ def gaussian_scale(sigma_squared: Fraction) -> float:
     """The least float whose exact square is at least `sigma_squared`."""
     if sigma_squared <= 0:
         raise ValueError("a noise scale must be positive")
-    near = math.sqrt(float_above(sigma_squared))  # a step off at most, to either side
+    near = math.sqrt(float_above(sigma_squared))  # at most a step off
     while Fraction(near) ** 2 < sigma_squared:
         near = math.nextafter(near, math.inf)
     while Fraction(math.nextafter(near, 0)) ** 2 >= sigma_squared:
@@ -230,34 +227,24 @@ def gaussian_scale(sigma_squared: Fraction) -> float:
     return near
 
 
-# The light submodules load in a tenth of the time and memory of opendp.prelude. Always i64: OpenDP's "int" means i32
-# and saturates silently at 2147483647.
-
-
 @lru_cache(maxsize=64)
-def _opendp_laplace(scale: float) -> Callable[[Integers], list[int]]:
+def _opendp(law: str, scale: float) -> Callable[[Integers], list[int]]:
+    """OpenDP's sampler. These submodules load in a tenth of the time and memory of opendp.prelude. Always i64: OpenDP's
+    "int" means i32 and saturates silently at 2147483647."""
     from opendp.domains import atom_domain, vector_domain
-    from opendp.measurements import make_laplace
-    from opendp.metrics import l1_distance
+    from opendp.measurements import make_gaussian, make_laplace
+    from opendp.metrics import l1_distance, l2_distance
     from opendp.mod import enable_features
 
     enable_features("contrib")
-    return make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=scale)
-
-
-@lru_cache(maxsize=64)
-def _opendp_gaussian(scale: float) -> Callable[[Integers], list[int]]:
-    from opendp.domains import atom_domain, vector_domain
-    from opendp.measurements import make_gaussian
-    from opendp.metrics import l2_distance
-    from opendp.mod import enable_features
-
-    enable_features("contrib")
-    return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
+    domain = vector_domain(atom_domain(T="i64"))
+    if law == "laplace":
+        return make_laplace(domain, l1_distance(T="i64"), scale=scale)
+    return make_gaussian(domain, l2_distance(T="f64"), scale=scale)
 
 
 def _checked(gaps: Integers, sizes: Integers, rate: Fraction, most: int | None) -> tuple[Integers, Integers, int]:
-    """The arrays as int64 and the number of candidates. Errors here are programming errors and name no value."""
+    """The arrays as int64, and the number of candidates. Errors here are programming errors and name no value."""
     gaps, sizes = np.asarray(gaps), np.asarray(sizes)
     if gaps.ndim != 1 or gaps.shape != sizes.shape or gaps.dtype.kind not in "iu" or sizes.dtype.kind not in "iu":
         raise ValueError("gaps and sizes must be two integer arrays of one length")
@@ -276,11 +263,10 @@ def _checked(gaps: Integers, sizes: Integers, rate: Fraction, most: int | None) 
 
 @lru_cache(maxsize=64)
 def _layout(rate: Fraction, total: int, most: int | None) -> tuple[int, tuple[Floats, ...]]:
-    """The largest gap that is distinguished, and tables t_d with exp(-rate*g) = Π t_d[digit d of g] for g up to it.
+    """The largest gap before the tail, and tables t_d with exp(-rate*g) = Π t_d[digit d of g] for g up to it.
 
     Larger gaps are one tail: even all candidates together would weigh less there than 2^-64 of one at gap 0. The
-    entries are powers of exp(-rate) in 60 digits, rounded once to floats. All of it depends on public facts only, so it
-    may be cached.
+    entries are powers of exp(-rate) in 60 digits, rounded once to floats. All of it is public, so it may be cached.
     """
     levels = ceiling((ln_above(Fraction(total)) + 64 * ln_above(Fraction(2))) / rate)
     levels = min(levels, _LARGEST if most is None else most)
@@ -314,9 +300,9 @@ def _envelope(gaps: Integers, sizes: Integers, levels: int, tables: tuple[Floats
 
 
 def _powers(gaps: Integers, levels: int, tables: tuple[Floats, ...]) -> Floats:
-    """exp(-rate*gap) for gaps up to `levels`, as a product of table entries; beyond, that of `levels`."""
+    """exp(-rate*gap) as a product of table entries; larger gaps count as `levels`."""
     capped = np.minimum(gaps, levels)
-    np.maximum(capped, 0, out=capped)  # an empty block may lie above the best one that is not
+    np.maximum(capped, 0, out=capped)  # an empty block may lie above the best block with candidates
     powers = np.ones(len(gaps))
     for place, table in enumerate(tables):
         digits = capped >> (_DIGIT * place)
@@ -327,7 +313,7 @@ def _powers(gaps: Integers, levels: int, tables: tuple[Floats, ...]) -> Floats:
 
 
 def _weight_bounds(size: int, exponent: Fraction, shift: int) -> tuple[int, int]:
-    """Integers around size * 2^shift * exp(-exponent): the nearest ones but for a part in 10^30."""
+    """Integers on both sides of size * 2^shift * exp(-exponent): the nearest ones, except for a part in 10^30."""
     if exponent == 0:
         exact = Fraction(size) * Fraction(2) ** shift
         return floor(exact), ceiling(exact)

@@ -1,4 +1,4 @@
-"""The public integer table behind a density: what each person's value adds to the released coefficients.
+"""The public integer table of a density: what each person's value adds to the released coefficients.
 
 One axis. The range is [0, 1], the kernel φ(x, v) = exp(−(x−v)²/(2h²)), and x₁ … x_G are the grid points. With the
 eigen-decomposition K = QΛQᵀ of K_ij = φ(x_i, x_j) and a small τ,
@@ -11,21 +11,20 @@ person adds M·U_v at a knot and a sum of such whole vectors in between (linear 
 U_v ⊗ U_w, weights multiply, and nothing larger than a factor is ever formed.
 
 **Sensitivity.** What a row adds lies in the convex hull of {M·U_v}. ‖x − y‖² and ‖x‖² are convex, so their maxima over
-the hull are taken at knots: `farthest` and `longest` are computed from the integers and are exact. No property of A is
-used: whatever floats did to it, the table that is summed is the table whose distances were computed.
+the hull are taken at knots: `farthest` and `longest` are computed from the integers and are exact. We use no property
+of A: whatever floats did to it, we sum the same table whose distances we compute.
 
-Of two axes ‖a⊗b − c⊗d‖² = |a|²|b|² + |c|²|d|² − 2(a·c)(b·d). Where there are few knots `farthest_of` is its maximum.
-Elsewhere it is the largest of three bounds: with p = max|U_v|² of each axis and g the least product a·c,
+For two axes ‖a⊗b − c⊗d‖² = |a|²|b|² + |c|²|d|² − 2(a·c)(b·d). With few knots `farthest_of` is its maximum. Otherwise it
+is the largest of three bounds: with p = max|U_v|² of each axis and g the least product a·c,
     (a·c)(b·d) ≥ 0      at most 2pp' − 2·max(g, 0)·max(g', 0);
     a·c < 0 < b·d       at most |a|²|b|² + |c|²|d|² − (a·c)(|b|² + |d|²) ≤ p'·(|a|² + |c|² − 2a·c) ≤ p'·`farthest`;
     a·c > 0 > b·d       the same with the axes exchanged.
-The first is the distance of two corners but for rounding, and the others are no larger but for rounding (below).
+The first is the distance of two corners, and the others are no larger, up to rounding (below).
 
 **Size.** In exact arithmetic |A·φ(·,v)| ≤ 1, as A·φ is a projection in the kernel's Hilbert space, shortened by τ; and
 |A·(φ(·,v) − φ(·,w))| ≤ D = √(2 − 2φ(0,1)). Rounding moves each of G coefficients by ½. So `longest` ≤ (2^b + √G/2)² and
-`farthest` ≤ (2^b·D + √G)², but for float error, far below the part in 10^4 that `SLACK` leaves; a table that kept less
-would be refused when it is built. Promises are made from these bounds and not from the table, so that they are the same
-on every machine.
+`farthest` ≤ (2^b·D + √G)², up to float error, far below the part in 10^4 of `SLACK`; `table` refuses one that breaks
+these bounds. Promises use the bounds and not the table, so that they are the same on every machine.
 
 **Bias** of one value at one grid point, for a kernel of height 1 (`bias`): rounding ≤ 2^(−b)·|B_j|₁/2 ≤ 2^(−b)·√G/2;
 mixing two knots that lie w apart ≤ w²/8·max|φ''| = w²/(8h²); moving a value to the nearest of the (V−1)M+1 places it
@@ -52,13 +51,13 @@ MOST_KNOTS = 1_001
 MOST_BITS = 24
 JITTER = 1e-9  # τ
 SLACK = 1e-4
-FEW = 256  # knots of two axes together among which every pair is compared
+FEW = 256  # knots of two axes together, to compare every pair
 _LIMB = 16
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What is public about one axis: h as a part of the range, G, how many values the column has, b and M."""
+    """The public numbers of an axis: h as a part of the range, G, the number of values of the column, b and M."""
 
     width: Fraction
     points: int
@@ -77,7 +76,7 @@ class Axis:
 
     @property
     def scale(self) -> int:
-        """M where values are mixed; 1 where every value is a knot."""
+        """M if values are mixed; 1 if every value is a knot."""
         return 1 if self.whole else self.parts
 
     @property
@@ -102,7 +101,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class DensityTable:
-    """U as whole numbers in floats (knots × coefficients), the way back (grid points × coefficients), and U·Uᵀ."""
+    """U as integers in floats (knots × coefficients), B (grid points × coefficients), and U·Uᵀ."""
 
     axis: Axis
     units: Floats
@@ -121,7 +120,7 @@ class DensityTable:
         return int((own[:, None] + own[None, :] - 2 * self.products).max())
 
     def places(self, codes: Integers) -> tuple[Integers, Integers]:
-        """The knot at or below each code, and t: how many of `scale` parts belong to the next one."""
+        """The knot at or below each code, and t: the parts, out of `scale`, of the next knot."""
         if self.axis.whole:
             return codes, np.zeros_like(codes)
         steps, last = (self.axis.knots - 1) * self.axis.scale, self.axis.size - 1
@@ -131,7 +130,7 @@ class DensityTable:
 
 @lru_cache(maxsize=32)
 def table(axis: Axis) -> DensityTable:
-    """Depends on public facts only, so it may be cached."""
+    """Public, so it may be cached."""
     grid, knots = np.linspace(0, 1, axis.points), np.linspace(0, 1, axis.knots)
     h = float(axis.width)
     roots, vectors = np.linalg.eigh(np.exp(-((grid[:, None] - grid[None, :]) ** 2) / (2 * h * h)))
@@ -162,7 +161,7 @@ def longest_of(axes: tuple[DensityTable, ...]) -> int:
 
 
 def farthest_of(axes: tuple[DensityTable, ...]) -> int:
-    """max |U_v ⊗ U_w − U_v' ⊗ U_w'|², or above it by rounding."""
+    """max |U_v ⊗ U_w − U_v' ⊗ U_w'|², or slightly more by rounding."""
     if len(axes) == 1:
         return axes[0].farthest
     first, second = axes[0].products, axes[1].products
@@ -211,15 +210,15 @@ def _whole(value: int, axes: tuple[DensityTable, ...]) -> Wholes:
 
 
 def _limbs(values: Integers, bits: int) -> list[Floats]:
-    """The values split into parts of 16 bits, the sign in the last: a sum of 1,001 products of such a part with a
-    25-bit number is below 2^53."""
+    """The values in parts of 16 bits, the sign in the last: a sum of 1,001 products of such a part with a 25-bit number
+    is below 2^53."""
     last = (bits - 1) // _LIMB
     parts = [(values >> (_LIMB * place)) & (2**_LIMB - 1) for place in range(last)]
     return [part.astype(np.float64) for part in (*parts, values >> (_LIMB * last))]
 
 
 def curve(axes: tuple[DensityTable, ...], raw: tuple[int, ...]) -> Floats:
-    """Back to the grid: for kernels of height 1, the sum over rows at every grid point, or pair of them."""
+    """For kernels of height 1, the sum over rows at every grid point, or pair of grid points."""
     values = np.array([float(coefficient) for coefficient in raw]).reshape(axes[0].units.shape[1], -1)
     heights: Floats = axes[0].back @ values
     if len(axes) == 2:

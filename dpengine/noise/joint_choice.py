@@ -1,25 +1,26 @@
-"""Several cuts of one ordered column in one draw of the exponential mechanism, with the rows of a value shared out.
+"""Several cuts of one ordered column in one draw of the exponential mechanism, with the best division of tied rows.
 
 Cuts        k grid points o_1 ≤ … ≤ o_k. Below a point lie F rows, at it E; a cut there may stand anywhere in its rows,
             at any place x of [F, F+E]. Wished are the places τ_1 ≤ … ≤ τ_k of 0 … T.
 Cost        the least Σ_j |(x_j − x_(j−1)) − (τ_j − τ_(j−1))| over the places, j = 1 … k+1, with x_0 = τ_0 = 0 and
-            x_(k+1) = τ_(k+1) = T: by how many rows the k+1 gaps are off, for the best share-out of every value's rows.
-            With e_j = x_j − τ_j it is the way from e_0 = 0 past all e_j back to 0, and what is least is to stay where
-            one is while the point allows it, else to go to its nearer end: x_j is x_(j−1) + τ_j − τ_(j−1), moved into
-            [F, F+E]. (The cost still to pay falls by at most d where e_j moves by d, so moving sooner never helps.)
-            A place is off by at most half of the cost: the way goes there and back. Some cuts cost 0.
+            x_(k+1) = τ_(k+1) = T: the number of rows that the k+1 gaps are off by, for the best division of every
+            value's rows. With e_j = x_j − τ_j it is the length of the way from e_0 = 0 past all e_j back to 0. The
+            shortest way stays where it is while the point allows it, else goes to its nearer end: x_j is
+            x_(j−1) + τ_j − τ_(j−1), moved into [F, F+E]. (The cost still to pay falls by at most d if e_j moves by d,
+            so moving sooner never helps.) A place is off by at most half of the cost: the way goes there and back. Some
+            cuts cost 0.
 Draw        cuts with chance ∝ e^(−rate·cost). Points without rows come in runs of equal cost: c cuts in a run of s
             points are C(s+c−1, c) sequences.
-Sums        what can still follow depends on where the way is: at an end of the last point's rows, or on the level of
-            an earlier end (or of 0) since which nothing was paid. So lnZ, the logarithm of all weights that can follow,
-            is one number for every end, cut and cut since which nothing was paid: in all, linear in the points that
-            have rows. Weights of whole stretches of points are sums over dyadic stretches.
-Exactness   lnZ is computed in floats, and only proposes: the cuts are drawn one after the other with integer weights
-            near the true ones, so that the chance P of what was proposed is an exact fraction. It is kept with chance
-            e^(−rate·cost)/(P·M), decided exactly, M being at least every such quotient: then what is kept has the law
-            above, whatever the floats were. Each float logarithm is off by at most `_error`, because a logarithm of a
-            sum is off no more than its parts and one rounding; M leaves room for all of them. Hardly anything is
-            proposed twice.
+Sums        what can still follow depends on the state of the way: at an end of the last point's rows, or still on the
+            level of an earlier end (or of 0), with nothing paid since. So lnZ, the logarithm of all weights that can
+            follow, is one number for every end, cut and last paying cut: in all, linear in the points with rows.
+            Weights of whole stretches of points are sums over dyadic stretches.
+Exactness   lnZ is computed in floats, and only proposes: we draw the cuts one after the other with integer weights near
+            the true ones, so that the chance P of a proposal is an exact fraction. We keep it with chance
+            e^(−rate·cost)/(P·M), decided exactly, M at least every such quotient: then kept proposals have the law
+            above, whatever the floats. Each float logarithm is off by at most the `error` of `_room`, because a
+            logarithm of a sum is off no more than its parts and one rounding; M leaves room for all of them. A second
+            proposal is rare.
 Work        the same array work on every table with the same number of blocks; one exact comparison.
 """
 
@@ -37,14 +38,14 @@ from dpengine.noise.coins import Coins
 
 _ROOM = 2.0**60  # the integer weights of one cut add up to about this
 _BITS = 64
-_LARGEST_MOST = 1100  # bits that hold M, a float
+_LARGEST_MOST = 1100  # bits of M, a float
 _ROUNDING = 2.0**-51  # above the relative error of a few float operations
 
 
 @dataclass(frozen=True)
 class Ordered:
     """Points of a grid in order: runs of points without rows, and between them single points with rows (`held`, one
-    less than there are runs). A size of 0 leaves a run or a point out. Rows may be counted in any unit."""
+    fewer than runs). A size of 0 leaves a run or a point out. Rows may be in any unit."""
 
     runs: Integers
     held: Integers  # 1 or 0
@@ -85,8 +86,8 @@ def draw(points: Ordered, wished: Sequence[int], rate: Fraction, coins: Coins) -
 
 
 def _spread_out(blocks: list[int], sizes: Integers, coins: Coins) -> list[tuple[int, int]]:
-    """Of each run that holds c cuts, c of its s points with repetition: c different ones of s+c−1 (Floyd's method),
-    less their place among them."""
+    """For each run with c cuts, c of its s points with repetition: c different ones of s+c−1 (Floyd's method), less
+    their place among them."""
     cuts: list[tuple[int, int]] = []
     for block in dict.fromkeys(blocks):
         many, size = blocks.count(block), int(sizes[block])
@@ -108,7 +109,7 @@ class _Proposed:
 
 
 class _Stretches:
-    """Logarithms of sums over stretches [first, end) of an array of logarithms, nothing ever subtracted."""
+    """Logarithms of sums over stretches [first, end) of an array of logarithms, without subtraction."""
 
     def __init__(self, logarithms: Floats) -> None:
         self.levels = [logarithms]
@@ -119,21 +120,21 @@ class _Stretches:
 
     def sums(self, first: Integers, end: Integers) -> Floats:
         first, end = np.minimum(first, end), end.copy()
-        found = np.full(len(first), -np.inf)
+        sums = np.full(len(first), -np.inf)
         for level in self.levels:
             for odd, side in ((first % 2 == 1, first), (end % 2 == 1, end - 1)):
                 taken = odd & (first < end)
-                found[taken] = np.logaddexp(found[taken], level[side[taken]])
+                sums[taken] = np.logaddexp(sums[taken], level[side[taken]])
             first, end = (first + 1) // 2, end // 2
-        return found
+        return sums
 
 
 class _Layout:
-    """lnZ for all that a way can come to, and proposals from it.
+    """lnZ for all states of a way, and proposals from it.
 
     `low[i]` and `high[i]` are lnZ after cut i at the lower or upper end of each block's rows; `stayed[i][j]` after cut
-    i on the level of each of `ends` as it was at cut j < i (j = −1: on the level 0); `again[i][c]` after the c-th cut
-    in one and the same run.
+    i on the level of each of `ends` at cut j < i (j = −1: on the level 0); `again[i][c]` after the c-th cut in the same
+    run.
     """
 
     def __init__(self, points: Ordered, wished: Sequence[int], rate: Fraction) -> None:
@@ -150,8 +151,8 @@ class _Layout:
         self.most = Fraction(math.exp(self.start)) * (1 + Fraction(4 * self._room(total)))
 
     def _room(self, total: int) -> float:
-        """How far the product of all proposed chances, and lnZ itself, can be off, relatively: twice the error of every
-        one of them, and what rounding up to whole weights adds."""
+        """The relative error of the product of all proposed chances and of lnZ itself: twice the error of each, and the
+        rounding up to integer weights."""
         cuts, deep = len(self.wished), len(self.sizes).bit_length()
         largest = self.rate * 4 * (cuts + 2) * (total + 1) + cuts * 64.0
         error = cuts * (2 * deep + 16) * _ROUNDING * largest
@@ -195,7 +196,7 @@ class _Layout:
         self.start = float(_Follow(self, 0).sums(first, np.zeros(1, dtype=np.int64), self.stayed[0][-1])[0])
 
     def options(self, cut: int, place: int, first: int, stay: float) -> Floats:
-        """The logarithm of what each block weighs as the next cut, from a place that the way would go on to."""
+        """The logarithm of each block's weight as the next cut, if the way goes on from this place."""
         weights = np.full(len(self.sizes), -np.inf)
         left, right = self.split(np.array([place]))
         end, begin = int(left[0]), int(right[0])
@@ -205,8 +206,8 @@ class _Layout:
         return weights + self.ln_sizes
 
     def split(self, places: Integers) -> tuple[Integers, Integers]:
-        """Blocks before the first number lie at or below each place, from the second on above it; at most one block,
-        between them, holds the place inside its rows."""
+        """Blocks before the first number lie at or below each place, blocks from the second on above it; at most one
+        block, between them, holds the place inside its rows."""
         left = np.searchsorted(self.highs, places, side="right")
         return left, np.maximum(left, np.searchsorted(self.lows, places, side="left"))
 
@@ -233,7 +234,7 @@ class _Layout:
         return _Proposed(blocks, weight, of)
 
     def weigh(self, blocks: list[int]) -> tuple[int, int]:
-        """What these cuts cost, and in how many ways they fall into their blocks."""
+        """The cost of these cuts, and the number of ways to place them in their blocks."""
         ways = 1
         for block in set(blocks):
             many = blocks.count(block)
@@ -242,7 +243,7 @@ class _Layout:
 
 
 class _Follow:
-    """Sums over what can come as cut `cut`."""
+    """Sums over all blocks for cut `cut`."""
 
     def __init__(self, layout: _Layout, cut: int) -> None:
         self.layout = layout
@@ -251,7 +252,7 @@ class _Follow:
         self.below, self.above = _Stretches(below), _Stretches(above)
 
     def sums(self, places: Integers, first: Integers, stay: Floats) -> Floats:
-        """From each place, over all blocks from `first` on; `stay` is lnZ where the way need not move."""
+        """From each place, over all blocks from `first` on; `stay` is lnZ if the way need not move."""
         layout = self.layout
         left, right = layout.split(places)
         down = self.below.sums(first, left) - layout.rate * places
@@ -261,7 +262,7 @@ class _Follow:
 
 
 def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
-    """A place with chance ∝ whole weights, each at least its share of _ROOM: (place, its weight, their sum)."""
+    """A place with chance ∝ integer weights, each at least its share of _ROOM: (place, its weight, their sum)."""
     there = weights > -np.inf
     steps = (np.exp(weights - weights.max()) * (_ROOM / len(weights))).astype(np.int64) + there
     edges = np.cumsum(steps)
@@ -272,7 +273,7 @@ def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
 
 def listed(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> dict[tuple[int, ...], int]:
     """The cost of every rising sequence of points, by their numbers; only for small grids."""
-    found: dict[tuple[int, ...], int] = {(): 0}
+    choices: dict[tuple[int, ...], int] = {(): 0}
     for _ in wished:
-        found = {(*cuts, point): 0 for cuts in found for point in range(cuts[-1] if cuts else 0, len(places))}
-    return {cuts: cost_of([places[point] for point in cuts], wished) for cuts in found}
+        choices = {(*cuts, point): 0 for cuts in choices for point in range(cuts[-1] if cuts else 0, len(places))}
+    return {cuts: cost_of([places[point] for point in cuts], wished) for cuts in choices}

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpengine.core.exact import decimal_of, exp_decimal
 
-_WIDE = 4  # a variance from which noise counts as wide
+_WIDE = 4  # noise of at least this variance is wide
 _PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 
 
@@ -50,21 +50,22 @@ class Independent:
 Law = Finite | Laplace | Normal | Independent
 
 
-def weighted(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
-    """The exponential mechanism's law: probability ∝ exp(−rate·gap)."""
+def weighted(gaps: Mapping[Any, int], rate: Fraction, ways: Mapping[Any, int] | None = None) -> Finite:
+    """The exponential mechanism's law: probability ∝ exp(−rate·gap), times the number of candidates of an outcome."""
     best = min(gaps.values())
     weights = {outcome: exp_decimal(-rate * (gap - best)) for outcome, gap in gaps.items()}
+    weights = weights if ways is None else {outcome: ways[outcome] * weight for outcome, weight in weights.items()}
     total = sum(weights.values(), Decimal(0))
     return Finite({outcome: weight / total for outcome, weight in weights.items()})
 
 
 def flipped(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
-    """Permute-and-flip's law: of those whose coin came up one is chosen, p_i·E[1/(1 + how many others came up)]."""
+    """Permute-and-flip's law, a choice among those whose coin came up: p_i·E[1/(1 + the number of others up)]."""
     best = min(gaps.values())
     chances = {outcome: exp_decimal(-rate * (gap - best)) for outcome, gap in gaps.items()}
     chance_of: dict[Any, Decimal] = {}
     for outcome, own in chances.items():
-        others = [Decimal(1)]  # the law of how many others came up
+        others = [Decimal(1)]  # the law of the number of others that came up
         for other, p in chances.items():
             if other != outcome:
                 more = [Decimal(0), *(p * part for part in others)]
@@ -89,8 +90,8 @@ def chance(law: Law, outcome: Any) -> Decimal:
 
 @lru_cache(maxsize=256)
 def _normal_total(variance: Fraction) -> Decimal:
-    """Σ_z exp(−z²/(2·variance)); beyond the window lies less than e^-70. Of wide noise by Poisson's summation formula:
-    √(2πv)·(1 + 2·Σ_k e^(−2π²vk²)), whose second part is below 10^-33."""
+    """Σ_z exp(−z²/(2·variance)); less than e^-70 lies beyond the window. For wide noise by Poisson's summation formula:
+    √(2πv)·(1 + 2·Σ_k e^(−2π²vk²)), with a second part below 10^-33."""
     if variance >= _WIDE:
         return (2 * _PI * decimal_of(variance)).sqrt()
     reach = math.isqrt(int(140 * variance)) + 2
@@ -113,7 +114,7 @@ def _tail(scale: Fraction, away: int) -> Decimal:
 
 
 def max_divergence(first: Law, second: Law) -> Decimal:
-    """max over outcomes of ln(P/Q); infinite when Q lacks an outcome of P."""
+    """max over outcomes of ln(P/Q); infinite if Q lacks an outcome of P."""
     if isinstance(first, Independent) and isinstance(second, Independent):
         pairs = zip(first.parts, second.parts, strict=True)
         return sum((max_divergence(p, q) for p, q in pairs), Decimal(0))
@@ -168,14 +169,16 @@ def _renyi_of_shift(shift: int, scale: float, order: float) -> float:
 @lru_cache(maxsize=4096)
 def _renyi_of_normal(shift: int, variance: float, order: float) -> float:
     """Rényi divergence of discrete Gaussian noise from itself moved by `shift`; terms peak at −shift·(order−1). It is
-    order·shift²/(2v) + ln(θ(a)/θ(0))/(order−1), θ(a) = Σ_z exp(−(z−a)²/(2v)): of wide noise both sums are alike to
-    10^-33 (`_normal_total`)."""
+    order·shift²/(2v) + ln(θ(a)/θ(0))/(order−1), θ(a) = Σ_z exp(−(z−a)²/(2v)): for wide noise both sums are equal to
+    within 10^-33 (`_normal_total`)."""
     if variance >= _WIDE:
         return order * shift * shift / (2 * variance)
     reach = int(math.sqrt(140 * variance)) + 2
     peak = round(-shift * (order - 1))
     norm = math.fsum(math.exp(-z * z / (2 * variance)) for z in range(-reach, reach + 1))
-    most = shift * shift * order * (order - 1) / (2 * variance)  # of the exponent, taken out so that nothing overflows
+    most = (
+        shift * shift * order * (order - 1) / (2 * variance)
+    )  # the largest exponent, as a factor, so nothing overflows
     terms = (
         math.exp((-z * z * order + (z - shift) ** 2 * (order - 1)) / (2 * variance) - most)
         for z in range(peak - reach, peak + reach + 1)

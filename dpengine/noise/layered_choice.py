@@ -6,13 +6,13 @@ Statement   Let W(t) be the number of candidates with gap at most t, 0 ≤ t ≤
             reaches to infinity).
 Draw        W rises, so on a segment [a, b) it is at most B ≥ W(b−1). A segment is drawn with chance ∝ B·Σ over it, a
             layer in it from the truncated geometric law (a geometric variable modulo b−a; in the last segment, cut off
-            at its end), and it is kept with chance W(t)/B, exactly. What is kept has the law above, whatever the
-            segments and their bounds were.
-Numbers     Whether a layer is kept is decided in integers: by bounds on W(t), and by W(t) itself where they leave it
-            open. Segments are weighed between two decimals, every operation rounded outwards; bits are drawn, and
-            digits added, until they fall into one of them for certain.
+            at its end), and it is kept with chance W(t)/B, exactly. Kept layers have the law above, whatever the
+            segments and their bounds.
+Numbers     Integers decide whether a layer is kept: bounds on W(t), and W(t) itself if they leave it open. The weight
+            of a segment lies between two decimals, every operation rounded outwards; we draw bits, and add digits,
+            until the point surely falls into one segment.
 Work        segments are split where the bounds are farthest apart, until a layer is kept at least every fourth time.
-            How long that takes depends on the data.
+            The running time depends on the data.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from math import inf, log
 from dpengine.noise.coins import Coins
 
 DIGITS = 50
-ROUGH = 20  # digits, where a number only decides how much work is done
-KEPT = 4  # of this many layers drawn, at least one is kept on average
+ROUGH = 20  # digits of a number that only decides the amount of work
+KEPT = 4  # on average at least one of this many drawn layers is kept
 _BITS = 128
 _FAR = 50  # segments that weigh e^−50 of the rest are not split
 
@@ -80,12 +80,12 @@ def _segment(first: int, end: int, before: int, last: tuple[int, int]) -> Segmen
 
 
 def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
-    """Segments that cover all layers, with bounds close enough to each other. Any segments would be correct: this only
-    decides how much work a draw takes."""
+    """Segments that cover all layers, with close enough bounds. Any segments are correct: they only decide the amount
+    of work."""
     parts: list[Segment] = []
     layer, start, least = min(known, most), 0, 0
     weighs = _ln(at(layer)[1], rate, layer)
-    while layer < most and _ln(at(most)[1], rate, start) >= weighs - _FAR:  # else even all of them weigh nothing
+    while layer < most and _ln(at(most)[1], rate, start) >= weighs - _FAR:  # else even all later layers weigh nothing
         parts.append(_segment(start, layer + 1, least, at(layer)))
         weighs = max(weighs, _ln(at(layer)[1], rate, layer))
         start, least, layer = layer + 1, at(layer)[0], 2 * layer + 1
@@ -100,7 +100,7 @@ def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
         part = parts[place]
         if high <= context.multiply(low, Decimal(KEPT)) or part.end - part.first == 1:
             return parts
-        # Counting takes longer for later layers, so a segment that begins near 0 is split near its beginning.
+        # Counting takes longer for later layers, so split a segment that begins near 0 near its beginning.
         middle = min((part.first + part.end) // 2, 2 * part.first + 1)
         inner = at(middle - 1)
         parts[place : place + 1] = [
@@ -111,24 +111,24 @@ def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
 
 
 def _ln(count: int, rate: Fraction, layer: int) -> float:
-    """About ln(count·e^(−rate·layer)): it only decides where to look."""
+    """About ln(count·e^(−rate·layer)): it only guides the search."""
     return log(count) - float(rate) * layer if count else -inf
 
 
 def _roughly(part: Segment, most: int, rate: Fraction) -> Bounds:
-    """What a segment weighs at least and at most, whatever W is inside it."""
+    """Bounds on the weight of a segment, whatever W is inside it."""
     return _weighed(part, part.least, part.most, most, rate, ROUGH)
 
 
 def _weighed(part: Segment, fewest: int, greatest: int, most: int, rate: Fraction, digits: int) -> Bounds:
-    """Bounds around W·(e^(−rate·first) − e^(−rate·end)) for W from `fewest` to `greatest`."""
+    """Bounds on W·(e^(−rate·first) − e^(−rate·end)) for W from `fewest` to `greatest`."""
     down, up = _contexts(digits)
     low, high = _interval(part, most, rate, digits)
     return down.multiply(down.create_decimal(fewest), low), up.multiply(up.create_decimal(greatest), high)
 
 
 def _interval(part: Segment, most: int, rate: Fraction, digits: int) -> Bounds:
-    """Bounds around e^(−rate·first) − e^(−rate·end), the second power 0 where nothing comes after."""
+    """Bounds on e^(−rate·first) − e^(−rate·end), with 0 for the second power in the last segment."""
     down, up = _contexts(digits)
     before = _power(rate * part.first, digits)
     after = (Decimal(0), Decimal(0)) if part.end > most else _power(rate * part.end, digits)
@@ -136,8 +136,8 @@ def _interval(part: Segment, most: int, rate: Fraction, digits: int) -> Bounds:
 
 
 def _power(exponent: Fraction, digits: int) -> Bounds:
-    """Bounds around e^(−exponent). `exp` is correctly rounded to the nearest (so says its specification), hence one
-    place outwards from it lies beyond the truth; so does the quotient, by the rounding of its context."""
+    """Bounds on e^(−exponent). By its specification `exp` is correctly rounded to the nearest, so one place outwards
+    from it lies beyond the truth; so does the quotient, by the rounding of its context."""
     down, up = _contexts(digits)
     top, bottom = Decimal(-exponent.numerator), Decimal(exponent.denominator)
     lower, upper = down.divide(top, bottom), up.divide(top, bottom)
@@ -148,7 +148,7 @@ def _power(exponent: Fraction, digits: int) -> Bounds:
 
 @cache
 def _contexts(digits: int) -> tuple[Context, Context]:
-    """One that rounds down and one that rounds up."""
+    """A context that rounds down and one that rounds up."""
     down, up = (
         Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
         for rounding in (ROUND_FLOOR, ROUND_CEILING)
@@ -157,11 +157,11 @@ def _contexts(digits: int) -> tuple[Context, Context]:
 
 
 def _pick(parts: Sequence[Segment], most: int, rate: Fraction, coins: Coins) -> int:
-    """A segment with probability exactly ∝ its upper weight: the one in which a uniform point of [0, total) falls.
+    """A segment with probability exactly ∝ its upper weight: the one that holds a uniform point of [0, total).
 
-    The point lies in [x, x+1]·total/2^width for the bits x that are drawn. It is in segment i for certain when the
-    least it can be is at least the most that the segments before can weigh, and the most it can be at most the least
-    that they weigh with segment i. The first begins at 0 and the last ends at the total, whatever the bounds are.
+    The point lies in [x, x+1]·total/2^width for the drawn bits x. It surely is in segment i if its least value is at
+    least the upper bound on the weight before i, and its largest value at most the lower bound on the weight up to and
+    with i. The first segment begins at 0 and the last ends at the total, whatever the bounds.
     """
     if len(parts) == 1:
         return 0

@@ -1,4 +1,4 @@
-"""Intervals of a ratio whose numerator and denominator are both noisy: every value the two ranges allow."""
+"""Intervals of a ratio with a noisy numerator and denominator: every value the two ranges allow."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ Exact = int | Fraction
 def ratio_range(
     top: Exact, top_reach: Exact, bottom: Exact, bottom_reach: Exact, low: Fraction, high: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """All T/B with |T−top| ≤ top_reach, |B−bottom| ≤ bottom_reach and B ≥ 1, cut to [low, high], where the truth lies.
-
-    When no B ≥ 1 is possible nothing is known: the whole of [low, high].
-    """
+    """All T/B with |T−top| ≤ top_reach, |B−bottom| ≤ bottom_reach and B ≥ 1, cut to [low, high], where the truth lies;
+    all of [low, high] if no B ≥ 1 is possible."""
     most = bottom + bottom_reach
     if most < 1:
         return low, high
@@ -29,8 +27,8 @@ def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
     return min(max(Fraction(top, max(bottom, 1)), low), high)
 
 
-def share_told(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
-    """H/(H+M) in percent, and its range, where both may be off by `reach`: it rises in H and falls in M, so its ends
+def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
+    """H/(H+M) in percent, and its range if both may be off by `reach`: the share rises in H and falls in M, so the ends
     are at corners of the box."""
     least = _share(max(hits - reach, 0), misses + reach)
     most = _share(hits + reach, max(misses - reach, 0))
@@ -41,7 +39,7 @@ def share_told(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[f
 
 
 def _share(hits: Exact, misses: Exact) -> Fraction | None:
-    """In percent; None when nobody is left to divide by."""
+    """In percent; None if there is nobody to divide by."""
     if hits < 0 or misses < 0 or hits + misses <= 0:
         return None
     return Fraction(100 * hits, hits + misses)

@@ -1,7 +1,7 @@
-"""Random noise for every row separately, which makes a whole table publishable: its exact law, the least noise that
-keeps the guarantee, and a lower bound on the error that no other mechanism can beat.
+"""Noise for every row separately, which makes a whole table publishable: its exact law, the least noise that keeps the
+guarantee, and a lower bound on the error that no other mechanism can beat.
 
-A row mechanism R is (ε, δ)-DP for the whole table, and for every question ever asked of what it published, iff for all
+A row mechanism R is (ε, δ)-DP for the whole table, and for every question asked of the published rows, iff for all
 values d, d′ and sets S: Pr[R(d) ∈ S] ≤ e^ε·Pr[R(d′) ∈ S] + δ (thesis, Thm 4.3: the identity query decides; Thm 4.7:
 tables of one row do; Ex. 4.8 counts what is left). For one pair the least such δ is Σ_x [P(x) − e^ε·P′(x)]₊.
 
@@ -14,13 +14,14 @@ Blur        a number on a grid of D+1 points: d + Z, Pr[Z=z] ∝ r^|z|, r = e^(�
             Thesis, Ex. 4.9: t = D/(ε − ln(1−δ)) is enough. The least for *continuous* noise is D/(ε − 2·ln(1−δ)), which
             on a coarse grid is too little.
 Swap        one of m+1 listed values: the truth with probability 1−pm, each other one with p. (ε, δ)-DP iff
-            p ≥ (1−δ)/(m+e^ε) (thesis, Ex. 4.10). Drawn as: with probability λ = (m+1)p any value, all alike; else the
-            truth. λ is rounded up to a multiple of 2^−62.
-Marginal    what randomised response over whole rows does to one column of them: the truth, or with probability λ any of
-            the column's values, all alike (a uniform row has uniform parts).
-Floor       what no (ε, δ)-DP mechanism of the *row* can beat in its worst case, whatever it publishes: `floors`. A
-            column published at ε/k beside others has no such bound at ε/k: another mechanism may split ε otherwise.
-            A set of items is in `set_noise`.
+            p ≥ (1−δ)/(m+e^ε) (thesis, Ex. 4.10). Drawn as: with probability λ = (m+1)p a uniformly random value; else
+            the truth. λ is rounded up to a multiple of 2^−62.
+Marginal    the effect of randomised response over whole rows on one of their columns: the truth, or with probability λ
+            a uniformly random value of the column (a uniform row has uniform parts).
+Floor       the worst-case error that no (ε, δ)-DP mechanism of the *row* can beat: `floors`. A column published at ε/k
+            beside others has no such bound at ε/k: another mechanism may split ε otherwise.
+
+Sets of items are in `set_noise`.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Blur:
 
 
 class Mixing:
-    """The truth, or with probability λ one of `size` values drawn at random, the true one among them."""
+    """The truth, or with probability λ a uniformly random one of `size` values, including the true one."""
 
     size: int
 
@@ -88,7 +89,7 @@ class Mixing:
 
     @property
     def chance(self) -> Fraction:
-        """p: of each value that is not the true one."""
+        """p: the chance of each untrue value."""
         return self.mixed / self.size
 
     @property
@@ -133,7 +134,7 @@ class Swap(Mixing):
 
 @dataclass(frozen=True)
 class Marginal(Mixing):
-    """One column of rows that were published as one value each."""
+    """One column of rows published as one value each."""
 
     size: int
     whole: Swap
@@ -144,7 +145,7 @@ class Marginal(Mixing):
 
     @property
     def off(self) -> Fraction:
-        """The expected distance from the lowest of `size` points on a line, in steps: no point is farther off."""
+        """The expected distance from the lowest of `size` points on a line, in steps: the worst case."""
         return self.mixed * (self.size - 1) / 2
 
 
@@ -177,7 +178,7 @@ def least_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """t = D/(ε − ln(1−δ)), rounded up; where δ = 0 that is D/ε."""
+    """t = D/(ε − ln(1−δ)), rounded up; D/ε if δ = 0."""
     return up(steps / (epsilon - ln_above(1 - delta)) if delta else steps / epsilon, _GRAIN)
 
 

@@ -1,18 +1,19 @@
-"""Random noise for a set of listed items, D = 2^H with |H| = h: as one value of 2^h, or item by item.
+"""Noise for a set of listed items, D = 2^H with |H| = h: as one value of 2^h, or item by item.
 
-A set is a code, the number whose bit i says whether item i is in it. Two sets are as far apart as there are items in
-one and not in the other, so diam = h and κ = 1.
+A set is a code: bit i is 1 if item i is in it. The distance of two sets is the number of items in one and not in the
+other, so diam = h and κ = 1.
 
-AsOne       randomised response over all 2^h sets (thesis, Exx. 3.1 and 4.10): the true set, or with probability λ any
-            set, all alike. (ε, δ)-DP iff λ ≥ 2^h(1−δ)/(2^h−1+e^ε). Of a random set each item is wrong with chance ½, so
-            an item is wrong with chance f = λ/2, and the expected distance is hλ/2 = h·2^(h−1)·(1−δ)/(2^h−1+e^ε).
+AsOne       randomised response over all 2^h sets (thesis, Exx. 3.1 and 4.10): the true set, or with probability λ a
+            uniformly random set. (ε, δ)-DP iff λ ≥ 2^h(1−δ)/(2^h−1+e^ε). In a random set each item is wrong with chance
+            ½, so an item is wrong with chance f = λ/2, and the expected distance is
+            hλ/2 = h·2^(h−1)·(1−δ)/(2^h−1+e^ε).
 ItemByItem  each of the h answers “is it in?” by randomised response at (ε/h, δ/h), independently: (ε, δ)-DP by
             composition, because another set may answer all h otherwise. An item is wrong with chance
             f = (1−δ/h)/(1+e^(ε/h)), and the expected distance is hf.
-`of_sets`   whichever has the smaller expected distance, from public facts alone. In both f is the same for every item
-            and every set, so hf is also the *worst* expected distance, and a smaller f makes every count of an item
-            better too.
-SetMarginal what randomised response over whole rows does to a set in them: as AsOne, with the rows' λ.
+`of_sets`   the one with the smaller expected distance, from public facts. In both f is the same for every item and
+            every set, so hf is also the *worst* expected distance, and a smaller f also improves every count of an
+            item.
+SetMarginal the effect of randomised response over whole rows on a set in them: as AsOne, with the rows' λ.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from dpengine.noise.floors import least_error
 from dpengine.noise.laws import Finite
 from dpengine.noise.row_noise import Blur, Marginal, Swap
 
-MOST_ITEMS = 62  # a set is a whole number of 63 bits
-MOST_AT_ONCE = 2**32 - 1  # values among which one is drawn in bulk (`coins.many_below`)
+MOST_ITEMS = 62  # a set is an integer of 63 bits
+MOST_AT_ONCE = 2**32 - 1  # values for a draw in bulk (`coins.many_below`)
 
 
 class OfItems:
@@ -46,7 +47,7 @@ class OfItems:
 
     @property
     def error(self) -> Fraction:
-        """The expected distance between the published set and the true one, whatever that is."""
+        """The expected distance between the published set and any true one."""
         return self.items * self.flip
 
 
@@ -100,19 +101,18 @@ class ItemByItem(OfItems):
     def perturb(self, codes: Integers, coins: Coins) -> Integers:
         places = np.arange(self.items, dtype=np.int64)
         held = (np.asarray(codes, dtype=np.int64)[:, None] >> places) & 1
-        told = coins.toggle(held.astype(np.bool_).ravel(), self.flip).reshape(held.shape)
-        return np.asarray((told.astype(np.int64) << places).sum(axis=1), dtype=np.int64)
+        toggled = coins.toggle(held.astype(np.bool_).ravel(), self.flip).reshape(held.shape)
+        return np.asarray((toggled.astype(np.int64) << places).sum(axis=1), dtype=np.int64)
 
     def law(self, code: int) -> Finite:
         """Over all sets, for few items: a test lists them."""
-        wrong, right = decimal_of(self.flip), decimal_of(1 - self.flip)
-        every = range(2**self.items)
-        return Finite({told: _chance((told ^ code).bit_count(), self.items, wrong, right) for told in every})
+        wrong, right, every = decimal_of(self.flip), decimal_of(1 - self.flip), range(2**self.items)
+        return Finite({other: _chance((other ^ code).bit_count(), self.items, wrong, right) for other in every})
 
 
 @dataclass(frozen=True)
 class SetMarginal(OfItems):
-    """A set in rows that were published as one value each."""
+    """A set in rows published as one value each."""
 
     items: int
     whole: Swap
@@ -131,12 +131,12 @@ RowNoise = Blur | Swap | Marginal | AsOne | ItemByItem | SetMarginal
 
 
 def of_sets(items: int, epsilon: Fraction, delta: Fraction) -> SetNoise:
-    """The way that errs less, by formula; where both err alike, all at once."""
+    """The noise with the smaller error, by formula; if both are equal, all items at once."""
     apart = ItemByItem(items, epsilon, delta)
     if 2**items > MOST_AT_ONCE:
         return apart
-    one = AsOne(items, epsilon, delta)
-    return one if one.error <= apart.error else apart
+    whole = AsOne(items, epsilon, delta)
+    return whole if whole.error <= apart.error else apart
 
 
 def set_floor(items: int, epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -1,20 +1,20 @@
-"""The three stages of the shuffle model, apart from each other: a randomiser for each person, a shuffler, an analyser.
+"""The three stages of the shuffle model, one by one: a randomiser for each person, a shuffler, an analyser.
 
 The randomiser sees one person's bit and that person's coins. The shuffler sees messages without senders, and puts them
 in a uniformly random order. The analyser sees the shuffled messages and public numbers, and nothing else: its function
-takes nothing else. The privacy guarantee is for what the analyser sees, so anybody may see it. Participants are assumed
-to be honest, because each one's coin is part of the noise that protects the others (`planning/trust_models.py` says
-what is left if only some of them are).
+takes nothing else. The privacy guarantee is for the analyser's view, so anybody may see it. We assume honest
+participants, because each one's coin is part of the noise that protects the others (`planning/trust_models.py` says
+what is left if only some of them are honest).
 
 **One channel for many protocols.** Several bit sums can share one shuffler: every message carries the number of its
-protocol, and all of them lie in one pile (`tagged`, `shuffled_tagged`, `ones_of`). What is seen then is as good as what
-is seen after a shuffle for each protocol: the number of messages of each tag is public (2n), so both are, given how
-many ones each protocol has, uniformly random orders, and each can be made from the other without the data. So both have
-the same law of ones and the same (ε, δ), that of all sums together. A pile in which each person's messages stay
-together is another thing: it shows rows, only without names.
+protocol, and all of them lie in one pile (`tagged`, `shuffled_tagged`, `ones_of`). This view is equivalent to a shuffle
+for each protocol: the number of messages of each tag is public (2n), so given the number of ones of each protocol both
+are uniformly random orders, and each can be made from the other without the data. So both have the same law of ones and
+the same (ε, δ), that of all sums together. A pile that keeps each person's messages together is different: it shows
+rows without names.
 
 **A curator can play the shuffler** (lecture 8, Observation 1): whoever holds all data can run every randomiser and the
-shuffle alone, and release the pile. So whatever the shuffle model can compute, the central model can, with the same
+shuffle alone, and release the pile. So the central model can compute whatever the shuffle model can, with the same
 privacy and the same error. That is what this computer does.
 """
 
@@ -41,7 +41,7 @@ def shuffled(messages: Bits, coins: Coins) -> Bits:
 
 
 def count_ones(messages: Bits) -> int:
-    """What the analyser needs of the permuted messages."""
+    """The analyser's statistic of the permuted messages."""
     return int(np.count_nonzero(messages))
 
 
@@ -57,12 +57,12 @@ def shuffled_tagged(messages: Integers, coins: Coins) -> Integers:
 
 
 def ones_of(pile: Integers, protocols: int) -> tuple[int, ...]:
-    """What the analyser needs of a pile of tagged messages: how many ones each protocol has."""
+    """The analyser's statistic of a pile of tagged messages: the number of ones of each protocol."""
     return tuple(int(np.count_nonzero(pile == 2 * tag + 1)) for tag in range(protocols))
 
 
 def answer_locally(truth: Bits, chance: Fraction, coins: Coins) -> Bits:
-    """The local model: one message each, the bit or, with this chance, its opposite. Nobody needs to shuffle."""
+    """The local model: one message each, the bit or, with this chance, its opposite. No shuffle."""
     return coins.toggle(truth, chance)
 
 

@@ -121,7 +121,7 @@ def gaussian_mean_reach(variance: Fraction, draws: int, beta: Fraction) -> int |
 
 @lru_cache(maxsize=1024)
 def gaussian_quantile(beta: Fraction) -> float:
-    """A z with Pr[|N(0, 1)| > z] ≤ β, above the least by a part in 10^9."""
+    """A z with Pr[|N(0, 1)| > z] ≤ β, within a part in 10^9 of the least."""
     wanted, low, high = float(beta) * (1 - 1e-12), 0.0, 40.0
     for _ in range(100):
         middle = (low + high) / 2
@@ -131,7 +131,7 @@ def gaussian_quantile(beta: Fraction) -> float:
 
 def gaussian_mix_reach(variance: Fraction, length: float, sum_of: float, beta: Fraction) -> float:
     """A t with Pr[|Σ a_i·Z_i| > t] ≤ β for independent discrete Gaussian noise of variance parameter v ≥ 1, where
-    |a|₂ ≤ length and |a|₁ ≤ sum_of: t = z·√v·|a|₂ + |a|₁, with z of a continuous bell.
+    |a|₂ ≤ length and |a|₁ ≤ sum_of: t = z·√v·|a|₂ + |a|₁, with z of a continuous Gaussian.
 
     Z can be drawn together with N ~ N(0, v) so that |Z − N| ≤ 1, by their quantiles: for that Pr[Z ≥ k] must lie
     between Pr[N ≥ k] and Pr[N ≥ k−1] for every k ≥ 1 (the rest is symmetry). The upper one is Canonne, Kamath, Steinke
@@ -140,12 +140,12 @@ def gaussian_mix_reach(variance: Fraction, length: float, sum_of: float, beta: F
     √(2πv)·(1 + 3e^(−2π²v)) by Poisson's summation formula, which is less than √(2πv)·(1 + 1/8v).
     """
     if variance < 1:
-        raise ValueError("so narrow a noise is not near a bell")
+        raise ValueError("too narrow a noise for this bound")
     return (gaussian_quantile(beta) * math.sqrt(float_above(variance)) * length + sum_of) * (1 + 1e-9)
 
 
 def gaussian_sum_reach(variance: Fraction, length: float, sum_of: float, beta: Fraction) -> float:
-    """The same for every variance: E[e^(sZ)] ≤ e^(s²v/2) gives |a|₂·√(2v·ln(2/β)), or the bound above where less."""
+    """`gaussian_mix_reach` for every variance: E[e^(sZ)] ≤ e^(s²v/2) gives |a|₂·√(2v·ln(2/β)); the lesser bound."""
     plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * length * (1 + 1e-9)
     return min(plain, gaussian_mix_reach(variance, length, sum_of, beta)) if variance >= 1 else plain
 
@@ -161,9 +161,9 @@ def flip_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
 
 
 def choice_behind(rate: Fraction, candidates: int, beta: Fraction) -> int:
-    """`choice_gap` by the worst table itself: the best one, and all the others t below it. With p = exp(−rate·t) they
-    are chosen with probability x/(1+x), x = (|R|−1)·p; any others that are t or more below weigh less, and candidates
-    in between leave them less still. So t is the least integer with x ≤ β/(1−β); the gap is one less.
+    """`choice_gap` from the worst table: the best candidate, and all others t below it. With p = exp(−rate·t) they are
+    chosen with probability x/(1+x), x = (|R|−1)·p; others that are t or more below weigh less, and candidates in
+    between leave them less still. So t is the least integer with x ≤ β/(1−β); the gap is one less.
     """
     if candidates * beta >= candidates - 1:
         return 0
@@ -172,9 +172,9 @@ def choice_behind(rate: Fraction, candidates: int, beta: Fraction) -> int:
 
 @lru_cache(maxsize=4096)
 def flip_behind(rate: Fraction, candidates: int, beta: Fraction) -> int:
-    """`flip_gap` by the worst table itself. K of the |R|−1 others come up, each with probability p = exp(−rate·t), and
-    one of them is chosen with probability E[K/(K+1)] = 1 − (1 − (1−p)^|R|)/(|R|·p). K/(K+1) rises with K, and K with
-    every p, so no table with others t or more below is worse; it falls with t, so the least t is found by bisection.
+    """`flip_gap` from the worst table. K of the |R|−1 others come up, each with probability p = exp(−rate·t), and one
+    of them is chosen with probability E[K/(K+1)] = 1 − (1 − (1−p)^|R|)/(|R|·p). K/(K+1) rises with K, and K with every
+    p, so no table with others t or more below is worse; it falls with t, so bisection finds the least t.
     """
     if candidates * beta >= candidates - 1:
         return 0
@@ -194,7 +194,7 @@ def least_count_error(epsilon: Fraction, beta: Fraction) -> Fraction:
 
     Answers within t of counts that are 2t+1 apart do not overlap, so 2(1−β)·Σ_j e^(−jε(2t+1)) ≤ β.
     """
-    return _told((ln_below((2 - beta) / beta) / epsilon - 1) / 2)
+    return _rounded((ln_below((2 - beta) / beta) / epsilon - 1) / 2)
 
 
 def least_choice_gap(epsilon: Fraction, candidates: int, beta: Fraction) -> Fraction:
@@ -202,7 +202,7 @@ def least_choice_gap(epsilon: Fraction, candidates: int, beta: Fraction) -> Frac
 
     Raise one of |R| equal items by g+1 people: that one must win with probability 1−β, so |R|·e^(−ε(g+1))(1−β) ≤ 1.
     """
-    return _told(ln_below(candidates * (1 - beta)) / epsilon - 1)
+    return _rounded(ln_below(candidates * (1 - beta)) / epsilon - 1)
 
 
 def least_rank_error(epsilon: Fraction, candidates: int, beta: Fraction) -> Fraction:
@@ -210,11 +210,11 @@ def least_rank_error(epsilon: Fraction, candidates: int, beta: Fraction) -> Frac
 
     Put 2λ+1 people on one grid point between two equal halves: only that point is within λ ranks.
     """
-    return _told((ln_below(candidates * (1 - beta)) / epsilon - 1) / 2)
+    return _rounded((ln_below(candidates * (1 - beta)) / epsilon - 1) / 2)
 
 
-def _told(bound: Fraction) -> Fraction:
-    """A lower bound is rounded down, to thousandths."""
+def _rounded(bound: Fraction) -> Fraction:
+    """A lower bound, rounded down to thousandths."""
     return max(down(bound, 1000), Fraction(0))
 
 
@@ -223,8 +223,8 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
     """A t with Pr[|Z₁ + … + Z_n| > t] ≤ β for millions of independent discrete Laplace variables.
 
     Chernoff: 2·exp(n·κ(s) − s(t+1)) ≤ β for any 0 < s < 1/scale, with κ(s) = ln E[e^(sZ)] = 2·ln(1−r) − ln(1−re^s) −
-    ln(1−re^(−s)), r = e^(−1/scale). The best of some s is taken; in floats, whose error is far below the part in 10^9
-    that is added.
+    ln(1−re^(−s)), r = e^(−1/scale). We take the best of some s, in floats; the part in 10^9 that we add is far above
+    their error.
     """
     rate = 1 / float_above(scale)
     wanted = math.log(2 / float(beta))
@@ -246,11 +246,11 @@ def _cumulant(rate: float, s: float) -> float:
 
 def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fraction) -> Floats:
     """For each row a t with Pr[|Σ a·Z| > t] ≤ β, for independent discrete Laplace variables with factors of these
-    sizes, each so many times; 0 for a row without any.
+    sizes, each with its multiplicity in `times`; 0 for a row without factors.
 
     Chernoff as in `total_reach`, with Σ κ(a·s) for 0 < s < 1/(scale·a), and κ(x) = −ln(1 − q·(cosh x − 1)), where q =
-    2r/(1−r)² is the variance. (Σ κ(a·s) + ln(2/β))/s falls, then rises, and its least is at most the s at which a bell
-    of the same variance has it; a search that errs only widens the bound.
+    2r/(1−r)² is the variance. (Σ κ(a·s) + ln(2/β))/s falls, then rises, and its least is at most the s of Gaussian
+    noise of the same variance; a search that errs only widens the bound.
     """
     rate = 1 / float_above(scale)
     variance = 0.5 / math.sinh(rate / 2) ** 2
@@ -266,17 +266,17 @@ def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fracti
     high = np.minimum(np.sqrt(2 * wanted / (variance * (many * a * a).sum(axis=1))), rate / a.max(axis=1) * (1 - 1e-6))
     low, ratio = high * 0.3, (math.sqrt(5) - 1) / 2
     for _ in range(12):
-        one, other = high - ratio * (high - low), low + ratio * (high - low)
-        left = least(one) <= least(other)
-        low, high = np.where(left, low, one), np.where(left, other, high)
-    found = np.zeros(len(sizes))
-    found[used] = least((low + high) / 2) * (1 + 1e-9)
-    return found
+        lower, upper = high - ratio * (high - low), low + ratio * (high - low)
+        left = least(lower) <= least(upper)
+        low, high = np.where(left, low, lower), np.where(left, upper, high)
+    reaches = np.zeros(len(sizes))
+    reaches[used] = least((low + high) / 2) * (1 + 1e-9)
+    return reaches
 
 
 def bernstein_reach(variance: Fraction, largest: Fraction, beta: Fraction) -> Fraction:
-    """A t with Pr[|S − E[S]| > t] ≤ β for a sum of independent variables, each within `largest` of its mean, whose
-    variances add up to at most `variance`: t = M·L/3 + √((M·L/3)² + 2·V·L), L = ln(2/β) (Bernstein 1924)."""
+    """A t with Pr[|S − E[S]| > t] ≤ β for a sum of independent variables, each within `largest` of its mean, with
+    variances that add up to at most `variance`: t = M·L/3 + √((M·L/3)² + 2·V·L), L = ln(2/β) (Bernstein 1924)."""
     length = ln_above(2 / beta)
     part = largest * length / 3
     square = part * part + 2 * variance * length
@@ -302,7 +302,7 @@ def mixed_mean_reach(mixed: Fraction, steps: int, people: int, beta: Fraction) -
 
 
 def mixed_part_reach(mixed: Fraction, part: Fraction, people: int, beta: Fraction) -> Fraction:
-    """How far (c − nλw)/(1 − λ) can be from the number of rows in a part of the grid that holds a share w of its
-    points: a row is published there with 1−λ+λw if it is in it, else with λw."""
+    """How far (c − nλw)/(1 − λ) can be from the number of rows in a part of the grid with a share w of its points: a
+    row of that part is published in it with 1−λ+λw, another with λw."""
     within = (1 - mixed + mixed * part, mixed * part)
     return bernstein_reach(people * max(p * (1 - p) for p in within), Fraction(1), beta) / (1 - mixed)

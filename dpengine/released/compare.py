@@ -12,7 +12,7 @@ Theorem     With probability at least 1−β over the noise of all answers, all 
             asked because of earlier answers, whenever one stopped, whatever was picked after seeing everything.
 Proof       Question j is chosen from the answers before it, and j is fixed when it is charged; its noise is fresh, so
             given the past some range of answer j fails with probability at most β_j, on every table (the contract of
-            `Averaged.around`, at β_j instead of the β it was asked with). 10/((j+9)(j+10)) = 10/(j+9) − 10/(j+10)
+            `Averaged.from_mean`, at β_j instead of the β it was asked with). 10/((j+9)(j+10)) = 10/(j+9) − 10/(j+10)
             adds up to 1, so by a union bound all hold but for β. Then the true figures lie in a box, and what interval
             arithmetic makes of the box holds what the same arithmetic makes of the true figures. ∎
 Later       answers change no range that was stated: j stands on the row. Charges of other kinds, and those without an
@@ -106,7 +106,7 @@ def figures(
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)
     if isinstance(query, Averaged) and raw is not None:
-        released = replace(query, beta=share_of(beta, place)).around(raw, 1)
+        released = replace(query, beta=share_of(beta, place)).from_mean(raw, 1)
         interval = released.interval
     values, ranges = (given if isinstance(given, dict) else {"": given} for given in (value, interval))
     kind_of_unit, comparable = query.unit, []

@@ -1,9 +1,9 @@
-"""The sums of several number columns at once, each measured from the middle of its grid, over rows that have them all.
+"""The sums of several number columns, each measured from the middle of its grid, over rows with values in all of them.
 
 A row is the vector of its y_j = 2·code_j − h_j, h_j = size_j − 1; its norm is that of (y_j/h_j), at most √d. `limit`
 cuts longer rows to a norm of √(limit)/UNITS. All of it is integers: with G_j = ⌈|y_j|·UNITS/h_j⌉, r = ⌈√ΣG²⌉ and
 K = ⌊√limit⌋, a row with ΣG² > limit counts as y_j·K/r, rounded *toward zero* to the lattice of 1/`parts`. Since
-|y_j|/h_j ≤ G_j/UNITS and r² ≥ ΣG², its norm is at most K/UNITS after that too: no step can make it longer.
+|y_j|/h_j ≤ G_j/UNITS and r² ≥ ΣG², its norm is then at most K/UNITS: no step makes it longer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from operator import add
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import MISSING
 from dpengine.statistics.distributions import Distribution
-from dpengine.statistics.need import Aggregate, Found
+from dpengine.statistics.need import Aggregate, Aggregated
 from dpengine.statistics.view import Expression, View, joined, signed, total
 
 UNITS = 2**20  # of a norm
@@ -25,12 +25,12 @@ MOST_WIDE = 2**28  # h·parts: sums of 10^10 rows stay below 2^62, and products 
 
 @dataclass(frozen=True)
 class CentredSums(Aggregate[tuple[int, ...]]):
-    """How many rows have a value in every column, and the sum of each column's y over them, in units of 1/parts."""
+    """The number of rows with a value in every column, and each column's sum of y over them, in units of 1/parts."""
 
     columns: tuple[str, ...]
     sizes: tuple[int, ...]
     parts: int = 1
-    limit: int | None = None  # on ΣG²; None: rows count as they are
+    limit: int | None = None  # on ΣG²; None: rows are not cut
     where: Predicate = EVERYONE
 
     @property
@@ -77,7 +77,7 @@ class CentredSums(Aggregate[tuple[int, ...]]):
         rows = rows.mutate(**{f"g{at}": length for at, length in enumerate(lengths)})
         rows = rows.mutate(square=joined(add, [rows[f"g{at}"] * rows[f"g{at}"] for at in places]))
         rows = rows.mutate(near=rows.square.cast("float64").sqrt().ceil().cast("int64"))
-        # whatever a machine's square root rounds: the least root with root² ≥ square, and at least 1
+        # The least root with root² ≥ square, however a machine rounds its square root, and at least 1.
         lower = ((rows.near - 1) * (rows.near - 1) >= rows.square).ifelse(rows.near - 1, rows.near)
         rows = rows.mutate(root=(rows.near * rows.near < rows.square).ifelse(rows.near + 1, lower))
         rows = rows.mutate(root=(rows.root < 1).ifelse(1, rows.root))
@@ -89,10 +89,10 @@ class CentredSums(Aggregate[tuple[int, ...]]):
             sums[f"s{at}"] = total(far.ifelse(cut, y * self.parts))
         return rows.aggregate(n=rows.count(), **sums)
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         return int(columns["n"][0]), *(int(columns[f"s{at}"][0]) for at in range(len(self.columns)))
 
 
 def _divided(top: Expression, bottom: Expression | int) -> Expression:
-    """top // bottom of whole numbers from 0 up, below 2^53. Engines divide in floats: of a multiple that is exact."""
+    """top // bottom of integers from 0 up, below 2^53. Engines divide in floats, which is exact for a multiple."""
     return ((top - top % bottom) / bottom).cast("int64")

@@ -16,7 +16,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.distributions import Distribution
-from dpengine.statistics.need import Aggregate, Found, only_compared, placed
+from dpengine.statistics.need import Aggregate, Aggregated, only_compared, placed
 from dpengine.statistics.view import Expression, View, flag_name, total
 
 Counts = tuple[int, ...]
@@ -25,7 +25,7 @@ SHORT_GRID = 2**12
 
 @dataclass(frozen=True)
 class RowCount(Aggregate[int]):
-    """How many rows meet the condition, or how many people have such a row."""
+    """The number of rows that meet the condition, or of people with such a row."""
 
     where: Predicate = EVERYONE
     people: bool = False
@@ -47,13 +47,13 @@ class RowCount(Aggregate[int]):
     def expression(self, view: View) -> Expression:
         return view.rows.aggregate(rows=view.rows.person.nunique() if self.people else view.rows.count())
 
-    def shape(self, columns: Found) -> int:
+    def shape(self, columns: Aggregated) -> int:
         return int(columns["rows"][0])
 
 
 @dataclass(frozen=True)
 class ConditionCounts(Aggregate[Counts]):
-    """How many rows meet each of several conditions; a row may meet any number of them."""
+    """The number of rows that meet each of several conditions; a row may meet any number of them."""
 
     options: tuple[Predicate, ...]
     where: Predicate = EVERYONE
@@ -69,13 +69,13 @@ class ConditionCounts(Aggregate[Counts]):
         met = {f"n{place}": total(view.meets(option)) for place, option in enumerate(self.options)}
         return view.rows.aggregate(**met)
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return tuple(int(columns[f"n{place}"][0]) for place in range(len(self.options)))
 
 
 @dataclass(frozen=True)
 class PlaceSums(Aggregate[Counts]):
-    """For each of several number columns the sum of code · weight, over rows that have a value in all of them."""
+    """The sum of code · weight for each of several number columns, over rows with a value in all of them."""
 
     columns: tuple[str, ...]
     weights: tuple[int, ...]
@@ -96,7 +96,7 @@ class PlaceSums(Aggregate[Counts]):
         pairs = enumerate(zip(self.columns, self.weights, strict=True))
         return view.rows.aggregate(**{f"s{place}": total(view[name] * weight) for place, (name, weight) in pairs})
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return tuple(int(columns[f"s{place}"][0]) for place in range(len(self.columns)))
 
 
@@ -118,7 +118,7 @@ class BinCounts(Aggregate[Counts]):
         return tuple(counts)
 
     def imagine(self, people: int, shape: str) -> Counts:
-        """Bars that get lower one after the other: only a shape to show, not a guess about the data."""
+        """Falling bars: only a shape to show, not a guess about the data."""
         weights = [1 / (place + 2) for place in range(len(self.starts))]
         total_weight = sum(weights)
         return tuple(int(people * weight / total_weight) for weight in weights)
@@ -130,7 +130,7 @@ class BinCounts(Aggregate[Counts]):
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         counts = np.zeros(len(self.starts), dtype=np.int64)
         starts = np.array(self.starts, dtype=np.int64)
         np.add.at(counts, np.searchsorted(starts, columns["code"], side="right") - 1, columns["rows"])
@@ -139,8 +139,7 @@ class BinCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class CellCounts(Aggregate[Counts]):
-    """Rows per combination of codes of several columns, or how many people have such a row; the last column varies
-    fastest."""
+    """Rows, or people with a row, per combination of codes of several columns; the last column varies fastest."""
 
     columns: tuple[Ref, ...]
     sizes: tuple[int, ...]
@@ -178,7 +177,7 @@ class CellCounts(Aggregate[Counts]):
         counted = view.rows.person.nunique() if self.people else view.rows.count()
         return view.rows.group_by(**keys).aggregate(rows=counted)
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         place = np.zeros(len(columns["rows"]), dtype=np.int64)
         for at, size in enumerate(self.sizes):
             place = place * size + columns[f"k{at}"]
@@ -186,20 +185,20 @@ class CellCounts(Aggregate[Counts]):
 
 
 def cut(column: str) -> str:
-    """The column with a row's items that count in a histogram: at most the declared number for each person."""
+    """The column with the items that count in a histogram: at most the declared number for each person."""
     return f"{column}, cut"
 
 
 def cut_name(column: str) -> str:
-    """The name of that column in the coded file."""
+    """The name of the `cut` column in the coded file."""
     return f"{column}k"
 
 
 @dataclass(frozen=True)
 class ItemCounts(Aggregate[Counts]):
-    """How many people hold each item of an ItemSet. With `people`, a person holds an item when one of the person's
-    rows that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way each
-    person moves a count by one at most. With `cut`, the items that count in a histogram."""
+    """The number of people who hold each item of an ItemSet. With `people`, a person holds an item if one of the
+    person's rows that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way
+    each person moves a count by at most one. With `cut`, only the items that count in a histogram."""
 
     column: str
     size: int
@@ -232,13 +231,13 @@ class ItemCounts(Aggregate[Counts]):
         held = rows.select(*([rows.person] if self.people else []), item=items)
         return held.group_by(held.item).aggregate(rows=held.person.nunique() if self.people else held.count())
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return placed(columns["item"], columns["rows"], self.size)
 
 
 @dataclass(frozen=True)
 class MisfitCount(Aggregate[int]):
-    """How many rows have a cell that does not fit its declaration: in one column, or in any (`fault`)."""
+    """The number of rows with a cell that does not fit its declaration: in one column, or in any (`fault`)."""
 
     column: str | None = None
     where: Predicate = EVERYONE
@@ -260,15 +259,15 @@ class MisfitCount(Aggregate[int]):
         flag = view.rows[self._flag(view.names)]
         return view.rows.aggregate(rows=total(flag if self.column is None else (flag < FITS).ifelse(1, 0)))
 
-    def shape(self, columns: Found) -> int:
+    def shape(self, columns: Aggregated) -> int:
         return int(columns["rows"][0])
 
 
 @dataclass(frozen=True)
 class KindCounts(Aggregate[Counts]):
-    """For each of several columns: how many rows have a cell of each of these kinds there (`cell_kinds`)."""
+    """For each of several columns, the number of rows with a cell of each kind (`cell_kinds`)."""
 
-    columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds that are counted, in this order
+    columns: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and the kinds to count, in this order
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> Counts:
@@ -294,13 +293,13 @@ class KindCounts(Aggregate[Counts]):
         parts = [(flag == kind).ifelse(1, 0) for flag, kinds in flags for kind in kinds]
         return view.rows.aggregate(**{f"n{at}": total(part) for at, part in enumerate(parts)})
 
-    def shape(self, found: Found) -> Counts:
-        return tuple(int(found[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))
+    def shape(self, columns: Aggregated) -> Counts:
+        return tuple(int(columns[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))
 
 
 @dataclass(frozen=True)
 class HitCounts(Aggregate[Counts]):
-    """Per group: how many rows meet `hit`, and how many do not."""
+    """Per group, the number of rows that meet `hit`, and of those that do not."""
 
     hit: Predicate
     by: Ref | None
@@ -326,14 +325,14 @@ class HitCounts(Aggregate[Counts]):
         miss = view.meets(self.hit).ifelse(0, 1)
         return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> Counts:
+    def shape(self, columns: Aggregated) -> Counts:
         return placed(2 * columns["group"] + columns["miss"], columns["rows"], 2 * self.groups)
 
 
 @dataclass(frozen=True)
 class Moments(Aggregate[Counts]):
-    """Per group: how many rows have a value, the sum of y and (degree 2) of y², where y = 2·code − (size−1) is the
-    code measured from the middle of the grid, doubled to stay an integer."""
+    """Per group, the number of rows with a value, the sum of y and (degree 2) of y². y = 2·code − (size−1) is the code
+    measured from the middle of the grid, doubled to stay an integer."""
 
     column: str
     size: int
@@ -368,7 +367,7 @@ class Moments(Aggregate[Counts]):
 
     @property
     def _by_code(self) -> bool:
-        """On a short grid rows are counted code by code, which takes DuckDB half the time of squaring each."""
+        """On a short grid we count rows code by code, which takes DuckDB half the time of squaring each."""
         return self.degree == 2 and self.by is None and self.size <= SHORT_GRID
 
     def expression(self, view: View) -> Expression:
@@ -379,20 +378,20 @@ class Moments(Aggregate[Counts]):
         code = view[self.column]
         powers = range(1, self.degree + 1)
         sums = {f"s{n}": total(code if n == 1 else code * code, (self.size - 1) ** n) for n in powers}
-        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))  # one is not looked up
+        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
         return rows.aggregate(s0=view.rows.count(), **sums)
 
-    def shape(self, columns: Found) -> Counts:
-        """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in whole numbers of any length."""
+    def shape(self, columns: Aggregated) -> Counts:
+        """Σy = 2Σc − hN and Σy² = 4Σc² − 4hΣc + h²N, in integers of any length."""
         if "code" in columns:
             codes, rows = columns["code"].tolist(), columns["rows"].tolist()
             powers = [[sum(n * c**power for c, n in zip(codes, rows, strict=True))] for power in range(3)]
-            columns = {f"s{power}": np.array(told, dtype=object) for power, told in enumerate(powers)}
+            columns = {f"s{power}": np.array(moments, dtype=object) for power, moments in enumerate(powers)}
         width, h = self.degree + 1, self.size - 1
         sums = [0] * (self.groups * width)
         groups = columns.get("group", np.zeros(1, dtype=np.int64)).tolist()
-        found = [columns[f"s{power}"].tolist() for power in range(width)]
-        for group, n, c, *squares in zip(groups, *found, strict=True):
-            told = [n, 2 * c - h * n, *(4 * square - 4 * h * c + h * h * n for square in squares)]
-            sums[group * width : (group + 1) * width] = told
+        powers_of = [columns[f"s{power}"].tolist() for power in range(width)]
+        for group, n, c, *squares in zip(groups, *powers_of, strict=True):
+            moments = [n, 2 * c - h * n, *(4 * square - 4 * h * c + h * h * n for square in squares)]
+            sums[group * width : (group + 1) * width] = moments
         return tuple(sums)

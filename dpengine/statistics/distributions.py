@@ -13,7 +13,7 @@ from dpengine.core.types import Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
-from dpengine.statistics.need import Aggregate, Found, Spread, only_compared
+from dpengine.statistics.need import Aggregate, Aggregated, Spread, only_compared
 from dpengine.statistics.view import Expression, View
 
 
@@ -24,14 +24,14 @@ def spread_of(codes: Iterable[Code]) -> Spread:
 
 
 def sorted_spread(codes: Integers, counts: Integers) -> Spread:
-    """Sorted here, not by the engine: a cluster would look at the rows once more to share the sorting out."""
+    """Sort here, not in the engine: a cluster would read the rows once more to distribute the sorting."""
     order = np.argsort(codes)
     return Spread(codes[order], counts[order])
 
 
 @dataclass(frozen=True)
 class Distribution(Aggregate[Spread]):
-    """The whole distribution of a Number over its grid, missing values left out."""
+    """The distribution of a Number over its grid, without missing values."""
 
     column: str
     size: int
@@ -47,7 +47,7 @@ class Distribution(Aggregate[Spread]):
             place = ranks
         elif shape == "skewed":
             place = np.minimum(-np.log1p(-ranks) / 3.35, 1.0)
-        else:  # a bell without tails: the mean of three even shares, near enough
+        else:  # roughly a bell without tails
             place = np.clip(0.5 + 0.15 * np.log(ranks / (1 - ranks)) / 1.6, 0.0, 1.0)
         codes, counts = np.unique((place * (self.size - 1)).round().astype(np.int64), return_counts=True)
         return Spread(codes, counts.astype(np.int64))
@@ -60,13 +60,13 @@ class Distribution(Aggregate[Spread]):
         view = view.present(self.column)
         return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> Spread:
+    def shape(self, columns: Aggregated) -> Spread:
         return sorted_spread(columns["code"], columns["rows"])
 
 
 @dataclass(frozen=True)
 class GroupDistributions(Aggregate[tuple[Spread, ...]]):
-    """The distribution of a Number in each group of a Category, or of a column told in groups."""
+    """The distribution of a Number in each group of a Category or of a grouped column."""
 
     column: str
     size: int
@@ -98,7 +98,7 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
         keys = {"group": view.group(self.by), "code": view[self.column]}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> tuple[Spread, ...]:
+    def shape(self, columns: Aggregated) -> tuple[Spread, ...]:
         order = np.lexsort((columns["code"], columns["group"]))
         codes, rows = columns["code"][order], columns["rows"][order]
         edges = np.searchsorted(columns["group"][order], np.arange(self.groups + 1)).tolist()
@@ -107,8 +107,8 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
 
 @dataclass(frozen=True)
 class PairDistribution(Aggregate[Spread]):
-    """How often each pair of codes of two Numbers occurs, as one code: the first times the second's size, plus the
-    second. Rows that lack either are left out."""
+    """The distribution of pairs of codes of two Numbers, as one code: the first times the second's size, plus the
+    second. Rows without either value are left out."""
 
     columns: tuple[str, str]
     sizes: tuple[int, int]
@@ -120,7 +120,7 @@ class PairDistribution(Aggregate[Spread]):
         return spread_of(row[first] * self.sizes[1] + row[second] for row in met)
 
     def imagine(self, people: int, shape: str) -> Spread:
-        """Two bells that move together a little."""
+        """Two bells with a little correlation."""
         few = min(people, 10_000)
         columns = zip(self.columns, self.sizes, strict=True)
         spreads = [Distribution(column, size).imagine(few, "bell") for column, size in columns]
@@ -138,5 +138,5 @@ class PairDistribution(Aggregate[Spread]):
         keys = {"first": view[self.columns[0]], "second": view[self.columns[1]]}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
-    def shape(self, columns: Found) -> Spread:
+    def shape(self, columns: Aggregated) -> Spread:
         return sorted_spread(columns["first"] * self.sizes[1] + columns["second"], columns["rows"])

@@ -1,8 +1,8 @@
 """A row of `features.Layout` as Ibis expressions: coordinates, margin and target in exact integers.
 
-The weights come as a table of one row, so a statement is compiled once for all steps of a training. Ibis compiles `//`
-to a division of floats, and DuckDB's `>>` does not truncate negative numbers toward zero; so absolute values are
-shifted and the sign is put back.
+The weights come as a table of one row, so all steps of a training share one compiled statement. Ibis compiles `//` to a
+division of floats, and DuckDB's `>>` does not truncate negative numbers toward zero, so we shift absolute values and
+put the sign back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ WEIGHTS = "weights"
 
 
 def weights_table(layout: Layout, weights: tuple[int, ...]) -> pa.Table:
-    """One row: the constant's weight, a number's, and a list of those of a category's labels, or of cells."""
+    """One row: the constant's weight, a weight for each number, and a list of weights for each category's labels or for
+    cells."""
     cells: JsonObject = {"w": pa.array([weights[0]], pa.int64())}
     for place, start in enumerate(layout.starts):
         if many := layout.weights_at(place):
@@ -30,7 +31,7 @@ def weights_table(layout: Layout, weights: tuple[int, ...]) -> pa.Table:
 
 
 def beside_weights(rows: Expression, layout: Layout) -> Expression:
-    """The rows, each with the weights beside it."""
+    """The rows, each with the weights."""
     import ibis
 
     kinds = {"w": "int64"}
@@ -40,7 +41,7 @@ def beside_weights(rows: Expression, layout: Layout) -> Expression:
 
 
 def counted(view: View, layout: Layout) -> View:
-    """Only rows that have every feature that is needed, and the target."""
+    """Only rows with every needed feature, and the target."""
     columns = zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True)
     held = [view[name].between(0, column.size - 1) for name, column in columns if name in layout.needed]
     if layout.listed:
@@ -49,7 +50,7 @@ def counted(view: View, layout: Layout) -> View:
 
 
 def weight_of(rows: Expression, place: int, code: Expression) -> Expression:
-    """The weight of a category's label. Some engines count the places of a list in 32 bits, which hold every code."""
+    """The weight of a category's label. Some engines index a list with 32 bits, which hold every code."""
     return rows[f"w{place}"][code.cast("int32")]
 
 
@@ -59,7 +60,7 @@ def coordinate(view: View, layout: Layout, place: int) -> Expression:
 
 
 def margin(view: View, layout: Layout) -> Expression:
-    """w·x of rows that have weights beside them, as `Layout.margin`."""
+    """`Layout.margin`, w·x of rows with weights."""
     parts = [view.rows.w * layout.most]
     for place, name in enumerate(layout.names):
         if layout.weights_at(place):
@@ -71,7 +72,7 @@ def margin(view: View, layout: Layout) -> Expression:
 
 
 def target(view: View, layout: Layout) -> Expression:
-    """As `Layout.target_of`."""
+    """`Layout.target_of`."""
     code = view[layout.target]
     if layout.listed:
         return view.among(code, layout.yes).ifelse(1, 0).cast("int64")

@@ -1,4 +1,4 @@
-"""Rows as vectors in the unit ball, built from the schema alone; and a trained model with its prediction for a new row.
+"""Rows as vectors in the unit ball, from the schema alone; and a trained model with its prediction for a new row.
 
 **Row.** p chosen columns and a constant. A Number or Date with s grid points goes to v = (2·code − (s−1))/(s−1) in
 [−1, 1]; a Category to one coordinate for each of its labels, 1 at its own and 0 elsewhere; the constant is 1. All of
@@ -7,12 +7,18 @@ ball, whatever the data hold.
 
 **Lattice.** Coordinates are integers in units of 2^-ROW_BITS, every one the exact coordinate moved *toward zero*: with
 K = ⌊2^ROW_BITS/√(p+1)⌋ a coordinate is ±⌊|2·code−(s−1)|·M / 2^SHIFT⌋, M = ⌊K·2^SHIFT/(s−1)⌋, which is at most K, or K
-itself. (p+1)·K² ≤ 2^(2·ROW_BITS): the integer norm of a row cannot exceed 2^ROW_BITS. A code that is not among those
-declared cannot occur; a row with one is left out, and so is a row without the target or without a number.
+itself. (p+1)·K² ≤ 2^(2·ROW_BITS): the integer norm of a row cannot exceed 2^ROW_BITS. An undeclared code cannot occur;
+a row with one is left out, and so is a row without the target or without a number.
 
 **Target.** A Number in [−1, 1], in units of 2^-ROW_BITS; or yes and no, by the labels on the two sides.
 
 Weights are public integers in units of 2^-WEIGHT_BITS, so a margin w·x is an exact integer in units of their product.
+
+**Cells** (`CellsLayout`): a model that was read off a first look (`released.shapes`) sees the cells of a row. A column
+has one coordinate for each of its cells (`CellAxis`: listed values or groups, no value, does not fit), 1 for the row's
+own cell and 0 elsewhere; the constant is 1. With weights and coordinates in the units above, a prediction is an exact
+integer: for yes and no, the chance of a yes, from 0 to 1; for a number, from −1 to 1 over its declared range. Every row
+is in one cell of each column, so only rows without a target are left out.
 """
 
 from __future__ import annotations
@@ -38,7 +44,9 @@ MARGIN_UNITS = 1 << (ROW_BITS + WEIGHT_BITS)
 MOST_WIDE = 200  # coordinates
 CONSTANT = "constant"
 LINEAR, LOGISTIC, HINGE = "linear", "logistic", "hinge"
-SHAPES = "shapes"  # `cell_features`
+SHAPES = "shapes"  # of `CellsLayout`
+MOST_CELLS = 5_000  # coordinates of a `CellsLayout`
+MOST_COLUMNS = 60
 
 Row = Mapping[str, Json]
 Weights = tuple[int, ...]
@@ -68,9 +76,9 @@ class Layout:
     columns: tuple[Number | Date | Category, ...]
     target: str
     goal: Number | Category
-    yes: tuple[Code, ...] = ()  # codes of the target on either side; none where it is a number
+    yes: tuple[Code, ...] = ()  # codes of the target on either side; none if it is a number
     no: tuple[Code, ...] = ()
-    sharp: bool = False  # yes and no are told apart by a line with a margin, not by a chance
+    sharp: bool = False  # a line with a margin separates yes and no, not a chance
 
     @property
     def kind(self) -> str:
@@ -85,17 +93,17 @@ class Layout:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns without whose value a row is left out."""
+        """The columns in which a row needs a value."""
         return *self.names, self.target
 
     def weights_at(self, place: int) -> int:
-        """How many weights a column has, one for each of its values; 0 where it has one, which is multiplied."""
+        """The number of weights of a column, one for each value; 0 if it has a single weight to multiply by."""
         column = self.columns[place]
         return column.size if isinstance(column, Category) else 0
 
     @property
     def wide_most(self) -> int:
-        """The most coordinates that are read."""
+        """The largest allowed width."""
         return MOST_WIDE
 
     @cached_property
@@ -125,12 +133,15 @@ class Layout:
         return tuple(names)
 
     def shown(self) -> dict[str, str]:
-        """Those that the reader calls by other words."""
-        lists = [(name, one) for name, one in zip(self.names, self.columns, strict=True) if isinstance(one, Category)]
-        return {f"{name} = {one}": f"{name} = {told}" for name, of in lists for one, told in shown(of.labels).items()}
+        """The labels that differ in the reader's language."""
+        translated: dict[str, str] = {}
+        for name, column in zip(self.names, self.columns, strict=True):
+            words = shown(column.labels) if isinstance(column, Category) else {}
+            translated |= {f"{name} = {label}": f"{name} = {word}" for label, word in words.items()}
+        return translated
 
     def row(self, row: Row) -> list[tuple[int, int]] | None:
-        """The coordinates of a coded row that may differ from 0, as (place, value); None where the row is left out."""
+        """The coordinates of a coded row that may differ from 0, as (place, value); None if the row is left out."""
         coordinates = [(0, self.most)]
         for name, column, start in zip(self.names, self.columns, self.starts, strict=True):
             code = row[name]
@@ -143,7 +154,7 @@ class Layout:
         return coordinates
 
     def target_of(self, row: Row) -> int | None:
-        """In units of 2^-ROW_BITS, between −1 and 1; 1 or 0 for yes and no; None where the row has none."""
+        """In units of 2^-ROW_BITS, between −1 and 1; 1 or 0 for yes and no; None if the row has none."""
         code = row[self.target]
         if isinstance(self.goal, Number):
             return centred(code, self.goal.size, 1 << ROW_BITS) if 0 <= code < self.goal.size else None
@@ -168,7 +179,7 @@ def wide(column: Number | Date | Category) -> int:
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model. It is public, because it was released and paid for."""
+    """A trained model. It is public, because it was paid for and released."""
 
     layout: Layout
     weights: Weights
@@ -179,12 +190,12 @@ class Model:
 
     @cached_property
     def scale(self) -> float:
-        """How much a weight of one unit adds to the margin at the coordinate's largest value."""
+        """What a weight of one unit adds to the margin at the coordinate's largest value."""
         return self.layout.most / MARGIN_UNITS
 
     def coefficients(self) -> dict[str, float]:
-        """In the units of the columns: the margin, or the target, is the constant plus, for every number, its
-        coefficient times its value, and for every listed value its own coefficient."""
+        """In the units of the columns: the margin, or the target, is the constant plus each number's coefficient times
+        its value, plus the coefficients of listed values."""
         slopes = self.slopes()
         return {label: sum(a * w for a, w in zip(line, self.weights, strict=True)) + at for label, (at, line) in slopes}
 
@@ -209,14 +220,14 @@ class Model:
 
     @property
     def _outward(self) -> tuple[float, float]:
-        """Factor and offset that take [−1, 1] to the target's own unit; for yes or no they change nothing."""
+        """Factor and offset from [−1, 1] to the target's own unit; 1 and 0 for yes or no."""
         goal = self.layout.goal
         if not isinstance(goal, Number):
             return 1.0, 0.0
         return float(goal.diameter / 2), float((goal.lower + goal.upper) / 2)
 
     def margin(self, values: Mapping[str, Json]) -> float:
-        """The margin of a row as a person writes it; numbers are clamped to the declared range, as in training."""
+        """The margin of a row of written values; numbers are clamped to the declared range, as in training."""
         total = float(self.weights[0])
         layout = self.layout
         for name, column, start in zip(layout.names, layout.columns, layout.starts, strict=True):
@@ -232,7 +243,7 @@ class Model:
         return total * self.scale
 
     def predict(self, values: Mapping[str, Json]) -> float:
-        """In the target's own unit; of yes or no, the chance of a yes, or a score: yes from 0 up."""
+        """In the target's own unit; for yes or no, the chance of a yes, or a score: yes from 0 up."""
         margin = self.margin(values)
         if self.kind == LOGISTIC:
             return sigmoid(margin)
@@ -243,48 +254,15 @@ class Model:
         return {"kind": self.kind} | self.layout.as_json() | {"bits": WEIGHT_BITS, "weights": list(self.weights)}
 
 
-def model_from_json(data: Mapping[str, Json]) -> Model:
-    try:
-        columns = Schema.from_json({"columns": data["features"]}).columns
-        [(target, goal)] = Schema.from_json({"columns": [data["target"]]}).columns.items()
-        layout = Layout(
-            tuple(columns),
-            tuple(columns.values()),  # type: ignore[arg-type]
-            target,
-            goal,  # type: ignore[arg-type]
-            tuple(data.get("yes", ())),
-            tuple(data.get("no", ())),
-            data.get("kind") == HINGE,
-        )
-        weights = tuple(int(weight) for weight in data["weights"])
-    except (KeyError, TypeError, ValueError):
-        raise AllowanceError("train.model") from None
-    if len(weights) != layout.width or data.get("bits") != WEIGHT_BITS:
-        raise AllowanceError("train.model")
-    return Model(layout, weights)
-
-
 def sigmoid(margin: float) -> float:
     return 1 / (1 + math.exp(-max(min(margin, 40.0), -40.0)))
 
 
 def _span(column: Number | Date) -> tuple[float, float]:
-    """The lowest value and the width, in the column's unit; a date counts in days from its first."""
+    """The lowest value and the width, in the column's unit; days count from the first one."""
     if isinstance(column, Date):
         return 0.0, float(column.size - 1)
     return float(column.lower), float(column.diameter)
-
-
-# Rows as the cells they are in: what a model sees that was read off a first look (`released.shapes`).
-#
-# A column has one coordinate for each of its cells (`CellAxis`: listed values or groups, no value, does not fit), 1
-# where the row is and 0 elsewhere; the constant is 1. Weights are whole numbers in units of 2^-WEIGHT_BITS and
-# coordinates in units of 2^-ROW_BITS, as in `features`, so a prediction is an exact whole number: of yes and no, the
-# chance of a yes, from 0 to 1; of a number, from −1 to 1 over its declared range. Every row is in one cell of each
-# column, so none is left out but for its target.
-
-MOST_CELLS = 5_000  # coordinates
-MOST_COLUMNS = 60
 
 
 @dataclass(frozen=True)
@@ -328,17 +306,34 @@ def layout_of(schema: Schema, refs: Sequence[Ref], target: str, yes: Sequence[in
     return CellsLayout(names, kept, target, goal, tuple(yes), tuple(no), axes=axes)
 
 
-def from_json(data: Mapping[str, Json]) -> Model:
-    """As `features.model_from_json`, of such a model."""
+def model_from_json(data: Mapping[str, Json]) -> Model:
     try:
-        schema = Schema.from_json({"columns": [*data["features"], data["target"]]})
-        refs = [read_ref(one, schema) for one in data["cells"]]
-        if [base(ref) for ref in refs] != [name for name, _ in data["features"]]:
-            raise AllowanceError("train.model")
-        layout = layout_of(schema, refs, str(data["target"][0]), data.get("yes", ()), data.get("no", ()))
+        layout = _read_cells(data) if data.get("kind") == SHAPES else _read_layout(data)
         weights = tuple(int(weight) for weight in data["weights"])
     except (KeyError, TypeError, ValueError, IndexError):
         raise AllowanceError("train.model") from None
     if len(weights) != layout.width or data.get("bits") != WEIGHT_BITS:
         raise AllowanceError("train.model")
     return Model(layout, weights)
+
+
+def _read_layout(data: Mapping[str, Json]) -> Layout:
+    columns = Schema.from_json({"columns": data["features"]}).columns
+    [(target, goal)] = Schema.from_json({"columns": [data["target"]]}).columns.items()
+    return Layout(
+        tuple(columns),
+        tuple(columns.values()),  # type: ignore[arg-type]
+        target,
+        goal,  # type: ignore[arg-type]
+        tuple(data.get("yes", ())),
+        tuple(data.get("no", ())),
+        data.get("kind") == HINGE,
+    )
+
+
+def _read_cells(data: Mapping[str, Json]) -> CellsLayout:
+    schema = Schema.from_json({"columns": [*data["features"], data["target"]]})
+    refs = [read_ref(cell, schema) for cell in data["cells"]]
+    if [base(ref) for ref in refs] != [name for name, _ in data["features"]]:
+        raise AllowanceError("train.model")
+    return layout_of(schema, refs, str(data["target"][0]), data.get("yes", ()), data.get("no", ()))

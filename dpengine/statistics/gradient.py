@@ -1,5 +1,12 @@
-"""One training step as a statistic: exact integers, except for σ, a float that depends on the row's own margin only
-(row_losses.py).
+"""One training step as a statistic: exact integers, except for σ, a float that depends on the row's own margin only.
+
+The gradient of a row is r·x. Each kind of training has its residual r (`LOSSES`), for a row with the exact integer
+margin w·x: as a reference in Python and as an expression for engines. Both are functions of this row alone, in units of
+2^-bits; `GradientSum` clamps r to its public bound and cuts what follows toward zero.
+
+    linear    half the squared error:    r = w·x − y, y on [−1, 1]
+    logistic  ln(1 + e^(∓w·x)):          r = σ(w·x) − y, y of 0 and 1. σ is the one float, floored to the lattice
+    hinge     max(0, 1 − y·w·x):         r = −y where y·w·x < 1, else 0, y = ±1: a subgradient at the corner
 """
 
 from __future__ import annotations
@@ -25,18 +32,8 @@ from dpengine.statistics.features import (
     Layout,
     toward_zero,
 )
-from dpengine.statistics.need import Aggregate, Found
+from dpengine.statistics.need import Aggregate, Aggregated
 from dpengine.statistics.view import Expression, View, joined, total
-
-# How one row pulls at a model: for each kind of training its residual r, of which the row's gradient is r·x.
-#
-# Each kind is one record: what r is for a row whose margin w·x is an exact integer, as a reference in Python and as an
-# expression that an engine computes. Both are functions of this row alone, in units of 2^-bits; `GradientSum` keeps r
-# within its public bound and cuts what follows toward zero.
-#
-#     linear    half the squared error:    r = w·x − y, y on [−1, 1]
-#     logistic  ln(1 + e^(∓w·x)):          r = σ(w·x) − y, y of 0 and 1. σ is the one float, floored to the lattice
-#     hinge     max(0, 1 − y·w·x):         r = −y where y·w·x < 1, else 0, y = ±1: a subgradient at the corner
 
 MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
 
@@ -88,11 +85,11 @@ LOSSES: Mapping[str, RowLoss] = MappingProxyType(
 @dataclass(frozen=True)
 class GradientSum(Aggregate[tuple[int, ...]]):
     """The sum over rows of r·x in units of 2^-bits, x the row of `layout` and r its residual at the given weights,
-    kept within ±clip (in those units): what the kind of training says (`row_losses.LOSSES`).
+    clamped to ±clip in those units (`LOSSES`).
 
     Every row by itself: the margin is an exact integer; r and each coordinate of r·x are cut toward zero, so the
     Euclidean norm of what a row adds is at most clip·‖x‖ ≤ clip, and no coordinate exceeds clip·K/2^ROW_BITS. A row
-    that has no margin or no target adds 0. Whatever r were, it is kept within ±clip.
+    without a margin or a target adds 0.
     """
 
     layout: Layout
@@ -152,5 +149,5 @@ class GradientSum(Aggregate[tuple[int, ...]]):
                 sums[f"g{layout.starts[place] + code}"] = total(held)
         return rows.aggregate(**sums)
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         return tuple(int(columns[f"g{place}"][0]) for place in range(self.layout.width))

@@ -15,17 +15,17 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, kind_name
 from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of
 from dpengine.declared.schema import MISSING, Category, Schema
 from dpengine.statistics.counts import Counts
-from dpengine.statistics.need import Found, Streamed
+from dpengine.statistics.need import Aggregated, Streamed
 from dpengine.statistics.view import Expression, View, flag_name
 
-MOST_AT_ONCE = 2**15  # cells that are counted together: few enough for a processor's own memory
-LONGEST_TABLE = 2**20  # codes whose cells are looked up; of more they are searched for
+MOST_AT_ONCE = 2**15  # cells to count together: they fit a processor's cache
+LONGEST_TABLE = 2**20  # codes, for a table of their cells; for more, a search
 
 
 @dataclass(frozen=True)
 class CellAxis:
-    """A column as cells: its listed values or groups, then one cell for rows without a value, and one for cells that do
-    not fit the declaration, where such rows can be. Every row is in exactly one of them."""
+    """A column as cells: its listed values or groups, then, if there can be such rows, one for rows without a value and
+    one for cells that do not fit the declaration. Every row is in exactly one of them."""
 
     ref: Ref
     listed: int
@@ -47,7 +47,7 @@ class CellAxis:
         return [name, flag_name(name)] if self.misfit else [name]
 
     def cells(self, rows: Mapping[str, Integers], names: Mapping[str, str]) -> Integers:
-        """The cell of every row, as 64 bits before any arithmetic: codes are stored as narrow as they fit."""
+        """The cell of every row, in 64 bits before any arithmetic, because stored codes are narrow."""
         code, *flags = (rows[name] for name in self.stored(names))
         cells = self._grouped(code.astype(np.int64)) if isinstance(self.ref, Grouped) else code.astype(np.int64)
         for flag in flags:
@@ -55,7 +55,7 @@ class CellAxis:
         return cells
 
     def expression(self, view: View) -> Expression:
-        """The same of an engine's rows."""
+        """`cells` for an engine's rows."""
         code = view.rows[view.names[base(self.ref)]]
         some = self.absent or isinstance(self.ref, Grouped)  # a list has a value in every row
         cell = (code == MISSING).ifelse(self.listed, view[self.ref]) if some else code
@@ -71,12 +71,12 @@ class CellAxis:
         if starts[-1] < LONGEST_TABLE:
             looked_up: Integers = self._table[np.minimum(code, starts[-1]) + 1]
             return looked_up
-        found = places[np.maximum(np.searchsorted(np.array(starts), code, side="right") - 1, 0)]
-        return np.where(code == MISSING, self.listed, found)
+        group = places[np.maximum(np.searchsorted(np.array(starts), code, side="right") - 1, 0)]
+        return np.where(code == MISSING, self.listed, group)
 
     @cached_property
     def _table(self) -> Integers:
-        """The cell of each code up to the first of the last run, from that of no value on."""
+        """The cell of no value, then of each code up to the first of the last run."""
         assert isinstance(self.ref, Grouped)
         starts = np.array(self.ref.starts, dtype=np.int64)
         runs = np.repeat(np.array(self.ref.places, dtype=np.int64), np.diff(starts, append=starts[-1] + 1))
@@ -100,7 +100,7 @@ class Marginals(Streamed[tuple[Counts, ...]]):
 
     def of(self, rows: Sequence[Row]) -> tuple[Counts, ...]:
         met = [[axis.of(row) for axis in self.axes] for row in rows]
-        found = []
+        tables = []
         for columns in self.sets:
             counts = [0] * self._cells(columns)
             for codes in met:
@@ -108,8 +108,8 @@ class Marginals(Streamed[tuple[Counts, ...]]):
                 for place in columns:
                     cell = cell * self.axes[place].size + codes[place]
                 counts[cell] += 1
-            found.append(tuple(counts))
-        return tuple(found)
+            tables.append(tuple(counts))
+        return tuple(tables)
 
     def imagine(self, people: int, shape: str) -> tuple[Counts, ...]:
         return tuple((people // self._cells(columns),) * self._cells(columns) for columns in self.sets)
@@ -119,8 +119,8 @@ class Marginals(Streamed[tuple[Counts, ...]]):
 
     @cached_property
     def together(self) -> list[tuple[int, ...]]:
-        """Sets of columns that are counted at once, so that every wanted set is part of one: as many of them as fit, so
-        that each row is looked at few times."""
+        """Sets of columns to count at once: every wanted set is part of one, and each holds as many as fit, so that we
+        read each row few times."""
         packs: list[tuple[int, ...]] = []
         for columns in self.sets:
             joined = tuple(sorted({*packs[-1], *columns})) if packs else columns
@@ -150,8 +150,8 @@ class Marginals(Streamed[tuple[Counts, ...]]):
         return {name: "int64" for axis in self.axes for name in axis.stored(names)[1:]}
 
     def expression(self, view: View) -> Expression:
-        """One pass over the rows too: a row becomes the cells that it is in, one in each pack, numbered on and on; the
-        cells are counted, and only they leave the engine."""
+        """Also one pass over the rows: a row becomes its cells, one in each pack, with running numbers; the engine
+        counts the cells, and only these counts leave it."""
         import ibis
 
         if not self.sets:
@@ -167,7 +167,7 @@ class Marginals(Streamed[tuple[Counts, ...]]):
         held = rows.select(cell=cells[0] if len(cells) == 1 else ibis.array(cells).unnest())
         return held.group_by(held.cell).aggregate(rows=held.count())
 
-    def shape(self, columns: Found) -> tuple[Counts, ...]:
+    def shape(self, columns: Aggregated) -> tuple[Counts, ...]:
         counts = np.zeros(sum(self._cells(pack) for pack in self.together), dtype=np.int64)
         if self.sets:
             counts[columns["cell"]] = columns["rows"]

@@ -1,7 +1,7 @@
 """The sums that check a trained model: over all rows, its predictions compared with the true targets.
 
 The model is public, so its prediction for a row is a function of this row's codes: an exact integer margin
-(`features.Layout.margin`), put into a public bin. Rows without a margin or without a target are left out.
+(`features.Layout.margin`) in a public bin. Rows without a margin or without a target are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow as pa
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, CellsLayout, Layout
-from dpengine.statistics.need import Aggregate, Found, placed
+from dpengine.statistics.need import Aggregate, Aggregated, placed
 from dpengine.statistics.view import Expression, View, integer, joined, signed, total
 
 ONE = 1 << ROW_BITS + WEIGHT_BITS  # a margin of 1
@@ -48,7 +48,7 @@ class ModelNeed(Aggregate[tuple[int, ...]]):
         return {name: "int64" for axis in axes for name in axis.stored(names)[1:]}
 
     def binned(self, view: View) -> Expression:
-        """Rows that count, each with its margin, its target and its bin: how many edges lie at the margin or below."""
+        """Rows that count, each with its margin, its target and its bin: the number of edges at or below the margin."""
         view = features.counted(view.of(features.beside_weights(view.rows, self.layout)), self.layout)
         margin, target = features.margin(view, self.layout), features.target(view, self.layout)
         rows = view.rows.mutate(margin=margin, target=target)
@@ -58,7 +58,7 @@ class ModelNeed(Aggregate[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class HitsByMargin(ModelNeed):
-    """Per bin of the margin: how many rows are on the yes side, and how many on the no side."""
+    """Per bin of the margin, the number of rows on the yes side and on the no side."""
 
     where: Predicate = EVERYONE
 
@@ -71,7 +71,7 @@ class HitsByMargin(ModelNeed):
         return tuple(counts)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Bins of equal size; in each, the share on the yes side is the one that a well-calibrated model predicts."""
+        """Bins of equal size, and the shares of yes that a well-calibrated model predicts."""
         bins = self.bins
         per_bin = people // bins
         hits = [per_bin * (2 * place + 1) // (2 * bins) for place in range(bins)]
@@ -81,15 +81,15 @@ class HitsByMargin(ModelNeed):
         rows = self.binned(view)
         return rows.group_by(rows.bin, miss=1 - rows.target).aggregate(rows=rows.count())
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         return placed(2 * columns["bin"] + columns["miss"], columns["rows"], 2 * self.bins)
 
 
 @dataclass(frozen=True)
 class ErrorSums(ModelNeed):
-    """Σr² over all rows; then, per bin of the prediction, how many rows there are and Σr. The prediction is the margin
-    kept within the target's range, ±1. r is target less prediction in steps of 2^shift, rounded to the nearest and kept
-    within ±most: whatever a row holds, it moves the sums by most², 1 and most."""
+    """Σr² over all rows; then, per bin of the prediction, the number of rows and Σr. The prediction is the margin,
+    clamped to the target's range, ±1. r is target less prediction in steps of 2^shift, rounded to the nearest and
+    clamped to ±most: a row moves the sums by at most most², 1 and most."""
 
     shift: int
     most: int
@@ -112,8 +112,8 @@ class ErrorSums(ModelNeed):
         return tuple(sums)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Bins of equal size, errors a quarter of the largest possible, and predictions a little too low at one end and
-        too high at the other."""
+        """Bins of equal size, errors of a quarter of the largest, and predictions slightly too low at one end and too
+        high at the other."""
         bins = self.bins
         per_bin = people // bins
         tilt = [per_bin * self.most * (2 * place + 1 - bins) // (10 * bins) for place in range(bins)]
@@ -127,7 +127,7 @@ class ErrorSums(ModelNeed):
         sums = {"s1": total(rows.off), "s2": total(rows.off * rows.off)}
         return rows.group_by(rows.bin).aggregate(s0=rows.count(), **sums)
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         sums = np.zeros((self.bins, 2), dtype=np.int64)
         sums[columns["bin"], 0], sums[columns["bin"], 1] = columns["s0"], columns["s1"]
         return (int(columns["s2"].sum()), *sums.ravel().tolist())

@@ -14,7 +14,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import Category
 from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier, toward_zero, wide
-from dpengine.statistics.need import Found, Streamed
+from dpengine.statistics.need import Aggregated, Streamed
 from dpengine.statistics.view import Expression, View, integer, total
 
 PAIR_BITS = 32  # a product stays below 2^31
@@ -45,18 +45,18 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple((i, j) for i in range(width) for j in range(i, width) if i == j or column_of[i] != column_of[j])
 
     def change(self, rows: int, both: bool) -> int:
-        """The squared ℓ2 norm of what one person's rows change, at most; `both`: some leave and others come. ‖A − B‖² =
-        ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. Of two rows x and y, with z_i = x_i·y_i, the
-        product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0, but for the cut to whole units (`lost`).
-        So the change is at most 2m² and that cut."""
+        """A bound on the squared ℓ2 norm of one person's change; `both`: some rows leave and others come. ‖A − B‖² =
+        ‖A‖² + ‖B‖² − 2⟨A, B⟩, with m rows on each side m² such products. For two rows x and y, with z_i = x_i·y_i, the
+        product of their moments is Σ_{i≤j} z_i·z_j = ((Σz_i)² + Σz_i²)/2 ≥ 0, except for the cut to whole units
+        (`lost`). So the change is at most 2m² plus that cut."""
         unit, columns = 1 << self.bits, len(self.layout.columns)
         if not both:
             return (rows * unit) ** 2
         lost = isqrt((columns + 1) * (columns + 2) // 2) + 1
         return 2 * rows**2 * unit * (unit + 2 * lost)
 
-    def product(self, one: int, other: int) -> int:
-        return self._cut_off(one * other)
+    def product(self, first: int, second: int) -> int:
+        return self._cut_off(first * second)
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
         places = {pair: place for place, pair in enumerate(self.pairs)}
@@ -65,13 +65,13 @@ class SecondMoments(Streamed[tuple[int, ...]]):
             coordinates = self.layout.row(row)
             if coordinates is None or self.layout.target_of(row) is None or not self.where.holds(row):
                 continue
-            for at, (i, one) in enumerate(coordinates):
-                for j, other in coordinates[at:]:
-                    sums[places[i, j]] += self.product(one, other)
+            for at, (i, first) in enumerate(coordinates):
+                for j, second in coordinates[at:]:
+                    sums[places[i, j]] += self.product(first, second)
         return tuple(sums)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """As if the columns had nothing to do with each other."""
+        """As if the columns were independent."""
         each = self.product(self.layout.most, self.layout.most)
         return tuple(people * each if i == j else 0 for i, j in self.pairs)
 
@@ -90,8 +90,8 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return tuple(int(sums[pair]) for pair in self.pairs)
 
     def expression(self, view: View) -> Expression:
-        """A row becomes what it adds, one number for each pair of its columns: the pair's place in front, the product
-        behind, from 0 up. The products of each pair are added, and only these sums leave the engine."""
+        """A row becomes one number for each pair of its columns: the pair's place in the high bits, the product, made
+        positive, in the low bits. The engine adds the products of each pair, and only these sums leave it."""
         import ibis
 
         layout = self.layout
@@ -107,29 +107,29 @@ class SecondMoments(Streamed[tuple[int, ...]]):
             x = rows[f"x{at}"]
             coordinates.append((x + start, layout.most) if isinstance(column, Category) else (start, x))
         added = []
-        for at, (i, one) in enumerate(coordinates):
-            for j, other in coordinates[at:]:
-                both = one * other
+        for at, (i, first) in enumerate(coordinates):
+            for j, second in coordinates[at:]:
+                both = first * second
                 cut = self._cut_off(both) if isinstance(both, int) else features.cut_off(both, self._lost)
                 added.append(integer(0) + (i * layout.width + j) * 2**PAIR_BITS + cut + 2 ** (PAIR_BITS - 1))
-        told = rows.select(told=ibis.array(added).unnest())
-        told = told.select(pair=told.told >> integer(PAIR_BITS), product=told.told & integer(2**PAIR_BITS - 1))
-        return told.group_by(told.pair).aggregate(sum=total(told["product"] - 2 ** (PAIR_BITS - 1)))
+        packed = rows.select(both=ibis.array(added).unnest())
+        parts = packed.select(pair=packed.both >> integer(PAIR_BITS), product=packed.both & integer(2**PAIR_BITS - 1))
+        return parts.group_by(parts.pair).aggregate(sum=total(parts["product"] - 2 ** (PAIR_BITS - 1)))
 
-    def shape(self, columns: Found) -> tuple[int, ...]:
+    def shape(self, columns: Aggregated) -> tuple[int, ...]:
         sums = dict(zip(columns["pair"].tolist(), columns["sum"].tolist(), strict=True))
         return tuple(sums.get(i * self.layout.width + j, 0) for i, j in self.pairs)
 
     @property
     def _lost(self) -> int:
-        """How many bits of a product are cut off."""
+        """The number of bits cut off a product."""
         return 2 * ROW_BITS - self.bits
 
     def _cut_off(self, product: int) -> int:
         return toward_zero(product, self._lost)
 
     def _held(self, codes: Mapping[str, Integers]) -> Bits:
-        """Rows that have every feature and the target."""
+        """Rows with every feature and the target."""
         layout = self.layout
         target = codes[layout.target]
         held = np.isin(target, layout.yes + layout.no) if layout.listed else (target >= 0) & (target < layout.goal.size)
@@ -138,12 +138,12 @@ class SecondMoments(Streamed[tuple[int, ...]]):
         return np.asarray(held, dtype=np.bool_)
 
     def _add(self, sums: Integers, codes: list[Integers], rows: int) -> None:
-        """What so many rows add. Sums of floats are exact: below 2^16 rows of at most 2^24 each."""
+        """Add `rows` rows. Sums of floats are exact: below 2^16 rows of at most 2^24 each."""
         layout, most = self.layout, self.layout.most
         both = self.product(most, most)
         sums[0, 0] += rows * both
         columns = zip(layout.columns, codes, strict=True)
-        values = [None if isinstance(one, Category) else _values(code, one.size, most) for one, code in columns]
+        values = [None if isinstance(own, Category) else _values(code, own.size, most) for own, code in columns]
         for at, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
             here, end = values[at], start + wide(column)
             if here is None:
@@ -163,9 +163,9 @@ class SecondMoments(Streamed[tuple[int, ...]]):
                     listed, number = (codes[at], there) if here is None else (codes[later], here)
                     size = column.size if here is None else other.size
                     assert number is not None
-                    found = np.bincount(listed, self._cut(number * most), size).astype(np.int64)
+                    added = np.bincount(listed, self._cut(number * most), size).astype(np.int64)
                     block = sums[start:end, first:last]
-                    block += found.reshape(block.shape)
+                    block += added.reshape(block.shape)
                 else:
                     sums[start, first] += self._cut(here * there).sum()
 

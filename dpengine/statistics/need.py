@@ -1,15 +1,15 @@
 """A need is a statistic that a mechanism may compute on the data. Mechanisms see no SQL, and engines know no mechanism.
 
-A need holds everything about itself, so that adding one touches one file:
+A need holds everything about itself, so a new one touches one file:
 
-    of          its meaning, as a few lines over a list of coded rows: engines are tested against it, and sensitivities
-                are brute-forced over it
+    of          its meaning, in a few lines over a list of coded rows: tests compare engines with it, and brute-force
+                sensitivities over it
     imagine     the statistic of a made-up table, from public facts alone, for previews
     expression  the grouped aggregate that computes it, over a `View`: every Ibis dialect compiles the same one
-    shape       the statistic from the aggregated columns: every declared cell and group, the empty ones too, in the
+    shape       the statistic from the aggregated columns: every declared cell and group, also empty ones, in the
                 declared order
 
-A `Streamed` need can also tally the stored codes itself, which is faster where the file lies at hand.
+A `Streamed` need can also tally the stored codes itself, which is faster for a local file.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from dpengine.declared.grouped import Grouped, Ref
 from dpengine.statistics.view import Expression, View
 
 Statistic = TypeVar("Statistic", covariant=True)
-Found = Mapping[str, Integers]  # the aggregated columns, by name; sums may come as Python's integers of any length
+Aggregated = Mapping[str, Integers]  # the aggregated columns, by name; sums may come as Python's integers of any length
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How often each code occurs: sorted codes that occur, and their counts. Private until noised."""
+    """The codes that occur, sorted, and their counts. Private until noised."""
 
     codes: Integers
     counts: Integers
@@ -55,59 +55,57 @@ AnyNeed = Need[Any]
 
 
 class Aggregate(Need[Statistic]):
-    """A need that is counts and integer sums over groups of rows."""
+    """A need of counts and integer sums over groups of rows."""
 
     @abstractmethod
     def expression(self, view: View) -> Expression:
         """A grouped aggregate: keys are codes, the rest are counts and integer sums."""
 
     @abstractmethod
-    def shape(self, columns: Found) -> Statistic: ...
+    def shape(self, columns: Aggregated) -> Statistic: ...
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
-        """Columns of the coded file that it reads beside the declared ones, with their types."""
+        """Further columns of the coded file that it reads, with their types."""
         return {}
 
     @property
     def every_row(self) -> bool:
-        """Whether it reads every row, also those beyond the number of rows that counts for each person."""
+        """Does it read every row, also those beyond the limit on rows per person?"""
         return False
 
     @property
     def as_stored(self) -> bool:
-        """Whether it only compares codes and adds them up, so that they may be read as narrow as they are stored: a sum
-        is wide whatever it adds. A product or a difference of narrow codes could overflow."""
+        """Does it only compare and add codes? Then the engine may read them as narrow as they are stored: a sum is wide
+        whatever it adds, but a product or a difference of narrow codes could overflow."""
         return False
 
     def compiled_as(self) -> Self:
-        """The need without what the statement looks up in `tables`, so that all steps of a training share one
-        compiled statement."""
+        """The need without the contents of `tables`, so that all steps of a training share one compiled statement."""
         return self
 
     def tables(self) -> dict[str, pa.Table]:
-        """Public tables that the expression looks things up in, by the name it knows them under."""
+        """Public tables that the expression reads, by name."""
         return {}
 
 
 class Streamed(Aggregate[Statistic]):
-    """A need that can also be computed from the stored columns themselves, in one pass over the file, some rows at a
-    time: many counts of few cells, for which an engine would handle every row many times. It is whole numbers that rows
-    add to, so parts of the file may be gone through at once, in any order."""
+    """A need that can also read the stored columns themselves, in one pass over the file, some rows at a time: many
+    counts of few cells, for which an engine would handle every row many times. Rows add integers, so parts of the file
+    may be read at once, in any order."""
 
     @abstractmethod
     def stored(self, names: Mapping[str, str]) -> list[str]:
-        """The columns of the coded file that it reads; `names` is what the declared ones are called there."""
+        """The columns of the coded file that it reads; `names` has the stored name of each declared one."""
 
     @abstractmethod
     def added(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Integers:
-        """What some rows add, by stored column; codes are as narrow as they are stored."""
+        """The sums over some rows, from stored columns with narrow codes."""
 
     @abstractmethod
     def summed(self, sums: Integers) -> Statistic:
-        """The statistic from what all rows add."""
+        """The statistic from the sums over all rows."""
 
     def tally(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Statistic:
-        """The statistic, if these are all rows."""
         return self.summed(self.added(rows, names))
 
 
@@ -140,8 +138,8 @@ class NoData(Need[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class CodedRows(Need[Sequence[Sequence[int]]]):
-    """The codes of every row in several columns, one array per column: what is published row by row. A set is one code:
-    the number whose bit i says whether item i is in it."""
+    """The codes of every row in several columns, one array per column, for publishing row by row. A set is one code:
+    bit i is 1 if item i is in it."""
 
     columns: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -157,11 +155,9 @@ class CodedRows(Need[Sequence[Sequence[int]]]):
 
 
 def only_compared(where: Predicate, *columns: Ref | None) -> bool:
-    """Whether a condition and these columns need no arithmetic on a code. Days of the week do; groups may."""
-    grouped = any(isinstance(column, Grouped) for column in columns)
-    return not grouped and not any(
-        isinstance(part, InGroup) for clause in where.clauses for part in getattr(clause, "parts", (clause,))
-    )
+    """Do a condition and these columns need no arithmetic on a code? Days of the week do; groups may."""
+    parts = (part for clause in where.clauses for part in getattr(clause, "parts", (clause,)))
+    return not any(isinstance(part, Grouped | InGroup) for part in (*columns, *parts))
 
 
 def _one_code(cell: int | tuple[int, ...]) -> int:

@@ -1,8 +1,5 @@
-"""How one raw cell is read under the declared dialect: as a number, as a public power-of-two band, as fitting its
-declaration or not.
-
-Every rule covers any text, and depends on that one cell and the declaration only.
-"""
+"""Read one raw cell in the declared dialect: as a number, as a public power-of-two band, as fitting its declaration or
+not. Every rule accepts any text, and depends on that cell and the declaration only."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ _EITHER = tuple(Date("1850-01-01", "2100-12-31", order) for order in ("dmy", "md
 
 
 def year_of(cell: str) -> int | None:
-    """The year of a cell that holds a day, whichever of day and month comes first; None where it holds none."""
+    """The year of a cell that holds a day, in either order of day and month; None if it holds none."""
     for reader in _EITHER:
         if (day := reader.day(cell)) is not None:
             return (reader.first + timedelta(days=day)).year
@@ -53,23 +50,23 @@ def year_of(cell: str) -> int | None:
 
 
 def band(number: str) -> int | None:
-    """The i with EDGES[i] ≤ x < EDGES[i+1], for a number as `number_reader` writes it. Numbers beyond the ends count in
-    the first or last band; a cell that is no number has no band."""
+    """The i with EDGES[i] ≤ x < EDGES[i+1], for a number from `number_reader`. Numbers beyond the ends count in the
+    first or last band; other text has no band."""
     if number == "nan":
         return None
     return min(max(bisect_right(EDGES, Decimal(number)) - 1, 0), BANDS - 1)
 
 
 def stands_for_none(column: Number) -> Callable[[str], bool]:
-    """A test for numbers, as `number_reader` writes them, that stand for no value by declaration: equal, not near."""
+    """A test for numbers from `number_reader` that stand for no value by declaration: equal, not near."""
     codes, rough = frozenset(column.codes), frozenset(map(float, column.codes))
-    # Equal numbers are equal floats, so few are read exactly.
+    # Equal numbers are equal floats, so few need an exact comparison.
     return lambda number: float(number) in rough and Fraction(Decimal(number)) in codes
 
 
 def kind_of(name: str, column: Column, dialect: Dialect) -> Callable[[str], int]:
-    """What a cell is (`declared/cell_kinds.py`): below 0 where it does not fit its declaration. A number that stands
-    for none is an empty cell."""
+    """The kind of a cell (`declared/cell_kinds.py`): below 0 if it does not fit its declaration. A number that stands
+    for “unknown” is an empty cell."""
     if isinstance(column, Category):
         kinds = listed_kinds(column)
         return lambda cell: kinds.get(normal(cell), UNREADABLE)
@@ -87,7 +84,7 @@ def kind_of(name: str, column: Column, dialect: Dialect) -> Callable[[str], int]
 
 
 def _without_value(cell: str, words_fit: bool) -> int:
-    """The kind of a cell that holds no number, or no day."""
+    """The kind of a cell without a number or a day."""
     if not cell.strip():
         return EMPTY
     if normal(cell) in unknown_words():
@@ -138,8 +135,8 @@ def _group_signs(thousands: str) -> str:
 
 
 def number_reader(dialect: Dialect) -> Callable[[str], str]:
-    """A cell as Python writes numbers, "nan" where it is none: 1500, 1500.5, .5, 1.5e3 in the declared signs, with a
-    thousands sign only where groups of digits can meet, and inf. Nothing else is stripped: no currency, no percent."""
+    """A cell as Python writes numbers, or "nan": 1500, 1500.5, .5, 1.5e3 in the declared signs, with a thousands sign
+    only between groups of digits, and inf. It strips nothing else: no currency, no percent."""
     point = re.escape(dialect.decimal)
     whole = r"\d+"
     if dialect.thousands:

@@ -1,16 +1,18 @@
 """Statistics of a raw column, before any schema is declared: for owners who do not know its range or its values and
-spend some allowance to learn them.
+spend some budget to learn them.
 
 As in `need`, each has its meaning over a list of rows (`of`; a row holds the cell's text, or None) and a made-up
-example (`imagine`). The column is named by the file's header, which is public. Rows without a usable cell are left out.
+example (`imagine`). The file's header, which is public, names the column. Rows without a usable cell are left out.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Generic, Self, TypeVar
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.dialect import Dialect
@@ -21,22 +23,36 @@ from dpengine.statistics.need import Need
 from dpengine.statistics.raw_cells import BANDS, FIRST_YEAR, YEARS, band, number_reader, year_of
 
 USUAL = Dialect()
-Cells = Iterable[tuple[str | None, int]]  # different texts, and how many rows hold each
+Cells = Iterable[tuple[str | None, int]]  # different texts, and the number of rows with each
+Statistic = TypeVar("Statistic")
 
 
 @dataclass(frozen=True)
-class Bands:
+class _OfColumn(ABC, Generic[Statistic]):
+    column: str
+
+    def under(self, dialect: Dialect) -> Self:
+        """The need for a file with numbers in this dialect."""
+        return self
+
+    def of(self, rows: Sequence[Row]) -> Statistic:
+        return self.of_cells((row[self.column], 1) for row in rows)
+
+    @abstractmethod
+    def of_cells(self, cells: Cells) -> Statistic: ...
+
+    @abstractmethod
+    def imagine(self, people: int, shape: str) -> Statistic: ...
+
+
+@dataclass(frozen=True)
+class Bands(_OfColumn[tuple[int, ...]]):
     """Rows per public power-of-two band (`raw_cells.EDGES`)."""
 
-    column: str
     dialect: Dialect = USUAL
 
-    def under(self, dialect: Dialect) -> Bands:
-        """The same need for a file that writes numbers in this dialect."""
-        return Bands(self.column, dialect)
-
-    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        return self.of_cells((row[self.column], 1) for row in rows)
+    def under(self, dialect: Dialect) -> Self:
+        return replace(self, dialect=dialect)
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         plain, counts = number_reader(self.dialect), [0] * BANDS
@@ -56,17 +72,9 @@ class Bands:
 
 
 @dataclass(frozen=True)
-class Values:
-    """The distinct values, as `schema.normal` writes them, and how many rows have each. Values longer than a list may
-    hold, and values with signs that cannot be printed, are left out."""
-
-    column: str
-
-    def under(self, dialect: Dialect) -> Values:
-        return self
-
-    def of(self, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
-        return self.of_cells((row[self.column], 1) for row in rows)
+class Values(_OfColumn[tuple[tuple[str, int], ...]]):
+    """The distinct values, as `spelling.normal` writes them, and the rows of each, without values that are too long for
+    a list or cannot be printed."""
 
     def of_cells(self, cells: Cells) -> tuple[tuple[str, int], ...]:
         rows_of: Counter[str] = Counter()
@@ -81,17 +89,9 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Years:
-    """Rows per year from FIRST_YEAR on, of cells that hold a day in any of its writings (`Date`): days before and after
-    count in the first and the last."""
-
-    column: str
-
-    def under(self, dialect: Dialect) -> Years:
-        return self
-
-    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        return self.of_cells((row[self.column], 1) for row in rows)
+class Years(_OfColumn[tuple[int, ...]]):
+    """Rows per year from FIRST_YEAR on, of cells that hold a day in any form (`Date`): days before and after count in
+    the first and the last."""
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         counts = [0] * YEARS
@@ -110,17 +110,9 @@ class Years:
 
 
 @dataclass(frozen=True)
-class Different:
-    """How many different values there are, as ids are compared (`spelling.trimmed`); empty cells are none. A row added,
-    removed or replaced changes it by at most one."""
-
-    column: str
-
-    def under(self, dialect: Dialect) -> Different:
-        return self
-
-    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        return self.of_cells((row[self.column], 1) for row in rows)
+class Different(_OfColumn[tuple[int, ...]]):
+    """The number of different values, compared like ids (`spelling.trimmed`), without empty cells. A row added, removed
+    or replaced changes it by at most one."""
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         return (len({trimmed(text) for text, _ in cells if text is not None} - {""}),)
@@ -130,18 +122,11 @@ class Different:
 
 
 @dataclass(frozen=True)
-class Crowded:
-    """How many different ids stand in more than `most` rows of the file, whether or not those rows count. All rows of a
+class Crowded(_OfColumn[tuple[int, ...]]):
+    """The number of different ids in more than `most` rows of the file, whether or not those rows count. All rows of a
     person added, removed or replaced change it by at most one."""
 
-    column: str
     most: int
-
-    def under(self, dialect: Dialect) -> Crowded:
-        return self
-
-    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        return self.of_cells((row[self.column], 1) for row in rows)
 
     def of_cells(self, cells: Cells) -> tuple[int, ...]:
         rows_of: Counter[str] = Counter()
@@ -172,20 +157,19 @@ class Several:
 
 @dataclass(frozen=True)
 class Beside(Need[tuple[int, ...]]):
-    """Counts of the coded rows, then one number for each of some raw columns: read apart, and released together."""
+    """Counts of the coded rows, then one number for each of some raw columns: read separately, released together."""
 
     coded: KindCounts | RowCount
     raw: tuple[Different | Crowded, ...]
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        return self.joined(self.coded.of(rows), (one.of(rows)[0] for one in self.raw))
+        return self.joined(self.coded.of(rows), (need.of(rows)[0] for need in self.raw))
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        return self.joined(self.coded.imagine(people, shape), (one.imagine(people, shape)[0] for one in self.raw))
+        return self.joined(self.coded.imagine(people, shape), (need.imagine(people, shape)[0] for need in self.raw))
 
     def joined(self, coded: int | tuple[int, ...], raw: Iterable[int]) -> tuple[int, ...]:
-        """Both parts as one tuple."""
         return (*((coded,) if isinstance(coded, int) else coded), *raw)
 
 

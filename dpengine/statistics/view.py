@@ -1,7 +1,6 @@
 """The coded rows as a lazy Ibis table, with columns under their declared names.
 
-Only integers are compared and counted here. Importing Ibis takes half a second, so it is imported only when something
-is compiled.
+Only integers are compared and counted here. Importing Ibis takes half a second, so we import it only to compile.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ MOST_RUNS = 30  # Ibis takes half a millisecond for each literal: longer lists b
 class View:
     rows: Expression
     names: Mapping[str, str]  # declared name → name in the coded file
-    lists: dict[str, pa.Table]  # long lists that conditions look codes up in, gathered while compiling
-    counts_fast: bool = True  # whether the engine counts rows by code faster than it multiplies
-    filled: frozenset[str] = frozenset()  # columns in which every row has a value, by their declaration
+    lists: dict[str, pa.Table]  # long lists of codes in conditions, gathered while compiling
+    counts_fast: bool = True  # does the engine count rows by code faster than it multiplies?
+    filled: frozenset[str] = frozenset()  # columns with a value in every row, by declaration
 
     def __getitem__(self, column: Ref) -> Expression:
-        """The code of a row's value, or of its group; of those that are `present`."""
+        """The code of a row's value, or of its group, for rows that are `present`."""
         code = self.rows[self.names[base(column)]]
         return _group(code, column) if isinstance(column, Grouped) else code
 
@@ -42,7 +41,7 @@ class View:
         return replace(self, rows=rows)
 
     def present(self, *columns: Ref) -> View:
-        """Only rows that have a value in each of these columns."""
+        """Only rows with a value in each of these columns."""
         view = self
         for column in columns:
             if base(column) not in self.filled:
@@ -50,7 +49,7 @@ class View:
         return view
 
     def grouped(self, by: Ref | None) -> View:
-        """Only rows that are in a group: every row is in one of a list, but only those with a value in one of days."""
+        """Only rows in a group: a list has one for every row, a grouped number or day only for rows with a value."""
         return self.present(by) if isinstance(by, Grouped) else self
 
     def meeting(self, where: Predicate) -> View:
@@ -60,7 +59,7 @@ class View:
         return joined(and_, [self._holds(clause) for clause in where.clauses])
 
     def group(self, by: Ref | None) -> Expression:
-        """The code of a row's group; 0 where everyone is one group."""
+        """The code of a row's group; 0 if everyone is one group."""
         return integer(0) if by is None else self[by]
 
     def _holds(self, clause: Clause) -> Expression:
@@ -80,7 +79,7 @@ class View:
         return self.among(code, clause.codes)
 
     def among(self, code: Expression, codes: tuple[Code, ...]) -> Expression:
-        """Whether a code is one of these, however many they are."""
+        """Is a code one of these, however many they are?"""
         runs = _runs(codes)
         if len(runs) > MOST_RUNS:
             import ibis
@@ -92,12 +91,12 @@ class View:
 
 
 def flag_name(column: str) -> str:
-    """Where the coded file keeps the kind of a column's cells: f3 for the column c3."""
+    """The column of the coded file with the kinds of a column's cells: f3 for the column c3."""
     return f"f{column.removeprefix('c')}"
 
 
 def _group(code: Expression, group: Grouped) -> Expression:
-    """Comparisons halve the runs of codes until one is left."""
+    """Comparisons halve the runs of codes."""
     if not group.starts:
         return (code + (WEEK - group.monday)) % WEEK
 
@@ -118,8 +117,8 @@ def integer(value: int) -> Expression:
 
 @contextmanager
 def adding_decimals(so: bool, most_rows: int | None = None) -> Iterator[None]:
-    """Expressions that are built meanwhile add decimals, if `so`: for an engine whose sums of integers have 64 bits.
-    Not where those are known to be enough: a public number of rows, times the most that one of them adds."""
+    """Expressions built inside add decimals, if `so`: for an engine that adds integers in 64 bits. Not if these are
+    surely enough: a public number of rows, times the most that a row adds."""
     before = _decimals.set((so, most_rows))
     try:
         yield
@@ -128,8 +127,8 @@ def adding_decimals(so: bool, most_rows: int | None = None) -> Iterator[None]:
 
 
 def total(values: Expression, most: int | None = None) -> Expression:
-    """A sum of integers, exact; 0 if there are no rows. It is a decimal, because engines add in 128 bits or in numbers
-    of any length while Ibis believes that a sum is 64 bits wide. `most`: no row adds more, by its declaration."""
+    """An exact sum of integers; 0 without rows. It is a decimal, because engines add in 128 bits or in numbers of any
+    length while Ibis takes a sum for 64 bits. `most`: no row adds more, by declaration."""
     decimals, rows = _decimals.get()
     short = most is not None and rows is not None and most * rows < 2**62
     values = values.cast("decimal(28, 0)") if decimals and not short else values
@@ -137,18 +136,18 @@ def total(values: Expression, most: int | None = None) -> Expression:
 
 
 def signed(size: Expression, like: Expression) -> Expression:
-    """A size with the sign of `like`. The function `sign` is a float in some engines, and so is what it multiplies."""
+    """A size with the sign of `like`. The function `sign` is a float in some engines, and so are its products."""
     return (like < 0).ifelse(-size, size)
 
 
 def _any(parts: list[Expression], nobody: Expression) -> Expression:
-    """Whether any part holds. If there are no parts, `nobody`, which is false in every row: a literal “false” is not a
-    column and could not be summed."""
+    """Does any part hold? Without parts, `nobody`, which is false in every row: a literal “false” is no column and
+    cannot be summed."""
     return joined(or_, parts) if parts else nobody
 
 
 def joined(of_two: Callable[[Expression, Expression], Expression], parts: Sequence[Expression]) -> Expression:
-    """Halves joined, and not one part after the other: Ibis and engines refuse expressions some hundred levels deep."""
+    """Join halves, not one part after the other: Ibis and engines refuse expressions some hundred levels deep."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2

@@ -8,7 +8,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.telling import REST
+from dpengine.mechanisms.answer_state import REST
 from dpengine.messages.language import speaking
 from ui.words.wording import headline, in_short, range_words
 

@@ -153,7 +153,7 @@ class SeesTheRoot(CdfTree):
     def draw(self, value: int | tuple[int, ...], coins: Any) -> tuple[int, ...]:
         return *super().draw(value, coins), sum(value if isinstance(value, tuple) else (value,))
 
-    def around(self, raw: Any, looks: int) -> Released:
+    def from_mean(self, raw: Any, draws: int) -> Released:
         below = count_tree.fitted_tree(tuple(raw[:-1]), self.leaves, int(raw[-1]))
         return self.by_label([(round(one), (round(one), round(one))) for one in below])
 

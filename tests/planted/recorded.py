@@ -161,7 +161,7 @@ class RangeFromTheTruth(Count):
     def draw(self, value: Any, coins: Coins) -> Any:
         return (*super().draw(value, coins), int(value))
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def from_mean(self, raw: tuple[Any, ...], draws: int) -> Released:
         return Released(raw[0], (raw[-1] - 5, raw[-1] + 5))
 
 

@@ -108,7 +108,7 @@ def second() -> ShuffleHistogram:
 
 def reversed_sign(ones: int) -> tuple[float, Any]:
     query = second()
-    value, interval = query._told(ones)
+    value, interval = query._bar(ones)
     return value - 2 * float(2_000 * query.chance), interval
 
 
@@ -161,7 +161,7 @@ def chance_of_a_miss(query: ShuffleHistogram, held: tuple[int, ...]) -> Decimal:
     assert law is not None
 
     def right(count: int) -> Decimal:
-        told = ((chance, *query._told(people - count + coins)) for coins, chance in enumerate(law))
+        told = ((chance, *query._bar(people - count + coins)) for coins, chance in enumerate(law))
         held = (
             chance for chance, value, (low, high) in told if low <= count <= high and abs(value - count) <= promised
         )
@@ -242,7 +242,7 @@ PLANTED = [
         "The second solution takes the noise's mean away where it must add it.",
         check_the_centre,
         "is told where 1,500 are",
-        second()._told,
+        second()._bar,
         reversed_sign,
     ),
     Planted(

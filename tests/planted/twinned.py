@@ -1,4 +1,4 @@
-"""The broken twins that questions name beside themselves (`Trial.twins`), each on its question's own example."""
+"""The broken variants that questions name (`Trial.broken_variants`), each on its question's own example."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ import dpengine as dp
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.declared.schema import Ordered
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import WHOLE, AnswerKind
-from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say, written_day
 from dpengine.messages.numbers import day, local
 from dpengine.released.compare import shares

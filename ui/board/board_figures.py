@@ -17,9 +17,9 @@ import dpengine as dp
 from dpengine.core.printed import percent
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.answer_state import leaders
 from dpengine.mechanisms.counts.fit_checks import GATE
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
-from dpengine.mechanisms.telling import leaders
 from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day, local

@@ -13,8 +13,8 @@ import dpengine as dp
 from dpengine.core.printed import chance
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet
+from dpengine.mechanisms.answer_state import fills
 from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.telling import fills
 from dpengine.messages import called, plain, say
 from dpengine.messages.numbers import day
 from dpengine.noise.row_noise import Blur

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance
-from dpengine.mechanisms.telling import fills
+from dpengine.mechanisms.answer_state import fills
 from dpengine.messages import say
 from dpengine.released.synthetic import ClassShare, Synthetic
 from ui.ask import answer as answers

@@ -10,9 +10,9 @@ import numpy as np
 
 import dpengine as dp
 from dpengine.core.types import Floats
+from dpengine.mechanisms.answer_state import APART, leaders
 from dpengine.mechanisms.curves.density import Density
 from dpengine.mechanisms.edges import at_end, beyond
-from dpengine.mechanisms.telling import APART, leaders
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, local, setting
 from dpengine.released import curves

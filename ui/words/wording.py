@@ -9,9 +9,9 @@ from typing import Any
 import dpengine as dp
 from dpengine.asking.paid_answers import Reading
 from dpengine.core.printed import chance, measured, two_figures
+from dpengine.mechanisms.answer_state import APART, LIKELY, REST, leaders
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.edges import at_end, named
-from dpengine.mechanisms.telling import APART, LIKELY, REST, leaders
 from dpengine.messages import say
 from ui.words import model_words, phrases
 from ui.words.figures import anything, figure, printable, printed, printed_range

@@ -1,4 +1,5 @@
-"""Ranges and lists of several raw columns in one purchase, for an owner who does not know them. None need be declared.
+"""Find the ranges and lists of raw columns, for an owner who does not know them: of one number column (`FindRange`), or
+of several columns in one purchase (`FindDeclarations`, stated here). The columns need not be declared.
 
 Guarantee   ρ-zCDP up to δ under both relations, ρ = ε²/2 shared out over the columns (Bun and Steinke 2016, Def. 8.1):
             Together(Gaussian, Exponential twice a range, Approximate(0, δ)). δ is paid where there are lists, since
@@ -22,13 +23,13 @@ List        every present value's count + Z, Gaussian, σ² = am²/(2ρ_j), a = 
 Range       b_i rows lie below band i. The lower end is the start of a band, by the exponential mechanism with the gap
             max(0, b_i − r, r − b_(i+1)): 0 for the band in which the r-th row from below lies, and one person moves it
             by m at most. The upper end is the same from above. With ε′ for each end the rate is ε′/(2m). The number of
-            rows with a number has Gaussian noise of σ² = m²/(2ρ_j/10); where it is too small no range is told.
-Accuracy    but for β, for all columns at once: every value that at least T + t′ rows hold is found (n/T of them at
-            most), and released counts are within t; and where a range is told, at most 2r − 1 rows lie below its lower
-            end, and as many above its upper end, r = t″ + 1, t″ the gap the choice stays within.
-Something   else than the values found is held by n − Σ released counts, n public. Values of at least T + t rows are
-else        surely shown; b of those shown may be others. The sum over the former is Gaussian, of f terms at most, and
-            each of the others is within t: ± (reach of f together + b·t).
+            rows with a number has Gaussian noise of σ² = m²/(2ρ_j/10); if it is too small, no range is released.
+Accuracy    except with probability β, for all columns at once: every value that at least T + t′ rows hold is found (at
+            most n/T of them), and released counts are within t; if a range is released, at most 2r − 1 rows lie below
+            its lower end, and as many above its upper end, r = t″ + 1, t″ a bound on the gap of the choice.
+Else        n − Σ released counts rows hold other values, n public. Values of at least T + t rows are surely shown; b of
+            those shown may be others. The sum over the former is Gaussian, of f terms at most, and each of the others
+            is within t: ± (reach of f together + b·t).
 Cost        one pass over each raw column; one draw for each present value, two choices for each range.
 """
 
@@ -50,12 +51,12 @@ from dpengine.core.exact import text_of
 from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
 from dpengine.mechanisms.choices.find_values import MOST_FOUND, Found
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FOUND
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, gaussian_scale
@@ -64,32 +65,31 @@ from dpengine.noise.tails import choice_gap, gaussian_mean_reach, gaussian_reach
 from dpengine.statistics.raw_cells import BANDS, EDGES, FIRST_YEAR, YEARS
 from dpengine.statistics.raw_needs import Bands, OfOne, Several, Values, Years
 
-# In which range the numbers of a raw column lie, for an owner who does not know it. The column need not be declared.
-#
-# Guarantee   ε-DP.
-# Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1. The range is post-
-# processing.
-# Statistic   rows per band of a public grid: 0, ±2^−10, …, ±2^40 (numbers beyond count in the last band; cells without
-# a
-#             number in none). A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
-# Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent. Under replace-one with one row per person two counts
-#             change, by one each: two independent parts of ε/2.
-# Range       all K noises stay within t at once, except with probability β. Bands whose noisy count exceeds t then
-# surely
-#             hold somebody. The answer covers the largest of them, and outwards every other that lies at most NEAR
-#             bands
-#             beyond the last one covered, or whose noisy count exceeds T; none: no range stands out. T is what all K
-#             noises stay within but for LONE: an empty band far out, which alone would stretch the range a million
-#             times, does so once in 100,000 finds, not once in 60.
-# Accuracy    except with probability β, every band that is left out holds at most t + T rows.
-# Cost        one pass over one raw column.
-
 NEAR = 4  # bands: sixteen times as far from zero
 LONE = Fraction(1, 100_000)  # the chance that any empty band far out stands
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
+    """The range of the numbers in a raw column.
+
+    Guarantee   ε-DP.
+    Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1. The range is
+                post-processing.
+    Statistic   rows per band of a public grid: 0, ±2^−10, …, ±2^40 (numbers beyond count in the last band; cells
+                without a number in none). A person holds at most m rows: L1 change m under add/remove, 2m under
+                replace-one.
+    Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent. Under replace-one with one row per person two
+                counts change, by one each: two independent parts of ε/2.
+    Range       all K noises stay within t at once, except with probability β. Then a band with a noisy count above t
+                surely holds somebody. The answer covers the largest of these bands, and outwards every other one that
+                is at most NEAR bands beyond the last one covered, or has a noisy count above T; if there is none, no
+                range stands out. All K noises stay within T except with probability LONE: an empty band far out, which
+                alone would stretch the range a million times, does so once in 100,000 finds, not once in 60.
+    Accuracy    except with probability β, every band that is left out holds at most t + T rows.
+    Cost        one pass over one raw column.
+    """
+
     card: ClassVar[Card] = Card(
         key="find_range",
         asked_on=("data",),
@@ -109,7 +109,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw number"}},
         example=Example({"column": "spent"}),
-        twins=("half", "relation"),
+        broken_variants=("half", "relation"),
         covered="test_the_range_keeps_its_promise",
     )
 
@@ -161,7 +161,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def far(self) -> int:
-        """T: what a band must exceed that lies far from the others."""
+        """T: the count that a band far from the others must exceed."""
         return max(self.reach, laplace_reach(self.scale, LONE / BANDS))
 
     def promise(self) -> Within:
@@ -202,11 +202,11 @@ def number_at(edge: Decimal) -> int | float:
 
 MOST_COLUMNS = 40
 LIST_WEIGHT, RANGE_WEIGHT = 3, 2  # of ρ: a threshold far out in a tail needs more than a rank
-COUNT_PART = Fraction(1, 10)  # of a range's ρ, for how many rows hold a number at all
-CAP = 50  # gaps beyond so many times what a choice stays within count as that: public, and far beyond any choice
-_NAMED = 3
+COUNT_PART = Fraction(1, 10)  # of a range's ρ, for the number of rows with a number
+CAP = 50  # larger gaps count as this many times the bound on a choice's gap: public, and far beyond any choice
+_NAMED = 3  # columns in a sentence
 
-Drawn = tuple[int, int, int] | Found  # of a range: two bands, and how many rows hold a number; of a list: what shows
+Drawn = tuple[int, int, int] | Found  # of a range: two bands, and the rows with a number; of a list: its values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +236,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
             "of a list": {"lists": ["raw text"], "delta": "1e-6"},
         },
         example=Example({"lists": ["street"], "delta": "0.01"}),
-        twins=("threshold",),
+        broken_variants=("threshold",),
         covered="test_the_promises_of_ranges_and_lists_hold",
         data_support="tests/engine/mechanisms/test_find_declarations.py",
     )
@@ -248,32 +248,32 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        found: Fields = {}
+        fields: Fields = {}
         for kind in ("numbers", "dates", "lists"):
             names = given.get(kind) or []
             if not isinstance(names, (list, tuple)):
                 raise AllowanceError("find_declarations.columns", most=MOST_COLUMNS)
-            found[kind] = tuple(facts.in_file(name) for name in names)
-        every = [*found["numbers"], *found["dates"], *found["lists"]]
-        alike = any(one != other and one.startswith(f"{other}: ") for one in every for other in every)
+            fields[kind] = tuple(facts.in_file(name) for name in names)
+        every = [*fields["numbers"], *fields["dates"], *fields["lists"]]
+        alike = any(own != other and own.startswith(f"{other}: ") for own in every for other in every)
         if not 1 <= len(every) <= MOST_COLUMNS or len(set(every)) != len(every) or alike:
             raise AllowanceError("find_declarations.columns", most=MOST_COLUMNS)
-        found["delta"] = read_delta(given.get("delta")) if found["lists"] else Fraction(0)
-        return found
+        fields["delta"] = read_delta(given.get("delta")) if fields["lists"] else Fraction(0)
+        return fields
 
     def own_json(self) -> JsonObject:
-        told: JsonObject = {
+        given: JsonObject = {
             kind: list(names) for kind in ("numbers", "dates", "lists") if (names := getattr(self, kind))
         }
-        return told | ({"delta": text_of(self.delta)} if self.lists else {})
+        return given | ({"delta": text_of(self.delta)} if self.lists else {})
 
     def valued(self) -> set[str]:
-        """No declared bound enters."""
+        """None: no declared bound is used."""
         return set()
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:
-        """Each column with what it is taken for."""
+        """Each column with its kind."""
         kinds = {"number": self.numbers, "date": self.dates, "list": self.lists}
         return tuple((name, kind) for kind, names in kinds.items() for name in names)
 
@@ -288,13 +288,13 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return Several(tuple(kinds[kind](name) for name, kind in self.asked))
 
     def measured(self, value: tuple[OfOne, ...]) -> tuple[int, ...]:
-        """The counts of bands and of present values: which values is private."""
-        return tuple(one if isinstance(one, int) else one[1] for column in value for one in column)
+        """The counts of bands and of present values; which values are present is private."""
+        return tuple(part if isinstance(part, int) else part[1] for column in value for part in column)
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("l1", self.sides * self.rows * len(self.asked))
 
-    # What each part is given
+    # Noise and loss
 
     @property
     def sides(self) -> int:
@@ -309,7 +309,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return len(self.numbers) + len(self.dates)
 
     def rho_of(self, kind: str) -> Fraction:
-        """What one column of this kind may lose."""
+        """ρ of one column of this kind."""
         weights = LIST_WEIGHT * len(self.lists) + RANGE_WEIGHT * self.ranges
         return self.epsilon**2 / 2 * Fraction(LIST_WEIGHT if kind == "list" else RANGE_WEIGHT, weights)
 
@@ -320,7 +320,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def hold_variance(self) -> Fraction:
-        """The same of how many rows hold a number."""
+        """σ² of the number of rows with a number."""
         return _sampled(self.rows**2 / (2 * COUNT_PART * self.rho_of("number")))
 
     @property
@@ -334,7 +334,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def threshold(self) -> int:
-        """T: the least noisy count of a value that is released. Noise is symmetric: of |Z| > t half are above t."""
+        """T: the least noisy count that is released. Noise is symmetric: half of |Z| > t is above t."""
         each = self.delta / len(self.lists)
         return gaussian_reach(self.variance, min(2 * each / self.rows, Fraction(1))) + 1 + self.rows
 
@@ -347,7 +347,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
             parts.append(Approximate(Fraction(0), self.delta))
         return Together(tuple(parts))
 
-    # What is promised
+    # Accuracy
 
     @property
     def each_beta(self) -> Fraction:
@@ -359,21 +359,21 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def shown_reach(self) -> int:
-        """t: what the noise of so many values stays within at once, as if every row held a value of its own."""
+        """t: the noise of all values stays within it at once, even if every row held a different value."""
         return gaussian_reach(self.variance, self.each_beta / 2 / self.rows_at_most)
 
     @property
     def least_held(self) -> int:
-        """What so many rows hold is found: no more than n/T values can be held by that many, and noise is symmetric."""
+        """A value that this many rows hold is found: at most n/T values are this frequent, and noise is symmetric."""
         many = self.rows_at_most // self.threshold + 1
         return self.threshold + gaussian_reach(self.variance, min(self.each_beta / many, Fraction(1)))
 
     def slack(self, kind: str) -> int:
-        """t″: the gap that the choice of an end stays within."""
+        """t″: a bound on the gap of the choice of an end."""
         return choice_gap(self.rate, _bands(kind), self.each_beta / 3)
 
     def outside(self, kind: str) -> int:
-        """At most so many rows lie below a range that is told, and as many above."""
+        """At most this many rows lie below a released range, and as many above."""
         return 2 * self.slack(kind) + 1
 
     @property
@@ -387,33 +387,33 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return Within(Fraction(max(amounts)), max(self.rows_at_most, 1), self.beta, Fraction(0), nominal=guess)
 
     def state(self, value: Json, interval: Json) -> str:
-        return "" if any(one.ends or one.values for one in self.drafts(value, interval)) else FOUND
+        return "" if any(draft.ends or draft.values for draft in self.drafts(value, interval)) else FOUND
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 20)
 
-    # Draw and tell
+    # The draw and the answer
 
     def draw(self, value: tuple[OfOne, ...], coins: Coins) -> tuple[Drawn, ...]:
         return tuple(
-            self._found(found, coins) if kind == "list" else self._ends(found, kind, coins)  # type: ignore[arg-type]
-            for (_, kind), found in zip(self.asked, value, strict=True)
+            self._frequent(statistic, coins) if kind == "list" else self._ends(statistic, kind, coins)  # type: ignore[arg-type]
+            for (_, kind), statistic in zip(self.asked, value, strict=True)
         )
 
-    def _found(self, value: Found, coins: Coins) -> Found:
+    def _frequent(self, value: Found, coins: Coins) -> Found:
         noisy = coins.gaussian([count for _, count in value], self.variance) if value else []
         least = self.threshold
-        told = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
-        return tuple(sorted(told, key=lambda one: (-one[1], one[0]))[:MOST_FOUND])
+        kept = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
+        return tuple(sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:MOST_FOUND])
 
     def _ends(self, value: tuple[int, ...], kind: str, coins: Coins) -> tuple[int, int, int]:
         gaps, cap = self.gaps(value, kind), CAP * (self.slack(kind) + 1)
-        low, high = (coins.choose(one, np.ones_like(one), self.rate, cap)[0] for one in gaps)
+        low, high = (coins.choose(scores, np.ones_like(scores), self.rate, cap)[0] for scores in gaps)
         (hold,) = coins.gaussian([sum(value)], self.hold_variance)
         return low, high, hold
 
     def gaps(self, value: tuple[int, ...], kind: str) -> tuple[Integers, Integers]:
-        """Of every band: how far the rank that is looked for lies from it, from below and from above."""
+        """The distance of every band from the wanted rank, from below and from above."""
         rank, cap = self.slack(kind) + 1, CAP * (self.slack(kind) + 1)
         counts = np.array(value, dtype=np.int64)
 
@@ -425,36 +425,36 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return away(up, up - counts), away(down, down - counts)
 
     def law(self, value: tuple[OfOne, ...]) -> Independent | None:
-        """Where there is a list its support depends on the data: `dpengine.audit.exact` has the laws of two tables."""
+        """None if there is a list: its support depends on the data (`dpengine.audit.exact` compares two tables)."""
         if self.lists:
             return None
         return Independent(
             tuple(
                 part
-                for (_, kind), found in zip(self.asked, value, strict=True)
-                for part in self.ends_law(found, kind)  # type: ignore[arg-type]
+                for (_, kind), statistic in zip(self.asked, value, strict=True)
+                for part in self.ends_law(statistic, kind)  # type: ignore[arg-type]
             )
         )
 
     def ends_law(self, value: tuple[int, ...], kind: str) -> tuple[Any, ...]:
-        ends = [weighted(dict(enumerate(one.tolist())), self.rate) for one in self.gaps(value, kind)]
+        ends = [weighted(dict(enumerate(scores.tolist())), self.rate) for scores in self.gaps(value, kind)]
         return *ends, Normal(sum(value), self.hold_variance)
 
     def finish(self, raw: tuple[Drawn, ...]) -> Released:
         value: JsonObject = {}
         interval: JsonObject = {}
         for (name, kind), drawn in zip(self.asked, raw, strict=True):
-            for part, (figure, ends) in self._told(kind, drawn):
+            for part, (figure, ends) in self._parts(kind, drawn):
                 value[f"{name}: {part}"], interval[f"{name}: {part}"] = figure, ends
         return Released(value, interval)
 
-    def _told(self, kind: str, drawn: Drawn) -> Iterator[tuple[str, tuple[Json, Ends]]]:
+    def _parts(self, kind: str, drawn: Drawn) -> Iterator[tuple[str, tuple[Json, Ends]]]:
         if kind == "list":
-            found: Found = drawn  # type: ignore[assignment]
+            named: Found = drawn  # type: ignore[assignment]
             t = self.shown_reach
-            yield from ((name, (count, (count - t, count + t))) for name, count in found)
+            yield from ((name, (count, (count - t, count + t))) for name, count in named)
             if self.facts.people is not None and self.rows == 1:
-                yield ELSE, self._something_else(found)
+                yield ELSE, self._something_else(named)
             return
         low, high, hold = cast(tuple[int, int, int], drawn)
         reach = self.hold_reach
@@ -463,37 +463,37 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
                 yield part, (end, (end, end))
         yield HOLD, (hold, (hold - reach, hold + reach))
 
-    def _something_else(self, found: Found) -> tuple[int, Ends]:
-        t, least, many = self.shown_reach, self.threshold, max(len(found), 1)
-        doubtful = sum(count < least + 2 * t for _, count in found)
+    def _something_else(self, named: Found) -> tuple[int, Ends]:
+        t, least, many = self.shown_reach, self.threshold, max(len(named), 1)
+        doubtful = sum(count < least + 2 * t for _, count in named)
         off = math.ceil(gaussian_mean_reach(self.variance, many, self.each_beta / 2) * many) + doubtful * t
-        rest = self.facts.about - sum(count for _, count in found)
+        rest = self.facts.about - sum(count for _, count in named)
         return rest, (rest - off, rest + off)
 
     def shown(self) -> dict[str, str]:
         words = {part: say(f"found.{part.lower()}") for part in (FROM, TO, HOLD, ELSE)}
-        return {f"{name}: {part}": f"{name}: {told}" for name, _ in self.asked for part, told in words.items()}
+        return {f"{name}: {part}": f"{name}: {word}" for name, _ in self.asked for part, word in words.items()}
 
     def listed(self, value: JsonObject) -> list[str]:
         return listed(self.asked, value)
 
     def drafts(self, value: JsonObject, interval: JsonObject) -> list[Drafted]:
-        """What may become a declaration, column by column."""
+        """The draft of each column's declaration."""
         return drafts(self.asked, value, interval)
 
     def worth(self) -> str:
-        """What is promised before anything is bought, and holds of what was found."""
-        told = []
+        """The promise in words, before and after the purchase."""
+        sentences = []
         if self.lists:
-            told.append(say("found.worth.lists", held=self.least_held))
+            sentences.append(say("found.worth.lists", held=self.least_held))
         if self.ranges:
             kinds = ["number"] * bool(self.numbers) + ["date"] * bool(self.dates)
-            told.append(say("found.worth.ranges", outside=max(self.outside(kind) for kind in kinds)))
-        return " ".join([*told, say("found.worth.chance", chance=chance(self.beta))])
+            sentences.append(say("found.worth.ranges", outside=max(self.outside(kind) for kind in kinds)))
+        return " ".join([*sentences, say("found.worth.chance", chance=chance(self.beta))])
 
     def finding(self, value: Json, interval: Json) -> str:
         drafts = self.drafts(value, interval)
-        ranges, lists = sum(one.ends is not None for one in drafts), sum(bool(one.values) for one in drafts)
+        ranges, lists = sum(draft.ends is not None for draft in drafts), sum(bool(draft.values) for draft in drafts)
         if not ranges and not lists:
             return ""
         return say("found.headline", found=ranges + lists, columns=len(drafts))
@@ -510,11 +510,11 @@ def _span(kind: str, low: int, high: int) -> tuple[Json, Json]:
 
 
 def _sampled(variance: Fraction) -> Fraction:
-    """The variance that is sampled: that of the least float that is no less noise."""
+    """The variance of the sampler: its scale is the least float with no less noise."""
     return Fraction(gaussian_scale(variance)) ** 2
 
 
 def _root_below(square: Fraction) -> Fraction:
-    """The root, rounded down to 10^-12: what is charged is what is drawn with."""
+    """The root, rounded down to 10^-12; the charge and the draw both use it."""
     grain = 10**12
     return Fraction(math.isqrt(square.numerator * grain**2 // square.denominator), grain)

@@ -19,12 +19,12 @@ Proof       Let D′ be D with one person more, who has k_v rows of value v, Σk
             Replace-one: one person's values go, another's come. The common part changes by at most 2m in L1, so s =
             2m/ε; with η₁ for the values that come and η₂ for those that go the two steps above give P′(S) − e^ε·P(S) ≤
             η₁ + η₂; so T is taken for δ/2.
-            s and T are taken at the scale that is really sampled, the least float at least m/ε. Keeping the largest
-            MOST_FOUND and hiding long or unprintable values are post-processing, and a rule on a value by itself.
+            s and T are for the scale of the sampler, the least float at least m/ε. Keeping the largest MOST_FOUND and
+            hiding long or unprintable values are post-processing, and a rule on a value by itself.
 Accuracy    except with probability β every value is right within T + t′: a released count is within t, and a value that
             does not appear (counted as 0) is held by fewer than T + t′ rows. t bounds the noise of as many values as
-            there are rows, but for 4β/5. No more than n/T values are held by T rows or more, and of those only noise
-            below −t′ hides one: t′ is for so many, one-sided, but for β/5.
+            there are rows, except with 4β/5. At most n/T values are held by T rows or more, and only noise below −t′
+            hides one of them: t′ is a one-sided bound for this many, except with β/5.
             Most of it is T, which δ decides: about s·ln(1/δ). Gaussian noise of the same price has a far lower T, since
             its tails are lighter; it has no finite ε. `find_declarations` draws it, for one column too.
 Cost        one pass over one raw column; one draw for each present value.
@@ -43,10 +43,10 @@ from dpengine.core.amounts import read_delta
 from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FOUND
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, laplace_scale
@@ -82,7 +82,7 @@ class FindValues(Query[Found, Found]):
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw text", "delta": "1e-6"}},
         example=Example({"column": "street", "delta": "0.01"}),
-        twins=("threshold",),
+        broken_variants=("threshold",),
         covered="test_the_promise_holds_for_released_and_for_missing_values",
         data_support="tests/engine/mechanisms/test_find_values.py",
     )
@@ -138,7 +138,7 @@ class FindValues(Query[Found, Found]):
 
     @property
     def least_held(self) -> int:
-        """T + t′: a value that so many rows hold is found."""
+        """T + t′: a value that this many rows hold is found."""
         many, one_sided = self._most // self.threshold + 1, 2
         hidden = laplace_reach(self.scale, min(one_sided * MISSING * self.beta / many, Fraction(1)))
         return self.threshold + min(hidden, self.reach)
@@ -164,7 +164,7 @@ class FindValues(Query[Found, Found]):
         return True
 
     def state(self, value: Json, interval: Json) -> str:
-        """An answer always says something: every value found is held by somebody."""
+        """Every value found is held by somebody."""
         return "" if value else FOUND
 
     def coarse(self) -> Fraction:

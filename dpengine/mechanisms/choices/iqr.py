@@ -1,4 +1,4 @@
-"""The interquartile range of a number column: how far apart the two values are between which the middle half lies.
+"""The interquartile range of a number column: the distance of its two quartiles.
 
 Guarantee   ε-DP under replace-one and under add/remove, in ε-bounded-range parts.
 Theorem     composition of exponential mechanisms (McSherry and Talwar 2007, Thm 6), as in `quantile`.
@@ -11,7 +11,7 @@ Range       the range of each quartile fails with chance at most β/2, so both h
             distance lies between (least upper − greatest lower) and (greatest upper − least lower), cut at 0 and at the
             declared width, where every distance lies.
 Accuracy    both quartiles are within λ = ⌈(2Δ·6/ε)·ln(2|R|/β)⌉ − 1 ranks of their places, with chance at least 1−β.
-            How far that is in the column's unit depends on the data, so it is told with the answer and not before.
+            The error in the column's unit depends on the data, so it comes with the answer and not before.
 Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
 
@@ -26,11 +26,11 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import AnyQuery, Fields, Released
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 
@@ -54,12 +54,9 @@ class Iqr(Quantile):
         ),
     )
     trial: ClassVar[Trial] = Trial(
-        cases={
-            "with empty cells": {"column": "x"},
-            "of some": {"column": "z", "where": IN_A},
-        },
+        cases={"with empty cells": {"column": "x"}, "of some": {"column": "z", "where": IN_A}},
         example=Example({"column": "visits"}),
-        twins=("quarter",),
+        broken_variants=("quarter",),
     )
 
     noises: ClassVar[tuple[str, ...]] = ()
@@ -90,19 +87,18 @@ class Iqr(Quantile):
         return replace(super().promise(), floor=Fraction(0))  # no lower bound is known for distances
 
     def mute(self, interval: Json, part: str = "") -> bool:
-        """Is nearly any distance possible, or are the range's ends drawn at ranks beyond all people?"""
+        """Is nearly any distance possible, or are the ends of the ranges at ranks beyond all people?"""
         most = None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
         lost = most is not None and any(self.shift(share) >= max(share, 1 - share) * most for share in self.shares)
         return lost or AnyQuery.mute(self, interval, part)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """From the six draws; a quartile's range is widened to contain its three draws, which keeps its promise."""
+        """Widen each quartile's range to contain its three draws, which keeps its promise."""
         last = self.facts.schema[self.column].size - 1
         codes = [min(max(code, 0), last) for code in raw]  # a sentinel is the declared bound
         lower, upper = codes[:3], codes[3:]
         least, most = min(upper) - max(lower), max(upper) - min(lower)
-        distances = (self._distance(steps) for steps in (upper[0] - lower[0], least, most))
-        value, low, high = distances
+        value, low, high = (self._distance(steps) for steps in (upper[0] - lower[0], least, most))
         return Released(value, (low, high))
 
     def _distance(self, steps: int) -> int | float:

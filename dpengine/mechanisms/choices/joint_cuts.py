@@ -1,11 +1,11 @@
-"""Several percentiles, or one with its range, as cuts of one column in one draw: what `quantile` draws as “joint”.
+"""Several percentiles, or one with its range, as cuts of one column in one draw: the “joint” noise of `quantile`.
 
 Guarantee   ε-DP, in ε-bounded-range parts.
 Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) over rising sequences of cuts, scored as in JointExp
-            (Gillenwater, Joseph, Kulesza 2021), but with the rows of one value shared out for the best.
-Statistic   for cuts o_1 ≤ … ≤ o_k wished at the ranks α_j·n the score is −C, C by how many rows the k+1 gaps are off in
-            all (`noise.joint_choice`: the places of the cuts inside their own rows are chosen for the least). Counted
-            in parts of a row, V to a row, V the least common denominator of the shares, C is a whole number.
+            (Gillenwater, Joseph, Kulesza 2021), but with the best division of the rows of one value.
+Statistic   for cuts o_1 ≤ … ≤ o_k wished at the ranks α_j·n the score is −C, C the number of rows that the k+1 gaps are
+            off by in all (`noise.joint_choice`: the places of the cuts inside their own rows are those with the least
+            C). In parts of a row, V to a row, V the least common denominator of the shares, C is an integer.
 Sensitivity a place x_j inside the rows of its cut stays possible when it moves as the rows before it do. One row moved
             to another value takes the places from its old value to its new one by one row, and those in the rows of an
             end by a part of it that rises or falls with j: the way past all e_j gets longer by 2 at most, Δ = 2V. One
@@ -26,7 +26,6 @@ Cost        one grouped scan; a draw takes work that is linear in a public bound
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -36,12 +35,12 @@ from typing import ClassVar
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Together
-from dpengine.core.exact import ceiling, exp_decimal
+from dpengine.core.exact import ceiling
 from dpengine.core.types import Integers
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.noise import joint_choice
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite
+from dpengine.noise.laws import Finite, weighted
 from dpengine.noise.tails import choice_gap
 from dpengine.statistics.need import Spread
 
@@ -53,7 +52,7 @@ Codes = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Chain:
-    """Cuts that are drawn together: each at its share of all rows, and so many made-up rows further up."""
+    """Cuts that are drawn together: each at its share of all rows, shifted up by a number of made-up rows."""
 
     cuts: tuple[tuple[Fraction, int], ...]
     below: int = 0  # made-up rows under the grid
@@ -62,7 +61,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Cuts:
-    """What is asked of one group's column, by public facts; `values` bounds its distinct values."""
+    """The public facts of a question about one group's column; `values` bounds its distinct values."""
 
     size: int
     shares: tuple[Fraction, ...]
@@ -84,7 +83,7 @@ def affordable(cuts: int, values: int) -> bool:
 class JointCuts:
     """`epsilon` and `beta` are those of one group."""
 
-    of_all_groups: ClassVar[bool] = False  # is the loss that of all groups together?
+    of_all_groups: ClassVar[bool] = False  # is the loss for all groups together?
 
     asked: Cuts
     epsilon: Fraction
@@ -92,7 +91,7 @@ class JointCuts:
 
     @property
     def parts(self) -> int:
-        """V: so many points of the score make a row."""
+        """V: points of the score in a row."""
         return lcm(*(share.denominator for share in self.asked.shares))
 
     @property
@@ -110,7 +109,7 @@ class JointCuts:
 
     @property
     def width(self) -> int:
-        """How many parts a draw has."""
+        """The number of parts in a draw."""
         return self.draws
 
     def sensitivity(self) -> Sensitivity:
@@ -125,14 +124,14 @@ class JointCuts:
         return self.epsilon / self.draws / (2 * self.moves)
 
     def off(self, sentinels: int, beta: Fraction) -> Fraction:
-        """How far the ranks of cuts that are drawn together are off, all at once, except with chance β."""
+        """How far the ranks of cuts drawn together can be off, all at once, except with chance β."""
         cuts = 3 if self.asked.ranged and self.asked.alone else len(self.asked.shares)
         sequences = comb(self.asked.size + sentinels + cuts - 1, cuts)
         return Fraction(choice_gap(self.rate, sequences, beta), 2 * self.parts)
 
     @property
     def rows_off(self) -> Fraction:
-        """The same of the points alone."""
+        """`off` for the points alone."""
         return self.off(2 if self.asked.ranged and self.asked.alone else 0, self.beta)
 
     @cached_property
@@ -162,7 +161,7 @@ class JointCuts:
         return [int(share * self.parts) * rows + more * self.parts for share, more in chain.cuts]
 
     def _with_sentinels(self, value: Spread, chain: Chain) -> tuple[Integers, Integers]:
-        """The values that have rows, and how many, in points; −1 and `size` are the sentinels."""
+        """The values with rows, and their rows in points; −1 and `size` are the sentinels."""
         codes, rows = value.codes, value.counts * self.parts
         if chain.below:
             codes, rows = np.append(-1, codes), np.append(chain.below * self.parts, rows)
@@ -171,11 +170,11 @@ class JointCuts:
         return codes.astype(np.int64), rows.astype(np.int64)
 
     def _edges(self, chain: Chain) -> tuple[int, int]:
-        """The first candidate, and the one after the last."""
+        """The first candidate, and the end after the last."""
         return (-1 if chain.below else 0), self.asked.size + (1 if chain.above else 0)
 
     def draw(self, value: Spread, coins: Coins) -> tuple[Codes, ...]:
-        """For every chain its cuts, in order."""
+        """The cuts of every chain, in order."""
         return tuple(self._drawn(value, chain, coins) for chain in self.chains)
 
     def _drawn(self, value: Spread, chain: Chain, coins: Coins) -> Codes:
@@ -185,14 +184,14 @@ class JointCuts:
         # Empty values at the end, so that the running time does not reveal how many occur.
         room = np.zeros(max(self.asked.values + 2 - len(codes), 0), dtype=np.int64)
         held = np.ones(len(codes), dtype=np.int64)
-        points = joint_choice.Ordered(*(np.append(one, room) for one in (np.diff(edges) - 1, held, rows)))
+        points = joint_choice.Ordered(*(np.append(column, room) for column in (np.diff(edges) - 1, held, rows)))
         starts = np.empty(2 * len(codes) + 1, dtype=np.int64)
         starts[0::2], starts[1::2] = edges[:-1] + 1, codes
         wished = self._wished(chain, int(value.counts.sum()))
         return tuple(int(starts[block]) + place for block, place in joint_choice.draw(points, wished, self.rate, coins))
 
     def costs(self, value: Spread, chain: Chain) -> dict[Codes, int]:
-        """Of every rising sequence of cuts; only for small grids."""
+        """The cost of every rising sequence of cuts; only for small grids."""
         codes, rows = self._with_sentinels(value, chain)
         held = dict(zip(codes.tolist(), rows.tolist(), strict=True))
         first, end = self._edges(chain)
@@ -204,18 +203,13 @@ class JointCuts:
         return {tuple(first + point for point in cuts): cost for cuts, cost in listed.items()}
 
     def law(self, value: Spread) -> tuple[Finite, ...] | None:
-        """Of every chain; None where there are too many sequences to list."""
+        """The law of every chain; None if there are too many sequences to list."""
         if any(comb(self.asked.size + 1 + len(chain.cuts), len(chain.cuts)) > MOST_LISTED for chain in self.chains):
             return None
-        laws = []
-        for chain in self.chains:
-            weights = {cuts: exp_decimal(-self.rate * cost) for cuts, cost in self.costs(value, chain).items()}
-            total = sum(weights.values(), Decimal(0))
-            laws.append(Finite({cuts: weight / total for cuts, weight in weights.items()}))
-        return tuple(laws)
+        return tuple(weighted(self.costs(value, chain), self.rate) for chain in self.chains)
 
     def triples(self, drawn: tuple[Codes, ...]) -> list[Codes]:
-        """Of every share the point, and with a range its two ends."""
+        """For every share the point and, with a range, its two ends."""
         if not self.asked.ranged:
             return [(code,) for code in drawn[0]]
         if self.asked.alone:

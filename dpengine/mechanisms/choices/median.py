@@ -1,4 +1,4 @@
-"""The median: the quantile at one half, with a place of its own on the form. Statement and proof are `quantile`'s."""
+"""The median: the quantile at one half, as a question of its own. Statement and proof: `quantile`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from dpengine.messages import say
 
 @dataclass(frozen=True, kw_only=True)
 class Median(Quantile):
-    """The quantile at one half."""
-
     card: ClassVar[Card] = replace(
         Quantile.card,
         key="median",
@@ -36,7 +34,7 @@ class Median(Quantile):
             "permute-and-flip": {"column": "z", "with_range": False, "noise": "permute_and_flip"},
         },
         example=Example({"column": "visits", "with_range": False}),
-        twins=("uncapped", "quarter"),
+        broken_variants=("uncapped", "quarter"),
         covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
 

@@ -2,8 +2,8 @@
 
 Guarantee   ε-DP, and with the usual draw ε-bounded range.
 Theorem     exponential mechanism: McSherry and Talwar 2007, Thm 6; utility Thm 7; bounded range, and so ρ = ε²/8: Cesar
-            and Rogers 2021. Or permute-and-flip: McKenna and Sheldon 2020, Thm 2; never farther from the best, but of
-            its Rényi loss no more is claimed than of any ε-DP mechanism.
+            and Rogers 2021. Or permute-and-flip: McKenna and Sheldon 2020, Thm 2; never farther from the best, but we
+            claim no better Rényi loss than that of any ε-DP mechanism.
 Statistic   T counts, one per condition, each changing by at most Δ = m. A person may meet any number of them.
             Of averages: of each number column the sum of its places above its lowest value, in units in which every
             range is L steps long (L the least common multiple of the numbers of steps), over people who have a value in
@@ -40,10 +40,10 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import APART, LIKELY, state_of_first
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearAverage, NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, LIKELY, state_of_first
 from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -82,7 +82,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
             "of two averages, permute-and-flip": {"options": [{"mean": "x"}, {"mean": "z"}], "noise": FLIP},
         },
         example=Example({"options": [WEST, NORTH]}, others="even"),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_a_choice_keeps_its_promise",
     )
 
@@ -115,7 +115,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return *super().conditions(), *self.options
 
     def names(self) -> list[str]:
-        """The names of the options as they are stored."""
+        """The stored names of the options."""
         with stored():
             return self._conditions()
 
@@ -127,7 +127,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
 
     @cached_property
     def steps(self) -> int:
-        """L: how long every range is; 1 for conditions, which a person meets or not."""
+        """L: the length of every range; 1 for conditions, which a person meets or not."""
         return lcm(*(self.facts.schema.number(name).size - 1 for name in self.averages))
 
     def _ranges(self) -> list[str]:
@@ -165,7 +165,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return Pure(self.epsilon) if self.noise else Exponential(self.epsilon)
 
     def gap(self, options: int) -> int:
-        """How far below the best of so many options the chosen one is at most, but for β."""
+        """The chosen one of `options` options is at most this far below the best, except with probability β."""
         return (flip_behind if self.noise else choice_behind)(self.rate, options, self.beta)
 
     def promise(self) -> NearBest | NearAverage:

@@ -14,11 +14,11 @@ Range       bought with the point, a third of ε each: quantiles at the ranks α
 Several     k shares of one column cost ε/k each. By group each group may spend all of ε under add/remove and half of it
             under replace-one, where a person can leave one group and enter another: groups are disjoint, so of m rows
             m₁ are in one and m₂ in another, and what they change adds up to m. All promises then hold at once.
-            What is told of several percentiles of a group is put in order, which keeps all of it true.
+            We sort several percentiles of a group, and their ends, which keeps all promises.
 Other ways  “joint”: several shares, or one with its range, in one draw (`joint_cuts`). “tree”, “gaussian_root”: several
             with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone (McKenna and Sheldon 2020,
             Thm 2), ε-DP and no more, by the score without its cap at 0: as sensitive, and the depth in a value's rows
-            counts. Which promises most is decided from public facts and prices.
+            counts. Public facts and prices decide which promises most.
 Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β; permute-and-flip |R|/2 for |R|.
 Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
@@ -39,12 +39,12 @@ from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import APART, FEW, fills
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, FEW, fills
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
@@ -54,11 +54,13 @@ from dpengine.noise.tails import choice_gap, flip_gap, least_rank_error
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
-# Which percentiles are asked for, in which order they are told, and what they are called; by group, every one of each
-# group.
-
 FINEST_SHARE = 1_000
 MOST_SHARES = 20
+MOST_ANSWERS = 1_000  # percentiles of groups, in one question
+MOST_PADDED = 10**6
+MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
+JOINT, TREE, ROOT, FLIP = "joint", "tree", "gaussian_root", "permute_and_flip"
+Drawn = tuple[Any, ...]  # codes, or whole draws of joint or tree noise
 
 
 def read_shares(given: Json) -> tuple[Fraction, ...]:
@@ -72,12 +74,13 @@ def read_shares(given: Json) -> tuple[Fraction, ...]:
     return shares
 
 
-def in_order(told: Sequence[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
-    """Points, lower and upper ends of each group's percentiles, each of the three sorted. All that held still does: the
-    j-th smallest is at most the largest of the first j and at least the smallest from the j-th on; true percentiles and
-    what is within a distance of them rise; so a lower end is still at most its percentile, an upper end at least."""
-    for first in range(0, len(told), several):
-        yield from zip(*map(sorted, zip(*told[first : first + several], strict=True)), strict=True)
+def in_order(answers: Sequence[tuple[int, ...]], several: int) -> Iterator[tuple[int, ...]]:
+    """Sort the points, the lower ends and the upper ends of each group's percentiles. All promises still hold: the j-th
+    smallest is at most the largest of the first j and at least the smallest from the j-th on; true percentiles rise,
+    and so do values within a distance of them; so a lower end is still at most its percentile, an upper end at
+    least."""
+    for first in range(0, len(answers), several):
+        yield from zip(*map(sorted, zip(*answers[first : first + several], strict=True)), strict=True)
 
 
 def percents(shares: Sequence[Fraction]) -> list[str]:
@@ -85,30 +88,28 @@ def percents(shares: Sequence[Fraction]) -> list[str]:
 
 
 def of_groups(groups: list[str], names: list[str]) -> list[str]:
-    """What every percentile of every group is called on a page; no line breaks before the percent sign."""
+    """The names of every percentile of every group on a page, without a line break before the percent sign."""
     kept = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in names]
     return [f"{group}, {name}" for group in groups for name in kept]
 
 
 def near_middle(parts: list[str], share_of: Mapping[str, Fraction]) -> list[str]:
-    """Of percentiles of groups those of one share, so that groups stand side by side: the one nearest the median."""
+    """The groups' percentiles of one share, the one nearest the median, so that a headline compares groups."""
     middle = min((share_of[part] for part in parts), key=lambda share: abs(share - Fraction(1, 2)), default=None)
     return [part for part in parts if share_of[part] == middle]
 
 
-# Candidates of a choice in runs of equal score, and the grid points of a column in runs of equal rank.
-
-
 @dataclass(frozen=True)
 class Blocks:
-    """First grid point of each run (−1 and the size of the grid are sentinels), its length, its gap to score 0."""
+    """Candidates in runs of equal score: the first grid point of each run (−1 and the size of the grid are sentinels),
+    its length, its gap to score 0."""
 
     firsts: Integers
     sizes: Integers
     gaps: Integers
 
     def padded(self, blocks: int) -> Blocks:
-        """With empty blocks up to a public number, so that the running time does not reveal how many values occur."""
+        """Pad with empty blocks to a public number, so that the running time does not reveal how many values occur."""
         room = blocks - len(self.firsts)
         if room <= 0:
             return self
@@ -136,18 +137,11 @@ class Ranked:
         return cls(firsts, sizes, below, at)
 
     def with_sentinel(self, side: int, size: int, rows: int, of_all: int) -> Ranked:
-        """With so many made-up rows below the grid (side −1) or above it (1), after `of_all` others."""
+        """With made-up rows below the grid (side −1) or above it (1), after `of_all` others."""
         extra = (-1, 1, -rows, rows) if side < 0 else (size, 1, of_all, rows)
         where = 0 if side < 0 else len(self.firsts)
         pairs = zip(vars(self).values(), extra, strict=True)
         return Ranked(*(np.insert(array, where, item) for array, item in pairs))
-
-
-MOST_ANSWERS = 1_000  # percentiles of groups, in one question
-MOST_PADDED = 10**6
-MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
-JOINT, TREE, ROOT, FLIP = "joint", "tree", "gaussian_root", "permute_and_flip"
-Drawn = tuple[Any, ...]  # codes, or of another way whole draws
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +180,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             "a tenth, flipped": {"column": "x", "share": "0.1", "with_range": False, "noise": "permute_and_flip"},
         },
         example=Example({"column": "visits", "share": "0.75", "with_range": False}, others="alike"),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
 
@@ -213,7 +207,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """In which other ways this very question can be answered: several cuts together, or one point by itself."""
+        """The other noises for this question: several cuts together, or one point by itself."""
         if len(self.shares) == 1 and not self.with_range:
             return (FLIP,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
         several = len(self.shares) > 1
@@ -226,7 +220,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @cached_property
     def way(self) -> JointCuts | TreeCuts | None:
-        """The plan of another way of drawing points and ranges, for one group."""
+        """Joint or tree noise for the points and ranges of one group."""
         if self.noise not in (JOINT, TREE, ROOT):
             return None
         size, replaced = self.facts.schema[self.column].size, self.facts.relation == "replace"
@@ -248,7 +242,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     def wanted_places(self) -> tuple[Fraction, ...]:
         return self.shares
 
-    def tells_range(self) -> bool:
+    def has_range(self) -> bool:
         return self.with_range
 
     def own_json(self) -> JsonObject:
@@ -265,7 +259,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @cached_property
     def _share_of(self) -> dict[str, Fraction]:
-        """Of several percentiles, by the stored name of each part; by group those of one group after the other."""
+        """The share of each part by its stored name, group after group."""
         with stored():
             names = percents(self.shares)
         parts = names if self.by is None else combined([super().labels(), names])
@@ -275,8 +269,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if len(self.shares) == 1:
             return super().shown()
         names, known = percents(self.shares), super().shown()
-        told = names if self.by is None else of_groups([known.get(label, label) for label in super().labels()], names)
-        return dict(zip(self.labels(), told, strict=True))
+        parts = names if self.by is None else of_groups([known.get(label, label) for label in super().labels()], names)
+        return dict(zip(self.labels(), parts, strict=True))
 
     def told_first(self, parts: list[str]) -> list[str]:
         return near_middle(parts, self._share_of) if self.by is not None and len(self.shares) > 1 else parts
@@ -286,7 +280,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if several == 1 or not extra:
             return list(extra)
         places = [place for place, label in enumerate(super().labels()) if label in extra]
-        return [self.labels()[place * several + one] for place in places for one in range(several)]
+        return [self.labels()[place * several + rank] for place in places for rank in range(several)]
 
     @property
     def compared(self) -> bool:
@@ -298,7 +292,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             return Distribution(self.column, size, self.where)
         return GroupDistributions(self.column, size, self.by, self.groups, self.where)
 
-    # The score, in integer points; `points` of them make one rank.
+    # The score, in integer points; a rank has `points` of them.
 
     def points(self, share: Fraction) -> int:
         return 1 if self.facts.relation == "replace" else share.denominator
@@ -328,7 +322,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @property
     def at_once(self) -> Fraction:
-        """The β of one answer when all of them are to hold at once."""
+        """The β of one answer, so that all hold at once."""
         return self.beta / (len(self.shares) * self.groups)
 
     def shift(self, share: Fraction) -> int:
@@ -353,11 +347,11 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         aim = side * shift * points
         over, under = points * ranked.below - low - aim, high + aim - points * (ranked.below + ranked.at)
         gaps = np.maximum(over, under)
-        found = Blocks(ranked.firsts, ranked.sizes, gaps if self.noise == FLIP else np.maximum(0, gaps))
-        return found.padded(2 * self._values + 2)
+        blocks = Blocks(ranked.firsts, ranked.sizes, gaps if self.noise == FLIP else np.maximum(0, gaps))
+        return blocks.padded(2 * self._values + 2)
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
-        """Every single draw: whose distribution, which share, which side."""
+        """Every single draw: its distribution, share and side."""
         for spread in self._spreads(value):
             for share in self.shares:
                 for side in self.sides:
@@ -399,8 +393,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
 
     def mute(self, interval: Json, part: str = "") -> bool:
-        """Does the range cover nearly the whole grid, or are both its ends drawn at ranks beyond all people? Without a
-        range: may the rank be nearly anywhere?"""
+        """Does the range cover nearly the whole grid, or are both its ends at ranks beyond all people? Without a range:
+        may the rank be nearly anywhere?"""
         share = self._share_of[part] if part and len(self.shares) > 1 else self.shares[0]
         if interval is None:
             away = self.promise().share
@@ -435,7 +429,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return tuple(chosen)
 
     def _most(self, share: Fraction) -> int | None:
-        """A public bound on the gaps, where the number of rows has one."""
+        """A public bound on the gaps, if the number of rows has one."""
         if self.facts.people is None:
             return None
         return self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0)
@@ -453,7 +447,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         )
 
     def _by_share(self, raw: Drawn) -> list[Codes]:
-        """Of every answer the point, and with a range its two ends."""
+        """For every answer the point and, with a range, its two ends."""
         if self.way:
             width = self.way.width
             parts = (raw[first : first + width] for first in range(0, len(raw), width))
@@ -462,13 +456,13 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return [raw[first : first + width] for first in range(0, len(raw), width)]
 
     def finish(self, raw: Drawn) -> Released:
-        """A range is widened to contain all three draws, which keeps its promise; a sentinel becomes the declared
-        bound. Of several what is told rises."""
+        """Widen a range to contain all three draws, which keeps its promise; a sentinel becomes the declared bound.
+        Several percentiles rise."""
         column = self.facts.schema.ordered(self.column)
         held = ([min(max(code, 0), column.size - 1) for code in codes] for codes in self._by_share(raw))
-        told = [(codes[0], min(codes), max(codes)) for codes in held]
+        triples = [(codes[0], min(codes), max(codes)) for codes in held]
         answers: list[Ends] = []
-        for codes in in_order(told, len(self.shares)):
+        for codes in in_order(triples, len(self.shares)):
             point, low, high = map(column.value, codes)
             answers.append((point, (low, high) if self.with_range else None))
         if len(answers) == 1:

@@ -11,9 +11,28 @@ Draw        r with probability ∝ exp(rate·q(r)), exactly, over the public lis
             Permute-and-flip: in a random order the first whose coin, with chance exp(−rate·(best − q(r))), comes up.
 Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln((|R|−1)(1−β)/β)/rate⌉ − 1, and on the worst table no
             less; for permute-and-flip as exactly (noise/tails.py).
-Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes. Where the order is
-            not asked for, all may be drawn at once (“joint_set”, `joint_set`), or are peeled and told by name.
+Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes. Without an order,
+            all may be drawn at once (“joint_set”, below), or are peeled and sorted by name.
 Cost        one scan and k draws over |R| candidates.
+
+The k most common values as a set, in one draw (“joint_set”)
+
+Guarantee   ε-DP, and ε-bounded range.
+Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) over all sets of k candidates. (A joint draw over
+            sequences, Gillenwater, Joseph, Muñoz Medina, Ribero 2022, promises that the i-th named is near the i-th
+            largest. A value that it leaves out may still be ahead of a named one by k times as much: if counts fall by
+            g from one to the next, and all but the largest are named, every rank is off by g. For five of ten that is
+            4.3 times the promise of choosing one after the other at the same ε: `bench.utility several`.)
+Statistic   the score of a set is its least count less the largest count outside it: its lead over what it leaves out.
+            Under add/remove all counts move one way, by at most m, and so do both ends: Δ = m. Under replace-one the
+            least in it may fall by m while the largest outside rises by m: Δ = 2m.
+Draw        a set with chance ∝ exp(ε·score/(2Δ)), exactly.
+Blocks      let c_1 ≥ … ≥ c_d be the counts in order. A set other than the first k leaves out a first place u ≤ k and
+            has a last place l > k: it holds all places before u, none after l, and k−u of the l−u−1 between them, so
+            there are C(l−u−1, k−u) such sets, all of score c_l − c_u. Their number is public, whatever the counts.
+Accuracy    the best set has a score of at least 0, so with probability ≥ 1−β no value left out is ahead of a named one
+            by more than g = ⌈(2Δ/ε)·ln((N−1)(1−β)/β)⌉ − 1, N = C(d, k) the number of sets.
+Cost        k·(d−k) + 1 blocks; allowed if N is below 2^62.
 """
 
 from __future__ import annotations
@@ -30,45 +49,22 @@ import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import exp_decimal, read_number
+from dpengine.core.exact import read_number
 from dpengine.core.types import Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
+from dpengine.mechanisms.answer_state import APART, LIKELY, REST, state_of_first
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, LIKELY, REST, state_of_first
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, flipped, weighted
 from dpengine.noise.tails import choice_behind, flip_behind, least_choice_gap
 from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
-
-# The k most common values as a set, in one draw: what `top_item` draws as “joint_set” where no order is asked for.
-#
-# Guarantee   ε-DP, and ε-bounded range.
-# Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) over all sets of k candidates. (A joint draw over
-#             sequences, Gillenwater, Joseph, Muñoz Medina, Ribero 2022, promises that the i-th named comes near the
-#             i-th
-#             largest; one that it leaves out may still be ahead of one that it names by k times as much: counts that
-#             fall
-#             by g from one to the next, of which all but the largest are named, have every rank off by g. For five of
-#             ten
-#             that is 4.3 times what choosing one after the other promises at the same ε: `bench.utility several`.)
-# Statistic   the score of a set is the least count in it less the largest count outside it: how far the set is ahead of
-#             what it leaves out. Under add/remove all counts move one way, by at most m, and so do both ends: Δ = m.
-#             Under replace-one the least in it may fall by m while the largest outside rises by m: Δ = 2m.
-# Draw        a set with chance ∝ exp(ε·score/(2Δ)), exactly.
-# Blocks      let c_1 ≥ … ≥ c_d be the counts in order. A set other than the first k leaves out a first place u ≤ k and
-#             has a last place l > k: it holds all places before u, none after l, and k−u of the l−u−1 between them, so
-#             there are C(l−u−1, k−u) such sets, all of score c_l − c_u. How many is public, whatever the counts are.
-# Accuracy    the best set has a score of 0 at least, so with probability ≥ 1−β none that is left out is ahead of one
-# that
-#             is named by more than g = ⌈(2Δ/ε)·ln((N−1)(1−β)/β)⌉ − 1, N = C(d, k) the number of sets.
-# Cost        k·(d−k) + 1 blocks; taken where N is below 2^62.
 
 MOST_SETS = 2**61
 MOST_BLOCKS = 10**6
@@ -80,15 +76,15 @@ def countable(candidates: int, named: int) -> bool:
 
 @lru_cache(maxsize=16)
 def joint_blocks(candidates: int, named: int) -> tuple[Integers, Integers, Integers]:
-    """First place left out, last place named (counted from 0), and how many sets; the first block is the first k."""
+    """The first place left out, the last place named (from 0), and the number of sets; block 0 is the first k."""
     pairs = [(named, named - 1, 1)]
     pairs += [(u, last, comb(last - u - 1, named - u - 1)) for u in range(named) for last in range(named, candidates)]
-    firsts, lasts, sizes = (np.array(one, dtype=np.int64) for one in zip(*pairs, strict=True))
+    firsts, lasts, sizes = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
     return firsts, lasts, sizes
 
 
 def joint_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most: int | None) -> tuple[int, ...]:
-    """The places of the chosen ones among the candidates, rising; `most` bounds the counts."""
+    """The places of the chosen candidates, rising; `most` bounds the counts."""
     order = np.argsort(-counts, kind="stable")
     held = counts[order]
     firsts, lasts, sizes = joint_blocks(len(counts), named)
@@ -98,39 +94,35 @@ def joint_draw(counts: Integers, named: int, rate: Fraction, coins: Coins, most:
     if block == 0:
         chosen = list(range(named))
     else:
-        chosen = [*range(u), *(u + 1 + one for one in unranked(last - u - 1, named - u - 1, place)), last]
-    return tuple(sorted(int(order[one]) for one in chosen))
+        chosen = [*range(u), *(u + 1 + item for item in unranked(last - u - 1, named - u - 1, place)), last]
+    return tuple(sorted(int(order[item]) for item in chosen))
 
 
 def unranked(of: int, many: int, place: int) -> list[int]:
-    """The combination of so many of 0, 1, … that has this place among all, in the order of `combinations`."""
-    found: list[int] = []
-    for one in range(of):
-        if len(found) == many:
+    """The combination of `many` of 0, 1, …, `of` − 1 at this place in the order of `combinations`."""
+    subset: list[int] = []
+    for item in range(of):
+        if len(subset) == many:
             break
-        starting = comb(of - one - 1, many - len(found) - 1)
+        starting = comb(of - item - 1, many - len(subset) - 1)
         if place < starting:
-            found.append(one)
+            subset.append(item)
         else:
             place -= starting
-    return found
+    return subset
 
 
 def joint_scores(counts: tuple[int, ...], named: int) -> dict[tuple[int, ...], int]:
-    """Of every set, by the definition; only for short lists."""
+    """The score of every set, by definition; only for short lists."""
     places = range(len(counts))
     return {
-        chosen: min(counts[one] for one in chosen) - max(counts[one] for one in places if one not in chosen)
+        chosen: min(counts[item] for item in chosen) - max(counts[item] for item in places if item not in chosen)
         for chosen in combinations(places, named)
     }
 
 
 def joint_law(counts: tuple[int, ...], named: int, rate: Fraction) -> Finite:
-    found = joint_scores(counts, named)
-    best = max(found.values())
-    weights = {chosen: exp_decimal(-rate * (best - score)) for chosen, score in found.items()}
-    total = sum(weights.values(), Decimal(0))
-    return Finite({chosen: weight / total for chosen, weight in weights.items()})
+    return weighted({chosen: -score for chosen, score in joint_scores(counts, named).items()}, rate)
 
 
 MOST_ITEMS = 20
@@ -173,7 +165,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             "the first two of sets": {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]},
         },
         example=Example({"column": "town"}, others="even"),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_a_choice_keeps_its_promise",
         with_noise={"flip": Example({"column": "town", "noise": "permute_and_flip"}, others="even")},
     )
@@ -182,7 +174,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     column: Ref
     how_many: int = 1
-    ordered: bool = True  # of several: is their order told?
+    ordered: bool = True  # does an answer of several items give their order?
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -226,7 +218,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     @cached_property
     def candidates(self) -> Integers:
-        """The codes that compete: all but a label that only stands for “no answer”."""
+        """The codes that compete: all but a label for “no answer”."""
         column = self.facts.schema.listed(self.column)
         codes: Integers = np.arange(column.size, dtype=np.int64)
         if isinstance(column, Category) and column.missing not in column.values:
@@ -235,7 +227,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def each(self) -> int:
-        """How many rows of one person can hold the same value."""
+        """The number of one person's rows that can hold the same value."""
         return 1 if isinstance(self.facts.schema.listed(self.column), ItemSet) else self.facts.unit.at_most
 
     def need(self) -> BinCounts | CellCounts | ItemCounts:
@@ -258,16 +250,15 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return 2 if self.facts.relation == "replace" else 1
 
     def sensitivity(self) -> Sensitivity:
-        if self.noise == SET:  # with several rows each it takes others who have as many
+        if self.noise == SET:  # with several rows a person, only other such people attain it
             return Sensitivity("linf", self.each * self._moves, attained=self.each == 1)
         return Sensitivity("linf", self.each)
 
     @property
     def rate(self) -> Fraction:
-        moves = self._moves
         if self.noise == SET:
             return self.epsilon / (2 * self.sensitivity().bound)
-        return self.epsilon / self.how_many / (moves * self.sensitivity().bound)
+        return self.epsilon / self.how_many / (self._moves * self.sensitivity().bound)
 
     def loss(self) -> Loss:
         if self.noise == SET:
@@ -292,7 +283,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return self.facts.schema.listed(self.column)
 
     def coarse(self) -> Fraction:
-        """An equal share of the people per item: with a larger gap almost any item could win."""
+        """An equal share of the people for each item: with a larger gap almost any item could win."""
         return Fraction(self.facts.about, len(self.candidates))
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
@@ -314,7 +305,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return tuple(chosen if self.ordered else sorted(chosen))
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
-        """Every order of the chosen items; None where there are too many to list."""
+        """The law over the chosen items; None if there are too many to list."""
         size = len(self.candidates)
         if self.noise == SET:
             if comb(size, self.how_many) > MOST_LISTED:
@@ -336,11 +327,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             chances = longer
         if self.ordered:
             return Finite(chances)
-        told: dict[tuple[int, ...], Decimal] = {}
+        summed: dict[tuple[int, ...], Decimal] = {}
         for chosen, chance in chances.items():
             named = tuple(sorted(chosen))
-            told[named] = told.get(named, Decimal(0)) + chance
-        return Finite(told)
+            summed[named] = summed.get(named, Decimal(0)) + chance
+        return Finite(summed)
 
     def labels(self) -> list[str]:
         return []

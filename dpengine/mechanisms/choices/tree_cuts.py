@@ -1,30 +1,29 @@
-"""Several percentiles with their ranges from one tree of noisy counts: what `quantile` draws as “tree”.
+"""Several percentiles with their ranges from one tree of noisy counts: the “tree” noise of `quantile`.
 
 Guarantee   ε-DP under replace-one and under add/remove.
 Theorem     hierarchical counts, as in `curves.cdf_tree`: every grid point is a cell, and a person of at most m rows
             changes L·m in L1 on each side, a = 2 sides under replace-one and 1 under add/remove.
 Draw        every node's count + discrete Laplace noise of scale a·L·m/ε.
 Range       let S(c) = (rows at or below cell c) − α·(all rows). A cell with S(c−1) ≤ 0 ≤ S(c) holds a true percentile.
-            Let S̃ be S from the nodes, and t(c) what its noise stays within but for chance β/k on both sides together: S̃
-            is told by least squares over all nodes (`curves.tree_fit`) or as a short sum of them (`curves.count_tree`),
-            for each cell by whichever has the lesser t, a choice of public facts.
+            Let S̃ be S from the nodes, and t(c) a bound on its noise except with chance β/k on both sides together. S̃
+            comes from least squares over all nodes or from a short sum of them (both in `curves.count_tree`), for each
+            cell the one with the lesser t, a choice of public facts.
             The range goes from the first cell with S̃(c) ≥ −t(c) to the last with S̃(c−1) ≤ t(c−1). It misses c only if
             S̃(c) < −t(c) or S̃(c−1) > t(c−1): two one-sided chances of β/(2k) for each of k shares. So all ranges hold
             at once with probability ≥ 1−β, on every table.
 Point       halfway between the first cell with S̃ ≥ 0 and the last with S̃(c−1) ≤ 0.
-Accuracy    if every S̃(c) is within T of S(c), the rank of the point is off by T at most, since S never falls: T is what
-            the noise of the farthest cell stays within but for β/|R|.
-Noise       of S̃ as a sum: as many nodes as the sum has, where the number of rows is public. Else α times the sum of the
-            last level is taken off too: no node then counts more than once, and Chernoff's bound for so many whole
+Accuracy    if every S̃(c) is within T of S(c), the rank of the point is off by T at most, since S never falls: T bounds
+            the noise of the farthest cell except with β/|R|.
+Noise       of S̃ as a sum: as many nodes as the sum has, if the number of rows is public. Else α times the sum of the
+            last level is subtracted too: then no node counts more than once, and Chernoff's bound for this many whole
             noises holds, because a cumulant of symmetric noise rises with the size of its factor. By least squares: the
             weights of the nodes, α times all rows among them, by Chernoff's bound.
 Cost        one grouped scan; one draw for each node.
-Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums from the left (`curves.prefix_root`) in
-            place of the tree, ρ-zCDP with ρ = ε²/(2a). Range, point and accuracy are the same, with the reach of its
-            noise.
-By group    a tree for each group, all for one ε: a person's rows are in one node of each level of one tree each, so all
-            trees together change no more than one would. Of roots a row that goes from one group to another moves two
-            columns, each in a root of its own: the squared lengths add up to twice the largest.
+Root        “gaussian_root”: Gaussian noise by a root of the matrix of sums (`curves.count_tree.rooted`) in place of the
+            tree, ρ-zCDP with ρ = ε²/(2a). Range, point and accuracy are the same, with the reach of its noise.
+By group    a tree for each group, all for one ε: each row is in one node of each level of one tree, so all trees
+            together change no more than one would. With roots, a row that goes from one group to another moves two
+            columns, each in its own root: the squared lengths add up to at most twice the largest.
 """
 
 from __future__ import annotations
@@ -48,13 +47,13 @@ from dpengine.noise.tails import gaussian_mix_reach, sum_reach, total_reach, wei
 from dpengine.statistics.need import Spread
 
 MOST_CELLS = 1_000
-ROUNDED = count_tree.ROUNDED  # what floats can round here, and far more
-EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernoff's bound
+ROUNDED = count_tree.ROUNDED  # far above the rounding of floats here
+EXACT_SUMS = 12  # the exact law bounds a sum of up to this many noises; Chernoff's bound a longer one
 
 
 @dataclass(frozen=True)
 class TreeCuts:
-    """`rows` is the number of rows, where it is public. By group ε is that of all groups, β that of one."""
+    """`rows` is the number of rows, if it is public. By group, ε is for all groups, β for one."""
 
     of_all_groups: ClassVar[bool] = True
 
@@ -85,7 +84,7 @@ class TreeCuts:
 
     @cached_property
     def width(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(count_tree.nodes_of([0] * self.asked.size))
 
     def _cells(self, value: Spread) -> list[int]:
@@ -105,7 +104,7 @@ class TreeCuts:
 
     @cached_property
     def _top(self) -> int:
-        """Where the last level begins."""
+        """The first node of the last level."""
         branches, levels = count_tree.shape(self.asked.size)
         begins, cells = 0, self.asked.size
         for _ in range(levels - 1):
@@ -114,7 +113,7 @@ class TreeCuts:
 
     @property
     def _lengths(self) -> list[int]:
-        """How many noises S̃ of each cell has at most, as a sum."""
+        """The most noises in S̃ of each cell, as a sum."""
         if self.rows is not None:
             return list(count_tree.lengths(self.asked.size, True))
         whole, top = self.width - self._top, self._top
@@ -128,21 +127,21 @@ class TreeCuts:
         return (sum_reach if exact else total_reach)(self.scale, noises, beta)
 
     def _plain(self, beta: Fraction) -> Floats:
-        """What the noise of each S̃ stays within as a sum, but for chance β."""
+        """A bound on the noise of each S̃ as a sum, except with chance β."""
         by_length = {noises: self._reach(noises, beta) for noises in set(self._lengths)}
         return np.array([by_length[noises] for noises in self._lengths], dtype=np.float64)
 
     def _fitted(self, beta: Fraction, share: Fraction) -> Floats:
-        """The same by least squares."""
+        """A bound on the noise of each S̃ by least squares, except with chance β."""
         root = share if self.rows is None else Fraction(0)
         return _fit_reaches(self.asked.size, self.rows is not None, root, self.scale, beta)
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
-        """What the noise of each S̃ stays within but for chance β."""
+        """A bound on the noise of each S̃, except with chance β."""
         return np.minimum(self._plain(beta), self._fitted(beta, share))
 
     def farthest(self, beta: Fraction) -> int:
-        """The largest of them, rounded up."""
+        """The largest bound, rounded up."""
         return ceil(max(float(self.reaches(beta, share).max()) for share in self.asked.shares) + ROUNDED)
 
     @property
@@ -151,33 +150,33 @@ class TreeCuts:
 
     @property
     def shift(self) -> int:
-        """What the ends of a range are off by at most, in ranks."""
+        """The largest error of the ends of a range, in ranks."""
         return self.farthest(self.beta / len(self.asked.shares))
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
-        """S̃ of every cell, told as is best where its noise is bounded but for chance β."""
+        """S̃ of every cell, by the estimate with the lesser bound at chance β."""
         by_sums, all_of_sums = self._sums(drawn)
-        fit = [float(one) for one in count_tree.fitted_tree(drawn, self.asked.size, self.rows)]
+        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.rows)]
         all_of_fit = fit[-1] if self.rows is None else self.rows
         sums = np.array(by_sums, dtype=np.float64) - float(share) * all_of_sums
         least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
         return np.where(self._plain(beta) <= self._fitted(beta, share), sums, least)
 
     def _sums(self, drawn: Codes) -> tuple[list[int], int]:
-        """How many are at or below each cell, and how many in all, as sums of nodes."""
-        found: list[int] = []
+        """The numbers at or below each cell, and in all, as sums of nodes."""
+        below: list[int] = []
         for parts, from_all in count_tree.sums(self.asked.size, self.rows is not None):
             count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
-            found.append(count + (self.rows or 0) if from_all else count)
-        return found, sum(drawn[self._top :]) if self.rows is None else self.rows
+            below.append(count + (self.rows or 0) if from_all else count)
+        return below, sum(drawn[self._top :]) if self.rows is None else self.rows
 
     def triples(self, drawn: Codes) -> list[Codes]:
-        """Of every share the point and the two ends."""
-        one, everywhere = self.beta / len(self.asked.shares), self.beta / self.asked.size
+        """The point and the two ends for every share."""
+        each, everywhere = self.beta / len(self.asked.shares), self.beta / self.asked.size
         answers: list[Codes] = []
         for share in self.asked.shares:
             first, end = self._between(self.over(drawn, share, everywhere), np.zeros(self.asked.size))
-            ends = self._between(self.over(drawn, share, one), self.reaches(one, share) + ROUNDED)
+            ends = self._between(self.over(drawn, share, each), self.reaches(each, share) + ROUNDED)
             answers.append(((first + end) // 2, *ends))
         return answers
 
@@ -195,7 +194,7 @@ def _fit_reaches(cells: int, known: bool, root: Fraction, scale: Fraction, beta:
 
 @dataclass(frozen=True)
 class RootCuts(TreeCuts):
-    """The same with bell-shaped noise by a root."""
+    """Gaussian noise by a root."""
 
     def sensitivity(self) -> Sensitivity:
         moved = count_tree.moved(self.asked.size, self.asked.replaced)
@@ -228,16 +227,16 @@ class RootCuts(TreeCuts):
         return tuple(Normal(count, self.variance) for count in self.measured(value))
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
-        """Where the number of rows is not public, α < 1 times the last sum is taken off: at most its length more."""
+        """If the number of rows is not public, α < 1 times the last sum is subtracted: at most its length more."""
         lengths, sums = count_tree.prefix_lengths(self.asked.size)
         more = 0 if self.rows is not None else 1
         pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
-        found = [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
-        return np.array(found, dtype=np.float64)
+        reaches = [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
+        return np.array(reaches, dtype=np.float64)
 
     def farthest(self, beta: Fraction) -> int:
         return ceil(float(self.reaches(beta, self.asked.shares[0])[-1]) + ROUNDED)
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
-        found = count_tree.prefix_sums(list(drawn))
-        return np.asarray(found - float(share) * (found[-1] if self.rows is None else self.rows), dtype=np.float64)
+        below = count_tree.prefix_sums(list(drawn))
+        return np.asarray(below - float(share) * (below[-1] if self.rows is None else self.rows), dtype=np.float64)

@@ -26,10 +26,10 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Bounds, Fields
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import CellCounts, RowCount
@@ -67,7 +67,7 @@ class Count(OfCounts):
             "of some, Gaussian": {"where": IN_A, "noise": "gaussian"},
         },
         example=Example({"where": WEST}),
-        twins=("half", "floating", "small", "bare"),
+        broken_variants=("half", "floating", "small", "bare"),
         with_noise={"gaussian": Example({"where": WEST, "noise": "gaussian"})},
     )
 
@@ -98,7 +98,7 @@ class Count(OfCounts):
 
     @property
     def most_rows(self) -> int | None:
-        """Everybody has a row that counts, so of all people none is left out."""
+        """None if it counts all people: everybody has a row that counts."""
         return None if self.people and self.where.everyone and self.by is None else super().most_rows
 
     def truth(self, rows: Sequence[Row]) -> int:

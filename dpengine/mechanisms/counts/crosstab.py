@@ -24,12 +24,12 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.marginals.wanted import readable
 from dpengine.mechanisms.query import Fields
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -63,7 +63,7 @@ class Crosstab(Histogram):
             "of a list and numbers in steps": {"columns": ["c", {"column": "x", "step": 2}]},
         },
         example=Example({"columns": ["town", "member"]}),
-        twins=("nonempty", "half", "relation", "small", "bare"),
+        broken_variants=("nonempty", "half", "relation", "small", "bare"),
     )
 
     columns: tuple[Ref, ...]
@@ -90,23 +90,23 @@ class Crosstab(Histogram):
     def leftovers(self) -> list[str]:
         extra = [set(extra_labels(self.facts.schema.category(name))) for name in self.columns]
         cells = zip(self.labels(), product(*(self._labels(name) for name in self.columns)), strict=True)
-        return [label for label, cell in cells if any(one in found for one, found in zip(cell, extra, strict=True))]
+        return [label for label, cell in cells if any(value in rest for value, rest in zip(cell, extra, strict=True))]
 
     def fewer(self) -> list[tuple[str, JsonObject]]:
-        """One column less, or one in coarser groups."""
+        """One column less, or a column in coarser groups."""
         given, names = self.parameters(), given_columns(self.columns)
-        found: list[tuple[str, JsonObject]] = []
+        questions: list[tuple[str, JsonObject]] = []
         for place, name in enumerate(self.columns):
             steps = coarser(name, self.facts.schema) if isinstance(name, Grouped) else []
             for step in steps:
-                found.append((self.card.key, given | {"columns": [*names[:place], step, *names[place + 1 :]]}))
+                questions.append((self.card.key, given | {"columns": [*names[:place], step, *names[place + 1 :]]}))
             rest = [*names[:place], *names[place + 1 :]]
             if len(rest) > 1:
-                found.append((self.card.key, given | {"columns": rest}))
+                questions.append((self.card.key, given | {"columns": rest}))
             else:
-                alone = {part: one for part, one in given.items() if part != "columns"}
-                found.append((Histogram.card.key, alone | {"column": rest[0]}))
-        return found
+                alone = {part: value for part, value in given.items() if part != "columns"}
+                questions.append((Histogram.card.key, alone | {"column": rest[0]}))
+        return questions
 
     def own_json(self) -> JsonObject:
         return {"columns": given_columns(self.columns)}
@@ -117,14 +117,7 @@ class Crosstab(Histogram):
         return say(code, columns=say("who.and").join(map(str, self.columns)), who=who(self.where, rows=rows))
 
     def shown(self) -> dict[str, str]:
-        names = [self.named(name) for name in self.columns]
-        if not any(names):
-            return {}
-        told = [
-            [known.get(label, label) for label in self._labels(name)]
-            for name, known in zip(self.columns, names, strict=True)
-        ]
-        return dict(zip(self.labels(), combined(told), strict=True))
+        return self.shown_together(self.columns)
 
     def crossed(self) -> list[tuple[str, dict[str, str]]]:
         return [(str(name), {label: label for label in self._labels(name)} | self.named(name)) for name in self.columns]

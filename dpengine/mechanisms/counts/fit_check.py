@@ -21,10 +21,10 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.cell_kinds import FITS
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.query import Fields
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCount
@@ -46,12 +46,9 @@ class FitCheck(OfCounts):
         ),
     )
     trial: ClassVar[Trial] = Trial(
-        cases={
-            "of the table": {},
-            "of a column": {"column": "x"},
-        },
+        cases={"of the table": {}, "of a column": {"column": "x"}},
         example=Example({"column": "visits"}),
-        twins=("half", "floating", "small"),
+        broken_variants=("half", "floating", "small"),
     )
 
     gated: ClassVar[bool] = False
@@ -75,10 +72,10 @@ class FitCheck(OfCounts):
         return set(self.facts.schema.columns) if self.column is None else {self.column}
 
     def about(self, part: str = "") -> set[str]:
-        return set()  # it tells whether they fit
+        return set()  # it checks whether they fit
 
     def valued(self) -> set[str]:
-        """None: a misfit is recognised from the cell as the file has it."""
+        """None: the cell in the file shows a misfit."""
         return set()
 
     def sentence(self) -> str:
@@ -106,5 +103,5 @@ class FitCheck(OfCounts):
         return 1, self.facts.unit.at_most
 
     def coarse(self) -> Fraction:
-        """A twentieth of the people: a declaration that fits fewer than that is worth another look."""
+        """A twentieth of the people: a declaration with more misfits needs attention."""
         return Fraction(self.facts.about, 20)

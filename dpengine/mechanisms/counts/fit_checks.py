@@ -8,18 +8,18 @@ Statistic   one histogram per column over disjoint bars (`declared/cell_kinds.py
             that looks at this cell and the declaration. A row added or removed changes one bar of each column by one; a
             row replaced changes two. A person has at most m rows. So k columns have k sides of L1 norm m under
             add/remove and 2k under replace-one, however many bars there are.
-            Where one row is one person, the number of *different* values of some columns of the file may be counted
-            too (`ids`): a row added, removed or replaced changes each of them by at most one. Of ids alone, where the
-            number of rows is not public, the rows are counted beside them: one more such number.
-            Where a person may have several rows, of which M count, the id may be named too: then the people with more
-            than M rows in the file are counted, and the people themselves where their number is not public. All rows
-            of a person added, removed or replaced change each by at most one.
+            If one row is one person, it may also count the *different* values of some columns of the file (`ids`): a
+            row added, removed or replaced changes each such number by at most one. A check of ids alone also counts
+            the rows if their number is not public: one more such number.
+            If a person may have several rows and M of them count, the id may be named too. Then the check counts the
+            people with more than M rows in the file, and all people if their number is not public. All rows of a
+            person added, removed or replaced change each of these by at most one.
 Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k. The numbers of
             different values, and of rows, get noise `WIDE` times as wide: they are compared roughly. With a sides of
             m, i such numbers and w = WIDE, Laplace noise of scale b loses am/b + i/(wb); Gaussian noise of parameter σ²
             loses ρ = (am² + i/w²)/(2σ²).
 Accuracy    F figures of a column have ranges: its bars of cells that do not fit, their sum, and its codes. All of them
-            hold at once but for β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
+            hold at once except with β, by a union bound, column by column: a lower end fails with chance 3β/(4F) and an
             upper end with β/(4F), because a lower end decides whether a question is asked. Where the number of rows is
             not public, a twentieth of β goes to it: the bars of a column add up to it, in each of the k columns.
 Verdict     `ColumnFound.state`, a public rule on what was released: see there.
@@ -43,11 +43,11 @@ from dpengine.declared.cell_kinds import EMPTY, FITS, Bar, bars
 from dpengine.declared.conditions import Row, kind_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -57,18 +57,18 @@ from dpengine.statistics.counts import KindCounts, RowCount
 from dpengine.statistics.raw_needs import Beside, Crowded, Different
 
 GOOD, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
-GATE = Fraction(1, 10)  # of the cells: if surely so many do not fit, or are a code, a question is not asked
-QUIET = Fraction(1, 50)  # if surely fewer, nothing is said
-VAGUE = Fraction(1, 2)  # if so many may not fit, the check says nothing
+GATE = Fraction(1, 10)  # of the cells: if surely more misfits or codes than this, questions are refused
+QUIET = Fraction(1, 50)  # if surely fewer, there is nothing to report
+VAGUE = Fraction(1, 2)  # if this many may be misfits, the check says nothing
 SPIKE = Fraction(5, 2)  # a code is this many times as common as the numbers beside it
 MOST_COLUMNS = 60  # of up to 25 bars: engines take some 1,600 figures at once
-_NAMED = 3  # columns in a sentence
-_TOLD = 6  # that do not fit
+_NAMED = 3  # columns in a question's sentence
+_LISTED = 6  # columns in a headline
 _LOWER, _UPPER = Fraction(3, 4), Fraction(1, 4)  # of β
-_FOR_ROWS = Fraction(1, 20)  # of β, where the number of rows is not public
-WIDE = 3  # times as wide is the noise of a number of different values
-_RARELY = Fraction(1, 10)  # of β: how often people seem to have more rows than count though none has
-_SEEN = Fraction(1, 20)  # a share that shows is missed with this chance
+_FOR_ROWS = Fraction(1, 20)  # of β, if the number of rows is not public
+WIDE = 3  # factor of the noise of a number of different values
+_RARELY = Fraction(1, 10)  # of β: how often people seem to have too many rows although none has
+_SEEN = Fraction(1, 20)  # the chance to miss a share of `ColumnFound.sees`
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,19 @@ class CellShare:
 
 @dataclass(frozen=True)
 class ColumnFound:
-    """What a check found of one column."""
+    """The result of a check for one column."""
 
     column: str
     misfit: CellShare
     parts: dict[str, CellShare]  # the bars of cells that do not fit, by name
-    codes: dict[Fraction, CellShare]  # usual codes that stand out of the numbers beside them
-    empty: Fraction  # about this share
-    sees: Fraction  # from this share on cells of one kind are noticed 95 times in 100
+    codes: dict[Fraction, CellShare]  # usual codes that stand out from the numbers beside them
+    empty: Fraction  # the approximate share of empty cells
+    sees: Fraction  # the check notices this share of cells of one kind 95 times in 100
 
     @property
     def state(self) -> str:
-        """MOSTLY_NOT or SOME_NOT where surely half of the cells, or a tenth, do not fit; UNSURE where half may not;
-        else GOOD."""
+        """MOSTLY_NOT or SOME_NOT if surely half of the cells, or a tenth, do not fit; UNSURE if half may not; else
+        GOOD."""
         if self.misfit.low >= VAGUE:
             return MOSTLY_NOT
         if self.misfit.low >= self._gate:
@@ -103,9 +103,9 @@ class ColumnFound:
 
     @property
     def _gate(self) -> Fraction:
-        """A tenth; half, where the check is so rough that it notices no less. Then noise refuses a column that fits
-        less than once in a hundred checks, however rough: a tenth is at least 0.86 standard deviations of the noise
-        beyond the end of a range that fails with chance 3β/(4F)."""
+        """A tenth, or half if the check is too rough to notice less. So noise refuses a column that fits in less than
+        one check in a hundred, however rough: a tenth is at least 0.86 standard deviations of the noise beyond the end
+        of a range that fails with chance 3β/(4F)."""
         return GATE if self.sees <= VAGUE else VAGUE
 
     @property
@@ -149,7 +149,7 @@ class FitChecks(OfCounts):
             "with an id, Gaussian": {"columns": ["x"], "ids": ["raw text"], "noise": "gaussian"},
         },
         example=Example({"columns": ["visits"]}),
-        twins=("half",),
+        broken_variants=("half",),
     )
 
     gated: ClassVar[bool] = False
@@ -161,7 +161,7 @@ class FitChecks(OfCounts):
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         names, ids = given.get("columns"), given.get("ids") or []
-        one_row = facts.unit == Unit.rows()  # else a person's rows are known by their id already
+        one_row = facts.unit == Unit.rows()  # else the unit's id column already identifies people
         if names in (None, "", []):
             alone = ids and (one_row or facts.unit.id_column in ids)
             names = [] if alone else list(facts.schema.columns)[:MOST_COLUMNS]
@@ -184,7 +184,7 @@ class FitChecks(OfCounts):
         return set(self.columns)
 
     def valued(self) -> set[str]:
-        """The kind of a cell is told from the cell as it stands in the file."""
+        """None: the cell in the file shows its kind."""
         return set()
 
     def sentence(self) -> str:
@@ -216,7 +216,7 @@ class FitChecks(OfCounts):
         return bars(column, self.facts.schema[column])
 
     def number_names(self) -> list[tuple[str, str]]:
-        """What each of the drawn numbers counts: the column and the kind of its cells."""
+        """The column and the kind of cell that each drawn number counts."""
         names = [
             (name, say(f"fit.bar.{bar.name}", number="" if bar.number is None else text_of(bar.number)))
             for name in self.columns
@@ -238,7 +238,7 @@ class FitChecks(OfCounts):
 
     @property
     def _raw(self) -> tuple[Different | Crowded, ...]:
-        """What is counted of ids."""
+        """The counts of ids."""
         if not self.ids or self.facts.unit == Unit.rows():
             return tuple(Different(name) for name in self.ids)
         (name,) = self.ids
@@ -255,7 +255,7 @@ class FitChecks(OfCounts):
 
     @property
     def _rows_too(self) -> bool:
-        """Are the rows counted beside ids alone?"""
+        """Does a check of ids alone also count the rows?"""
         return not self.columns and self._public_rows is None and self.facts.unit == Unit.rows()
 
     @property
@@ -264,7 +264,7 @@ class FitChecks(OfCounts):
         return len(self._raw) + self._rows_too
 
     def sensitivity(self) -> Sensitivity:
-        """Not attained with an id: in the small world it hangs together with the other cells of its row."""
+        """Not attained with an id: in the small world the id depends on the other cells of its row."""
         a, b = self.moves
         return Sensitivity("l1", a * b + self._wide_numbers, attained=not self.ids)
 
@@ -333,7 +333,7 @@ class FitChecks(OfCounts):
         return self.facts.people if self.facts.unit == Unit.rows() else None
 
     def _sum_of(self, counts: int, draws: int, chance: Fraction) -> Fraction:
-        """How far a sum of so many noisy counts, each the mean of so many draws, may lie on one side."""
+        """How far a sum of `counts` noisy counts, each a mean of `draws` draws, may be off to one side."""
         if counts == 1:
             return Fraction(self.mean_of(draws, 2 * chance))
         if self.noise:
@@ -347,18 +347,18 @@ class FitChecks(OfCounts):
         lower, upper = (self._sum_of(counts, draws, self._beta * part / figures) for part in (_LOWER, _UPPER))
         return lower, upper
 
-    def reach(self, looks: int = 1) -> int | Fraction:
-        """Of one bar, to the side that is wider; without any, of a number of different values."""
+    def reach(self, draws: int = 1) -> int | Fraction:
+        """For one bar, on the wider side; without columns, for a number of different values."""
         if not self.columns:
             return self._wide_reach(self._beta)
-        return max(max(self._reaches(name, 1, looks)) for name in self.columns)
+        return max(max(self._reaches(name, 1, draws)) for name in self.columns)
 
     def promise(self) -> Within:
         return Within(Fraction(self.reach()), 1, self.beta, Fraction(0))
 
     def _range(self, counted: dict[Bar, int | Fraction], column: str, draws: int) -> tuple[int | Fraction, Ends]:
-        """The number of cells of a column that do not fit. The range of a sum of bars, and the sum of their ranges,
-        hold at once: none of them is below 0."""
+        """The number of misfits in a column. The range of the sum of its bars and the sum of their ranges hold at once,
+        and no bar is below 0."""
         parts = [count for bar, count in counted.items() if bar.misfit]
         lower, upper = self._reaches(column, 1, draws)
         if len(parts) == 1:
@@ -369,10 +369,10 @@ class FitChecks(OfCounts):
         most = sum((max(count + upper, zero) for count in parts), zero)
         return whole, (max(whole - below, least) if least > 0 else whole - below, min(whole + above, most))
 
-    def around(self, raw: Figures, looks: int) -> Released:
-        found = {name: self._range(counted, name, looks) for name, counted in self._parts(raw)}
-        ends = {name: (floor(low), ceil(high)) for name, (_, (low, high)) in found.items()}
-        return Released({name: value for name, (value, _) in found.items()}, ends)
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        ranges = {name: self._range(counted, name, draws) for name, counted in self._parts(raw)}
+        ends = {name: (floor(low), ceil(high)) for name, (_, (low, high)) in ranges.items()}
+        return Released({name: value for name, (value, _) in ranges.items()}, ends)
 
     def rows_told(self, raw: Figures) -> Bounds | None:
         if self._public_rows is not None or not (self.columns or self._rows_too):
@@ -386,8 +386,8 @@ class FitChecks(OfCounts):
         return max(ceil(middle - off), 0), max(floor(middle + off), 0)
 
     def rows(self, raw: Figures) -> tuple[int, int]:
-        """The number of rows at least and at most: public, or as the bars add up to. Of people whose number is public,
-        everybody has one row and no more than count."""
+        """Bounds on the number of rows: public, or from the sum of the bars. If the number of people is public, each
+        has at least one row and at most as many as count."""
         public = self._public_rows
         low, high = (public, public) if public is not None else self.rows_told(raw) or (0, None)
         if self.facts.people is not None:
@@ -395,11 +395,11 @@ class FitChecks(OfCounts):
         return max(low, 1), max(high or 1, low, 1)
 
     def found(self, raw: Figures) -> dict[str, ColumnFound]:
-        """What it found of each column, as shares of the cells."""
+        """The result for each column, as shares of its cells."""
         least, most = self.rows(raw)
-        return {name: self._found(name, counted, least, most) for name, counted in self._parts(raw)}
+        return {name: self._shares(name, counted, least, most) for name, counted in self._parts(raw)}
 
-    def _found(self, name: str, counted: dict[Bar, int | Fraction], least: int, most: int) -> ColumnFound:
+    def _shares(self, name: str, counted: dict[Bar, int | Fraction], least: int, most: int) -> ColumnFound:
         middle = (least + most) // 2
         lower, upper = self._reaches(name)
 
@@ -421,26 +421,26 @@ class FitChecks(OfCounts):
         return ColumnFound(name, share(whole, low, high), parts, standing, _part(empty, middle), _part(seen, middle))
 
     def _wide_reach(self, chance: Fraction) -> int:
-        """How far a number with wider noise may lie from the truth, on both sides."""
+        """How far a number with wider noise may be off, on both sides."""
         if self.noise:
             return gaussian_reach(self.variance * WIDE**2, chance)
         return laplace_reach(self.scale * WIDE, chance)
 
     def different(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
-        """Of each id: about how many different values there are, at least and at most. Each holds but for β."""
-        return {need.column: found for need, found in self._counted(raw) if isinstance(need, Different)}
+        """For each id the approximate number of different values, with bounds; each fails with probability β."""
+        return {need.column: figure for need, figure in self._counted(raw) if isinstance(need, Different)}
 
     def _counted(self, raw: Figures) -> list[tuple[Different | Crowded, tuple[int, int, int]]]:
         off, drawn = self._wide_reach(self._beta), raw[self.numbers - len(self._raw) :]
         counts = [max(int(count), 0) for count in drawn]
-        below = self._wide_reach(self._beta * _RARELY)  # a lower end decides whether a question is asked
+        below = self._wide_reach(self._beta * _RARELY)  # a lower end decides whether questions are refused
         lows = [max(int(count) - below, 0) for count in drawn]
         highs = [max(int(count) + off, 0) for count in drawn]
         return list(zip(self._raw, zip(counts, lows, highs, strict=True), strict=True))
 
     def crowded(self, raw: Figures) -> CellShare | None:
-        """Which share of the people has more rows than count; None where that was not counted."""
-        counted = [found for need, found in self._counted(raw) if isinstance(need, Crowded)]
+        """The share of people with more rows than count; None if that was not counted."""
+        counted = [figure for need, figure in self._counted(raw) if isinstance(need, Crowded)]
         if not counted:
             return None
         (count, low, high), people = counted[0], self.facts.people
@@ -448,63 +448,57 @@ class FitChecks(OfCounts):
         return CellShare(_part(count, about), _part(low, most), _part(high, least))
 
     def repeated(self, raw: Figures) -> dict[str, tuple[int, int, int]]:
-        """Ids of which surely a tenth of the rows repeat one: how many different ones at least and at most, in about
-        how many rows."""
+        """Ids that surely a tenth of the rows repeat: bounds on the different ids, and about how many rows."""
         if self.facts.unit != Unit.rows():
             return {}
         least, most = self.rows(raw)
-        found = self.different(raw).items()
-        return {name: (low, high, (least + most) // 2) for name, (_, low, high) in found if high <= (1 - GATE) * least}
+        rows, fewest = (least + most) // 2, (1 - GATE) * least
+        return {name: (low, high, rows) for name, (_, low, high) in self.different(raw).items() if high <= fewest}
 
-    # What it says
+    # Words
 
     def finding_of(self, value: Json, interval: Json, raw: Figures | None) -> str:
         if raw is None:
             return ""
-        found = self.found(tuple(raw))
+        fits = self.found(tuple(raw))
         if repeated := self.repeated(tuple(raw)):
             name, (low, high, rows) = next(iter(repeated.items()))
             return say("fit.headline.repeated", column=name, low=low, high=high, rows=rows)
-        if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not found):
+        if (crowded := self.crowded(tuple(raw))) is not None and (crowded.low > 0 or not fits):
             kind = "crowded" if crowded.low > 0 else "not_crowded"
             share = percent(Fraction(round(crowded.value * 100), 100)) if crowded.low > 0 else _percent(crowded.high)
             return say(f"fit.headline.{kind}", most=self.facts.unit.at_most, share=share)
-        if not found:
+        if not fits:
             return say("fit.headline.no_repeats", columns=list(self.ids))
-        wrong = [name for name, one in found.items() if one.state == MOSTLY_NOT]
+        wrong = [name for name, fit in fits.items() if fit.state == MOSTLY_NOT]
         if wrong:
-            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(found), names=_some(wrong))
-        if some := [name for name, one in found.items() if one.state == SOME_NOT]:
+            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(fits), names=_some(wrong))
+        if some := [name for name, fit in fits.items() if fit.state == SOME_NOT]:
             return say("fit.headline.some_not", names=_some(some))
-        if coded := [name for name, one in found.items() if one.doubted_codes]:
+        if coded := [name for name, fit in fits.items() if fit.doubted_codes]:
             return say("fit.headline.codes", names=_some(coded))
-        unsure = sum(one.state == UNSURE for one in found.values())
-        if unsure == len(found):
+        unsure = sum(fit.state == UNSURE for fit in fits.values())
+        if unsure == len(fits):
             return say("fit.headline.too_rough")
-        part = [name for name, one in found.items() if one.misfit.low > 0]
-        coded = [
-            _coded(name, code) for name, one in found.items() for code, share in one.codes.items() if share.low > 0
-        ]
+        part = [name for name, fit in fits.items() if fit.misfit.low > 0]
+        coded = [_coded(name, code) for name, fit in fits.items() for code, share in fit.codes.items() if share.low > 0]
         if part or coded:
             return say("fit.headline.fits_part" if part else "fit.headline.codes_part", names=_some([*part, *coded]))
-        if not unsure and not all(one.quiet for one in found.values()):
-            most = max(one.misfit.high for one in found.values())
+        if not unsure and not all(fit.quiet for fit in fits.values()):
+            most = max(fit.misfit.high for fit in fits.values())
             return say("fit.headline.fits_rough", share=_percent(most))
-        return say(
-            "fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(found), fit=len(found) - unsure
-        )
+        return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(fits), fit=len(fits) - unsure)
 
     def holds_none(self, interval: Json) -> bool:
         return bool(interval[0] <= 0 <= interval[1])
 
     def coarse(self) -> Fraction:
-        """A quarter of the people: then a column that fits and one that does not are still told apart."""
+        """A quarter of the people: still enough to distinguish a column that fits from one that does not."""
         return Fraction(self.facts.about, 4)
 
 
 def _some(names: list[str]) -> list[str]:
-    """All of them, or of many the first, and that there are more."""
-    return names if len(names) <= _TOLD else [*names[:_TOLD], "…"]
+    return names if len(names) <= _LISTED else [*names[:_LISTED], "…"]
 
 
 def _coded(name: str, code: Fraction) -> str:

@@ -30,12 +30,12 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.query import Fields, Released
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
@@ -43,7 +43,7 @@ from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 USUAL_BINS = 10
 MOST_BINS = 1_000
-FEWER_BINS = (5, 3, 2)  # that are proposed where more would be mostly noise
+FEWER_BINS = (5, 3, 2)  # proposed if more would be mostly noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class Histogram(OfCounts):
             "of sets, Gaussian": {"column": "s", "noise": "gaussian"},
         },
         example=Example({"column": "town"}),
-        twins=("nonempty", "half", "relation", "small", "bare"),
+        broken_variants=("nonempty", "half", "relation", "small", "bare"),
     )
 
     column: Ref
@@ -112,7 +112,6 @@ class Histogram(OfCounts):
         return say(code, column=self.column, who=who(self.where, rows=rows))
 
     def labels(self) -> list[str]:
-        """The public names of the bars."""
         with stored():
             return self._spans()
 
@@ -135,7 +134,7 @@ class Histogram(OfCounts):
 
     @property
     def set_size(self) -> int | None:
-        """How many items of one person count; None where a row holds one value."""
+        """The limit on items per person; None if a row holds one value."""
         column = self.values
         return column.at_most if isinstance(column, ItemSet) else None
 
@@ -201,7 +200,7 @@ class Histogram(OfCounts):
             starts = group.starts if isinstance(group, Grouped) else self.starts
             yield name, starts, tuple(float(value[label]) for label in self.labels()), float(self.promise().amount)
 
-    def told(self, answers: list[Ends]) -> Released:
+    def released(self, answers: list[Ends]) -> Released:
         return self.by_label(answers)
 
 

@@ -1,10 +1,10 @@
-"""What all questions answered by noisy counts have in common: the noise, its loss, its promise and its law.
+"""The base of questions answered by noisy counts: the noise, its loss, its promise and its law.
 
-Statistic   a vector of counts. What one person changes falls into a sides, each of L1 norm at most b: all of it is at
-            most ab in L1 and ab² in squared L2. Under replace-one the sides are what is left and what is entered.
+Statistic   a vector of counts. One person's change falls into a sides, each of L1 norm at most b: in all at most ab in
+            L1 and ab² in squared L2. Under replace-one the two sides are the counts left and the counts entered.
 Laplace     every count + Z, Pr[Z=z] ∝ exp(−ε|z|/(ab)): ε-DP (Dwork et al. 2006, Prop. 1). The loss is a independent
             parts of ε/a, which costs less than one of ε. A side that is spread over several counts loses no more than
-            one that is not: mechanisms of x and of y together are (x+y)-DP, so the pure Rényi curve has
+            one in a single count: mechanisms of x and of y together are (x+y)-DP, so the pure Rényi curve has
             r(x) + r(y) ≤ r(x+y).
 Gaussian    every count + Z, Pr[Z=z] ∝ exp(−z²/(2σ²)), σ² = ab²/(2ρ): ρ-zCDP (Canonne, Kamath, Steinke 2020, Thm 14).
             ρ = ε²/(2a), about the Rényi price that Laplace noise has at ε, for lighter tails; but no finite ε, so it
@@ -32,21 +32,17 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
 
-# The refusal of too many combinations: how many there are, how many are possible, and what would help.
+# Of one loss in the ledger. Beyond it we charge a single part of ε, which costs more and is equally valid.
+MOST_PARTS = 100
 
 
 def too_many(code: str, columns: Sequence[Category | Grouped], most: int) -> AllowanceError:
-    """Where the labels beside the lists (“other”, “no answer”) are what makes them too many, it says so."""
+    """The refusal of too many combinations; another sentence if only the labels beside the lists are too many."""
     cells = prod(column.size for column in columns)
     listed = prod(column.size - len(extra_labels(column)) for column in columns)
     if listed <= most:
         return AllowanceError(f"{code}_open", cells=cells, most=most, listed=listed)
     return AllowanceError(code, cells=cells, most=most)
-
-
-MOST_PARTS = (
-    100  # of one loss in the ledger; beyond it a single part of ε is charged, which costs more and is equally valid
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +52,7 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
     @property
     @abstractmethod
     def moves(self) -> tuple[int, int]:
-        """(a, b): how many sides one person's change has, and the largest L1 norm of a side."""
+        """(a, b): the number of sides of one person's change, and the largest L1 norm of a side."""
 
     @property
     def numbers(self) -> int:
@@ -91,12 +87,12 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         part = Pure(self.epsilon / parts)
         return Together((part,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
 
-    def reach(self, looks: int = 1) -> int | Fraction:
-        """How far the mean of `looks` draws of each count can be off, all counts at once, except with probability β."""
-        return self.mean_of(looks, self.beta / self.numbers)
+    def reach(self, draws: int = 1) -> int | Fraction:
+        """How far the means of `draws` draws can be off, all counts at once, except with probability β."""
+        return self.mean_of(draws, self.beta / self.numbers)
 
     def mean_of(self, draws: int, beta: Fraction) -> int | Fraction:
-        """How far the mean of the noise of so many draws can be from 0, except with probability β."""
+        """How far the mean noise of `draws` draws can be from 0, except with probability β."""
         if self.noise:
             return gaussian_mean_reach(self.variance, draws, beta)
         return mean_reach(self.scale, draws, beta)
@@ -106,7 +102,7 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         return None
 
     def rows_told(self, raw: Figures) -> Bounds | None:
-        """What the ranges of all counts, which hold at once, say of their sum; under a condition there may be more."""
+        """The ranges of all counts hold at once, so they bound the sum. Under a condition there may be more rows."""
         every = self.holds_rows()
         if every is None:
             return None
@@ -116,7 +112,7 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
 
     @property
     def most(self) -> int:
-        """How many can be counted; about so many where that is not public."""
+        """The largest possible count; approximate if the number of people is not public."""
         return self.facts.about * self.moves[1]
 
     def limits(self, part: str = "") -> Ends | None:
@@ -139,6 +135,6 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
             return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
-    def around(self, raw: Figures, looks: int) -> Released:
-        reach = self.reach(looks)
-        return self.told([(count, (count - reach, count + reach)) for count in raw])
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        reach = self.reach(draws)
+        return self.released([(count, (count - reach, count + reach)) for count in raw])

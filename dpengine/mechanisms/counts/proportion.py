@@ -16,33 +16,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 from typing import ClassVar
 
-from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Figures, JsonObject
+from dpengine.core.types import Ends, Figures, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Averaged, Bounds, Fields, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace, Normal
-from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
-from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
+from dpengine.noise.tails import least_count_error
 from dpengine.statistics.counts import HitCounts
 
 NOBODY, ALL = Fraction(0), Fraction(100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proportion(Averaged[tuple[int, ...]]):
+class Proportion(OfCounts):
     card: ClassVar[Card] = Card(
         key="proportion",
         asked_on=("ask", "whatif"),
@@ -68,10 +65,8 @@ class Proportion(Averaged[tuple[int, ...]]):
             "by group, Gaussian": {"of": [SOME], "by": "c", "noise": "gaussian"},
         },
         example=Example({"of": WEST}),
-        twins=("half", "small"),
+        broken_variants=("half", "small"),
     )
-
-    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     of: Predicate
 
@@ -87,7 +82,7 @@ class Proportion(Averaged[tuple[int, ...]]):
 
     def counted_empty(self) -> list[str]:
         columns = {name: self.facts.schema[name] for name in sorted(self.of.columns())}
-        return [name for name, one in columns.items() if not isinstance(one, ItemSet) and not one.complete]
+        return [name for name, column in columns.items() if not isinstance(column, ItemSet) and not column.complete]
 
     def sentence(self) -> str:
         code = "sentence.proportion_rows" if self.counts_rows else "sentence.proportion"
@@ -100,79 +95,50 @@ class Proportion(Averaged[tuple[int, ...]]):
     def need(self) -> HitCounts:
         return HitCounts(self.of, self.by, self.groups, self.where)
 
-    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        return value if self.known is None else value[:1]
+    def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
+        cells = super().measured(value)
+        return cells if self.known is None else cells[:1]
 
     @property
-    def sides(self) -> int:
-        return 2 if self.known is None and self.facts.relation == "replace" else 1
+    def numbers(self) -> int:
+        return 1 if self.known is not None else 2 * self.groups
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        return 2 if self.known is None and self.facts.relation == "replace" else 1, self.facts.unit.at_most
 
     def sensitivity(self) -> Sensitivity:
-        if self.noise:
-            return Sensitivity("l2sq", self.sides * self.facts.unit.at_most**2)
-        return Sensitivity("l1", self.sides * self.facts.unit.at_most)
+        sides, rows = self.moves
+        return Sensitivity("l2sq", sides * rows**2) if self.noise else super().sensitivity()
 
-    @property
-    def rho(self) -> Fraction:
-        return self.epsilon**2 / (2 * self.sides)
+    def limits(self, part: str = "") -> Ends | None:
+        return NOBODY, ALL
 
-    @property
-    def variance(self) -> Fraction:
-        """σ² of Gaussian noise."""
-        return self.sensitivity().bound / (2 * self.rho)
-
-    @property
-    def scale(self) -> Fraction:
-        return self.sensitivity().bound / self.epsilon
-
-    def loss(self) -> Loss:
-        if self.noise:
-            return Gaussian(self.rho)
-        if self.sides == 2:
-            return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
-        return Pure(self.epsilon)
-
-    def _reach(self, looks: int = 1) -> int | Fraction:
-        cells = 1 if self.known is not None else 2 * self.groups
-        beta = self.beta / cells
-        return gaussian_mean_reach(self.variance, looks, beta) if self.noise else mean_reach(self.scale, looks, beta)
+    def sure(self, part: str = "") -> Ends:
+        return NOBODY, ALL
 
     def promise(self) -> Within:
         people = Fraction(self.facts.about, self.groups)
-        reach = self._reach()
+        reach = self.reach()
         alpha = min(100 * reach / max(people if self.known is not None else people - 2 * reach, Fraction(1)), ALL)
         least = NOBODY
         if self.known is not None and not self.noise:  # Gaussian noise has no finite ε, so no lower bound is known
             least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
         return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
 
-    def rows_told(self, raw: Figures) -> Bounds | None:
-        if self.by is not None or self.known is not None:
-            return None
-        hits, misses = raw
-        off = 2 * self._reach()
-        most = None if self.conditional else max(floor(hits + misses + off), 0)
-        return max(ceil(hits + misses - off), 0), most
+    def holds_rows(self) -> bool | None:
+        return True if self.by is None and self.known is None else None
 
     def coarse(self) -> Fraction:
         return ALL / 8
 
-    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        counts = list(self.measured(value))
-        return tuple(coins.gaussian(counts, self.variance) if self.noise else coins.laplace(counts, self.scale))
-
-    def law(self, value: tuple[int, ...]) -> Independent:
-        if self.noise:
-            return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
-        return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
-
     def truth(self, rows: Sequence[Row]) -> float:
         return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, hits and misses are averaged, not their ratios."""
         if self.known is not None:
-            low, high = ratio_range(100 * raw[0], 100 * self._reach(looks), self.known, 0, NOBODY, ALL)
+            low, high = ratio_range(100 * raw[0], 100 * self.reach(draws), self.known, 0, NOBODY, ALL)
             return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
-        reach = self._reach(looks)
-        return self.told([share_told(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
+        reach = self.reach(draws)
+        return self.released([share_and_range(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])

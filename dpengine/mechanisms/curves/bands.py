@@ -11,6 +11,18 @@ Counting    w_j(M), the number of sequences of length M in the first j cells tha
 Drawing     backwards: from M = m the P before, with chance ∝ its term, exactly; points of a step fall into its cells
             alike.
 Numbers     are integers of any size. Nothing is rounded.
+
+The bounds (`band_between`) count sequences in a wide band in floats. In a band of k integers a step takes k² float
+operations, not k² products of long integers.
+
+Statement   v(M) = w(M)/M! follows v′(M) = Σ_P v(P)·r^(M−P)/(M−P)!: sums of products of positive numbers, so nothing
+            cancels. Every number is a float in [1/2, 1) with its own exponent, so nothing overflows or vanishes.
+Error       u = 2^−53. A term of the kernel, d factors r/i, is off by at most 2d roundings; a product adds one; a sum of
+            k terms at most k, and terms below 2^−1000 of the largest, kept at that size, less than one. So a step
+            multiplies the truth by a number within (1+u)^±N, N = 2d + k + 3, and all of them together within
+            (1+u)^±ΣN; 2u·ΣN < 2^−30 is checked, and W lies within that part of v(m)·m!.
+Use         bounds suffice to choose a layer, except for draws that fall between them (`layered_choice`). For those, and
+            for the sequence itself, we count exactly.
 """
 
 from __future__ import annotations
@@ -22,16 +34,15 @@ from math import factorial, frexp
 from operator import mul
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpengine.core.types import Integers
+from dpengine.core.types import Floats, Integers
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import Spread
 
 
 @dataclass(frozen=True)
 class BandRun:
-    """`raw_cells` grid points from `first` on, after each of which M must lie within [low, high]."""
+    """`cells` grid points from `first` on. After each of them M must lie within [low, high]."""
 
     first: int
     cells: int
@@ -41,7 +52,7 @@ class BandRun:
 
 @dataclass(frozen=True)
 class BandStep:
-    """A transition: `raw_cells` cells that new points may fall into, and w after it, from M = low on."""
+    """A transition: `cells` cells for new points, and w after it, from M = low on."""
 
     first: int
     cells: int
@@ -60,16 +71,16 @@ class Reached:
     @staticmethod
     def of(value: Spread) -> Reached:
         starts, levels = value.codes, np.cumsum(value.counts)
-        if len(starts) and starts[0] > 0:  # C_j is constant from one value that occurs to the next
+        if len(starts) and starts[0] > 0:  # C_j is constant between values that occur
             starts, levels = np.concatenate(([0], starts)), np.concatenate(([0], levels))
         return Reached(starts, levels, int(value.counts.sum()))
 
 
 def runs(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
-    """The band over the grid, as runs of cells with the same integer ends. No row at all: everything is in the band.
+    """The band over the grid, as runs of cells with the same integer ends. Without rows, everything is in the band.
 
     The lower end ⌈(m·C − t·m)/n⌉ becomes M where C reaches t + ⌊(M−1)·n/m⌋ + 1, the upper end ⌊(m·C + t·m)/n⌋ where C
-    reaches ⌈M·n/m⌉ − t; so only the levels at which one of these 2m changes happens are looked at.
+    reaches ⌈M·n/m⌉ − t. So only the levels of these 2m changes matter.
     """
     n = held.rows
     if n == 0:
@@ -93,7 +104,7 @@ def runs(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
 
 
 def strides(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
-    """The runs as steps: where the lower end rises, the first cell of a run becomes a step of its own."""
+    """The runs as steps: where the lower end rises, the first cell of a run is its own step."""
     steps, entered = [], 0
     for run in runs(held, grid, points, band):
         alone = 1 if run.low > entered else 0
@@ -105,20 +116,20 @@ def strides(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
 
 
 def forward(held: Reached, grid: int, points: int, band: int) -> list[BandStep] | None:
-    """The numbers w after every step, or None where no sequence lies in the band."""
+    """The numbers w after every step, or None if no sequence lies in the band."""
     return along(strides(held, grid, points, band), points)
 
 
 def along(steps: list[BandRun], points: int) -> list[BandStep] | None:
     low, triangle = 0, _triangle(points)
     ways: tuple[int, ...] = (1,)
-    found: list[BandStep] = []
+    band: list[BandStep] = []
     for run in steps:
         low, ways = _step(low, ways, run, triangle)
         if not any(ways):
             return None
-        found.append(BandStep(run.first, run.cells, low, ways))
-    return found
+        band.append(BandStep(run.first, run.cells, low, ways))
+    return band
 
 
 Triangle = tuple[tuple[int, ...], ...]
@@ -140,7 +151,7 @@ def _step(low: int, ways: tuple[int, ...], run: BandRun, triangle: Triangle) -> 
 
 @lru_cache(maxsize=4)
 def _triangle(points: int) -> Triangle:
-    """C(M, 0), …, C(M, M) for M up to m. They depend on public numbers only, so they may be cached."""
+    """C(M, 0), …, C(M, M) for M up to m; public, so they may be cached."""
     rows: list[tuple[int, ...]] = [(1,)]
     for _ in range(points):
         rows.append((1, *(a + b for a, b in pairwise(rows[-1])), 1))
@@ -195,29 +206,15 @@ def gap_of(value: Spread, points: Integers) -> int:
     return -(-int(np.abs(m * below - n * drawn).max()) // m)
 
 
-# Bounds on how many sequences lie in a wide band, computed in floats.
-#
-# Statement   The numbers w of `bands` over M!, v(M) = w(M)/M!, follow v′(M) = Σ_P v(P)·r^(M−P)/(M−P)!: sums of products
-#             of positive numbers, so nothing cancels. Every number is a float in [1/2, 1) and an exponent of its own,
-#             so
-#             nothing overflows or vanishes.
-# Error       u = 2^−53. A term of the kernel, d factors r/i, is off by at most 2d roundings; a product adds one; a sum
-# of
-#             k terms at most k, and terms below 2^−1000 of the largest, told no farther apart, less than one. So a step
-#             multiplies the truth by a number within (1+u)^±N, N = 2d + k + 3, and all of them together within
-#             (1+u)^±ΣN; 2u·ΣN < 2^−30 is checked, and W lies within that part of v(m)·m!.
-# Use         Bounds are all that is needed to choose a layer, but for draws that fall between them (`layered_choice`);
-#             then, and for the sequence itself, `bands` counts exactly. In a band of k integers a step takes k² float
-#             operations, not k² products of long integers.
+# --- Bounds in floats -------------------------------------------------------------------------------------------------
 
-Floats = NDArray[np.float64]
 WIDE = 12  # narrower bands are counted exactly, which is as fast
-SLACK = 30  # bits that the bounds agree in
-_NEVER = -(2**40)  # the exponent that stands for 0
+SLACK = 30  # the bounds agree in this many bits
+_NEVER = -(2**40)  # the exponent of 0
 
 
 def band_between(held: Reached, grid: int, points: int, band: int) -> tuple[int, int]:
-    """Integers below and above W(t); equal where it is counted exactly."""
+    """Integers below and above W(t); equal if it is counted exactly."""
     steps = strides(held, grid, points, band)
     if max(run.high - run.low for run in steps) < WIDE:
         exact = last_of(along(steps, points))
@@ -241,7 +238,7 @@ def band_between(held: Reached, grid: int, points: int, band: int) -> tuple[int,
         if not parts.any():
             return 0, 0
     if roundings >= 2 ** (52 - SLACK):
-        raise AssertionError("so many roundings are beyond the bound")
+        raise AssertionError("too many roundings for the bound")
     return _around(float(parts[-1]), int(powers[-1]), factorial(points))
 
 
@@ -258,7 +255,7 @@ def _kernel(cells: int, most: int) -> tuple[Floats, Integers]:
 
 
 def _around(part: float, power: int, times: int) -> tuple[int, int]:
-    """Integers around part·2^power·times, a part in 2^SLACK to each side."""
+    """Integers on both sides of part·2^power·times, 1 part in 2^SLACK away."""
     exact = int(part * 2**53) * times  # a float below 1 has 53 bits
     shift = power - 53 - SLACK
     low, high = exact * (2**SLACK - 1), exact * (2**SLACK + 1)

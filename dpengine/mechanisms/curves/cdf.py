@@ -3,7 +3,7 @@
 Guarantee   ε-DP under both relations, in one ε-bounded-range part.
 Theorem     small databases for threshold queries: Blum, Ligett, Roth 2008, Thm 3.1, by the exponential mechanism
             (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly: `layered_choice`
-            chooses how far off, `bands` counts and draws the sequences that are (`band_floats`: about how many).
+            chooses how far off the sequence is, `bands` counts and draws the sequences at that distance.
 Statistic   C_j rows at or below grid point j, n rows in all; a sequence with M_j points at or below j has the integer
             score −⌈max_j |m·C_j − n·M_j|/m⌉.
 Sensitivity one row more, with value v, adds m·[v ≤ j] − M_j to m·C_j − n·M_j, and 0 ≤ M_j ≤ m; another value in its
@@ -15,8 +15,8 @@ Accuracy    rounding m·C_j/n gives a sequence with score ≥ −⌈n/(2m)⌉, s
             or below a point is right within (⌈n/(2m)⌉ + g)/n, g = ⌈(2Δ/ε)·ln(|D|^m/β)⌉ − 1, all points at once. Least
             for m about √(nε/(4Δ·ln|D|)), the usual number. More than twice as many are refused: they only add error,
             and work. Where n is not public neither is this, and the answer has no range.
-Cost        one grouped scan; then whole numbers, in a number that grows with m and hardly with n or the grid. How long
-            it takes depends on the data.
+Cost        one grouped scan; then integers; their number grows with m and hardly with n or the grid. The running time
+            depends on the data.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
 from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -79,7 +79,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
             "of three values of some": {"column": "z", "points": 3, "where": IN_A},
         },
         example=Example({"column": "visits", "points": 2}),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_the_error_keeps_the_bound_of_the_exponential_mechanism",
     )
 
@@ -127,7 +127,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return tuple(-gap for gap, _ in self._listed(value).values())
 
     def _listed(self, value: Spread) -> dict[tuple[int, ...], tuple[int, int]]:
-        """Every multiset of points with its gap and the number of sequences that hold it."""
+        """Every multiset of points with its gap and the number of its sequences."""
         multisets = {}
         for chosen in combinations_with_replacement(range(self.size), self.points):
             ways = factorial(self.points)
@@ -147,13 +147,12 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return Exponential(self.epsilon)
 
     def off_of(self, rows: int) -> int:
-        """By how many of `rows` rows the synthetic column can be off, at all points at once, except with probability
-        β."""
+        """How many of `rows` rows the synthetic column can be off by, at all points, except with probability β."""
         return -(-rows // (2 * self.points)) + choice_gap(self.rate, self.size**self.points, self.beta)
 
     @property
     def people_off(self) -> Fraction:
-        """The same for a table of the declared size."""
+        """`off_of` for a table of the declared size."""
         return Fraction(min(self.off_of(self.facts.about), self.facts.about))
 
     def promise(self) -> Within:
@@ -191,7 +190,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return tuple(bands.draw(steps, m, coins))
 
     def law(self, value: Spread) -> Finite | None:
-        """Every multiset; None where there are too many to list."""
+        """Every multiset; None if there are too many to list."""
         if comb(self.size + self.points - 1, self.points) > MOST_LISTED:
             return None
         weights = {chosen: ways * exp_decimal(-self.rate * gap) for chosen, (gap, ways) in self._listed(value).items()}
@@ -199,7 +198,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return Finite({chosen: weight / total for chosen, weight in weights.items()})
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """Every synthetic value with the share at or below it, in percent; with ranges where n is public."""
+        """Every synthetic value with the share at or below it, in percent; with ranges if n is public."""
         column, rows = self.facts.schema.ordered(self.column), self.facts.countable(self.where, self.column)
         shares = {column.text(code): ALL * place / len(raw) for place, code in enumerate(raw, start=1)}
         value = {name: float(share) for name, share in shares.items()}

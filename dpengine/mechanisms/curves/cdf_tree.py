@@ -7,12 +7,12 @@ Statistic   a tree over at most MOST_LEAVES equal cells of the grid, B branches 
             the first, the root is left out): the rows in every node. A row is in one node of each level, so a person
             of at most k rows changes L·k in L1 on each side, L·k² in squared L2; two sides under replace-one.
 Draw        every node's count + noise.
-Accuracy    what is at or below a cell is told by least squares over all nodes (`tree_fit`), or as a short sum of nodes,
-            some of them subtracted, none of them twice (`count_tree`): for each cell by whichever has the lesser bound,
-            a choice of public facts. A weighted sum of noises by Chernoff's bound, a short one by its exact law; all
-            cells at once by a union bound. B is chosen from the number of cells alone. True numbers are whole, so what
-            least squares tells is rounded, and its range inwards. The promise is that of the farthest cell.
-Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums (`prefix_root`) in place of the tree:
+Accuracy    the number at or below a cell comes from least squares over all nodes, or from a short sum of nodes, some of
+            them subtracted, none of them twice (both in `count_tree`): for each cell the estimate with the lesser
+            bound, a choice of public facts. Chernoff's bound is for a weighted sum of noises, the exact law for a short
+            one; all cells at once by a union bound. B depends on the number of cells alone. True numbers are integers,
+            so we round the result of least squares, and its range inwards. The promise is that of the farthest cell.
+Root        “gaussian_root”: Gaussian noise by a root of the matrix of sums (`count_tree.rooted`) in place of the tree:
             ρ-zCDP at the same ρ, and less noise. All cells at once by a union bound.
 Several     draws are averaged node by node; sums of means are as far off as a sum of that many more noises, divided.
 Cost        one grouped scan; one draw for each node.
@@ -31,13 +31,13 @@ from typing import ClassVar
 from dpengine.core.types import Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.tails import (
@@ -52,7 +52,7 @@ from dpengine.statistics.counts import BinCounts
 
 MOST_LEAVES = 1_000
 ROOT = "gaussian_root"
-EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernoff's bound
+EXACT_SUMS = 12  # the exact law bounds a sum of up to this many noises; Chernoff's bound a longer one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class CdfTree(OfCounts):
             "of days of some, Gaussian": {"column": "b", "where": IN_A, "noise": "gaussian"},
         },
         example=Example({"column": "visits"}),
-        twins=("half", "small"),
+        broken_variants=("half", "small"),
         covered="test_the_tree_keeps_its_band_also_when_averaged",
     )
 
@@ -118,7 +118,7 @@ class CdfTree(OfCounts):
 
     @property
     def everyone(self) -> int | None:
-        """The number of all rows, where it is public."""
+        """The number of all rows, if it is public."""
         return self.facts.countable(self.where, self.column)
 
     @property
@@ -155,41 +155,41 @@ class CdfTree(OfCounts):
     def numbers(self) -> int:
         return self.leaves
 
-    def reach(self, looks: int = 1) -> int | Fraction:
+    def reach(self, draws: int = 1) -> int | Fraction:
         """How far the number at or below a cell can be off, all cells at once: a sum of the most means."""
         if self.noise == ROOT:
-            return ceil(self._rooted_reaches(looks)[-1] + Fraction(1, 2))
-        plain = zip(self._plain_reaches(looks), self._fitted_reaches(looks), strict=True)
+            return ceil(self._rooted_reaches(draws)[-1] + Fraction(1, 2))
+        plain = zip(self._plain_reaches(draws), self._fitted_reaches(draws), strict=True)
         return max(short if short <= fit else floor(fit + Fraction(1, 2)) for short, fit in plain)
 
-    def _fitted_reaches(self, looks: int) -> tuple[float, ...]:
-        """By least squares, of every cell: how far its estimate can be off before it is rounded."""
+    def _fitted_reaches(self, draws: int) -> tuple[float, ...]:
+        """How far the estimate of every cell by least squares can be off before it is rounded."""
         spread = self.variance if self.noise else self.scale
         known = self.everyone is not None
-        return _fitted(self.leaves, known, bool(self.noise), spread, looks, self.beta / self.leaves)
+        return _fitted(self.leaves, known, bool(self.noise), spread, draws, self.beta / self.leaves)
 
-    def _plain_reaches(self, looks: int) -> list[int | Fraction]:
-        """The same of a sum of nodes."""
-        by_length = {nodes: self._reach(nodes, looks) for nodes in set(self.lengths)}
+    def _plain_reaches(self, draws: int) -> list[int | Fraction]:
+        """How far the sum of nodes of every cell can be off."""
+        by_length = {nodes: self._reach(nodes, draws) for nodes in set(self.lengths)}
         return [by_length[nodes] for nodes in self.lengths]
 
-    def _reach(self, nodes: int, looks: int) -> int | Fraction:
-        """The same of a sum of so many means."""
+    def _reach(self, nodes: int, draws: int) -> int | Fraction:
+        """How far a sum of this many means can be off."""
         if not nodes:
             return 0
-        beta, noises = self.beta / self.leaves, nodes * looks
+        beta, noises = self.beta / self.leaves, nodes * draws
         if self.noise:
-            total = int(gaussian_mean_reach(self.variance, noises, beta) * noises)  # a whole number by its definition
+            total = int(gaussian_mean_reach(self.variance, noises, beta) * noises)  # an integer by definition
         else:
             total = (sum_reach if noises <= EXACT_SUMS else total_reach)(self.scale, noises, beta)
-        return total if looks == 1 else Fraction(total, looks)
+        return total if draws == 1 else Fraction(total, draws)
 
-    def _rooted_reaches(self, looks: int) -> list[float]:
-        """Of every cell, for the mean of so many draws."""
+    def _rooted_reaches(self, draws: int) -> list[float]:
+        """How far every cell can be off by the root, for the mean of `draws` draws."""
         lengths, sums = count_tree.prefix_lengths(self.leaves)
         beta = self.beta / self.leaves
         return [
-            gaussian_mix_reach(self.variance, float(length) / sqrt(looks), float(sum_of), beta) + count_tree.ROUNDED
+            gaussian_mix_reach(self.variance, float(length) / sqrt(draws), float(sum_of), beta) + count_tree.ROUNDED
             for length, sum_of in zip(lengths, sums, strict=True)
         ]
 
@@ -217,55 +217,55 @@ class CdfTree(OfCounts):
         ends = [start - 1 for start in self.starts[1:]] + [column.size - 1]
         return [column.text(end) for end in ends]
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         if self.noise == ROOT:
-            sums = count_tree.prefix_sums([float(one) for one in raw]).tolist()
-            ends = zip(sums, self._rooted_reaches(looks), strict=True)
+            sums = count_tree.prefix_sums([float(node) for node in raw]).tolist()
+            ends = zip(sums, self._rooted_reaches(draws), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
-        told = [
+        answers = [
             (below, (below - short, below + short)) if short <= fit else _whole(best, fit)
             for below, short, best, fit in zip(
                 self._sums_of(raw),
-                self._plain_reaches(looks),
+                self._plain_reaches(draws),
                 count_tree.fitted_tree(tuple(raw), self.leaves, self.everyone),
-                self._fitted_reaches(looks),
+                self._fitted_reaches(draws),
                 strict=True,
             )
         ]
-        return self.by_label(told)
+        return self.by_label(answers)
 
     def spreads(self, value: Json) -> Iterator[Runs]:
-        """A cell has what lies below its end and not below its beginning: twice as far off."""
+        """A cell holds the difference of two cumulative counts: twice as far off."""
         if self.where.everyone:
             below = [0.0, *(float(value[label]) for label in self.labels())]
             counts = tuple(after - before for before, after in pairwise(below))
             yield self.column, self.starts, counts, 2 * float(self.reach())
 
     def _sums_of(self, raw: Figures) -> list[int | Fraction]:
-        """What lies at or below every cell, as a sum of nodes."""
-        found = []
+        """The number at or below every cell, as a sum of nodes."""
+        sums = []
         for parts, from_all in count_tree.sums(self.leaves, self.everyone is not None):
             below = sum(part.sign * sum(raw[part.first : part.end]) for part in parts)
-            found.append(below + (self.everyone or 0) if from_all else below)
-        return found
+            sums.append(below + (self.everyone or 0) if from_all else below)
+        return sums
 
 
 def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:
-    """A whole number is within `reach` of this estimate: the nearest one, and between which it lies."""
+    """The nearest integer to an estimate, and the range of the integers within `reach` of it."""
     low, high = ceil(best - Fraction(reach)), floor(best + Fraction(reach))
     near = round(best)
     return near, (min(low, near), max(high, near))
 
 
 @lru_cache(maxsize=256)
-def _fitted(leaves: int, known: bool, bell: bool, spread: Fraction, looks: int, beta: Fraction) -> tuple[float, ...]:
-    """For every cell what least squares over the mean of so many draws stays within but for chance β; `spread` is the
-    scale of Laplace noise, or the variance of a bell."""
+def _fitted(leaves: int, known: bool, bell: bool, spread: Fraction, draws: int, beta: Fraction) -> tuple[float, ...]:
+    """How far least squares over the mean of `draws` draws can be off in every cell, except with probability β;
+    `spread` is the scale of Laplace noise or, for a `bell`, the variance of Gaussian noise."""
     sizes, times = count_tree.tree_arrays(leaves, known, Fraction(0))
     if not bell:
-        return tuple(weighted_reaches(spread, sizes / looks, times * looks, beta).tolist())
+        return tuple(weighted_reaches(spread, sizes / draws, times * draws, beta).tolist())
     lengths, sums = (times * sizes**2).sum(axis=1), (times * sizes).sum(axis=1)
     return tuple(
-        gaussian_sum_reach(spread, sqrt(square / looks), sum_of, beta)
+        gaussian_sum_reach(spread, sqrt(square / draws), sum_of, beta)
         for square, sum_of in zip(lengths.tolist(), sums.tolist(), strict=True)
     )

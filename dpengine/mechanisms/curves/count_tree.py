@@ -1,12 +1,46 @@
-"""The shape of a tree of counts over the cells of a grid, and which nodes add up to what lies at or below a cell.
+"""Cumulative counts over the cells of a grid, from noisy counts: as sums of nodes of a tree, by least squares over the
+tree, or by a root of the matrix of sums.
 
 Tree        B branches at each node, L levels; the cells are the first level, the root is left out. A row is in one node
             of each level.
-Digits      what is at or below a cell is a sum of nodes, some of them subtracted (“negative digits”, as in
-            arXiv:2408.07021): inside its own block either the nodes up to the cell are added to what the whole blocks
-            before it hold, or those after it are taken from what they hold with its own block, whichever are fewer. At
-            the last level too, where the number of all rows is public. So a sum has about half as many nodes, none
-            twice. Their noise is symmetric: a node that is subtracted is as noisy as one that is added.
+Digits      the number at or below a cell is a sum of nodes, some of them subtracted (“negative digits”, as in
+            arXiv:2408.07021). Inside its own block we either add the nodes up to the cell to the whole blocks before
+            it, or subtract the nodes after it from those blocks and its own, whichever are fewer; at the last level
+            too, if the number of all rows is public. So a sum has about half as many nodes, none twice. Noise is
+            symmetric: a node that is subtracted is as noisy as one that is added.
+
+Least squares, in exact fractions
+
+Problem     every node is the number of rows below it plus independent noise of one law. The counts of cells nearest to
+            all nodes together (least sum of squares) have, of all unbiased linear estimates, the least variance in
+            every sum of cells (Gauss and Markov), so also in the number at or below a cell. This is post-processing,
+            and uses every noise. If the number of all rows is public, the cells must add up to it; if not, nothing is
+            known of the root.
+Up          z, the best estimate of a node from the nodes below it, with variance s (of one noise): a cell has z = y,
+            s = 1; a node whose children add up to u, with variance C in all, has z = (C·y + u)/(C + 1), s = C/(C + 1).
+Down        x, the best estimate from everything: a child has x = z + (s/C)·(x of its parent − u). (Hay, Rastogi,
+            Miklau, Suciu 2010, Thm 3, here for trees whose last blocks are not full.)
+Weights     the number at or below a cell is Σ w·y over all nodes, by the same two steps the other way round. Let m be
+            the part of a node's x in the sum. In a block with parent V, the children before the cell have 1, the one
+            that holds it has its own m, those after have 0; so V has m_V = Σ (part)·s/C, and every child's z has
+            (part) − m_V. A child that holds the cell hands its z on to the block below it. At the root, m_V multiplies
+            the number of all rows; if that is not public, the root has `root` instead: 0 for the number at or below,
+            α for that number less α times all rows. Few of the weights differ, so we keep each size with its
+            multiplicity. Signs do not matter, since noise is symmetric.
+
+The root of the matrix of sums
+
+Root        P, the lower triangle of ones, has the square root M, a lower triangle with c_j = C(2j, j)/4^j on its j-th
+            diagonal: 1/(1−q) = (Σ_j c_j·q^j)². Gaussian noise on M·x, multiplied by M, is nearly as small as any
+            factorisation allows (Fichtenberger, Henzinger, Upadhyay 2023; Matoušek, Nikolov, Talwar 2020).
+Table       c_j is irrational as a scale of noise, so we round it to integers r_j near 2^16·c_j: public, and the same
+            for everyone. We draw R·x + Z, R with r_j on its diagonals, all of it integers.
+Sensitivity from that very table: a row more changes R·x by a column of R, a row moved by the difference of two columns.
+            We compute the largest squared length of either over all columns. A person of at most m rows: m² times that
+            (the length of a sum is at most the sum of lengths).
+Sums        P·x = L·(R·x) for L = P·R⁻¹, a lower triangle again; its diagonals are the quotients of the series Σ q^j by
+            Σ r_j·q^j. This is post-processing, in floats: their rounding is far below the thousandth of a row that we
+            add to every reach.
 """
 
 from __future__ import annotations
@@ -61,13 +95,13 @@ def nodes_of(cells: list[int]) -> list[int]:
 
 @lru_cache(maxsize=64)
 def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
-    """For every cell the nodes, and whether they are added to the number of all rows (only with `from_all`)."""
+    """The nodes for every cell, and whether to add the number of all rows to them (only with `from_all`)."""
     branches, levels = shape(leaves)
     begins, widths = [0], [leaves]
     for _ in range(levels):
         begins.append(begins[-1] + widths[-1])
         widths.append(-(-widths[-1] // branches))
-    found = []
+    listed = []
     for cells in range(1, leaves + 1):
         parts: list[NodeRange] = []
         place, whole = cells, False
@@ -81,48 +115,25 @@ def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
                 parts.append(NodeRange(begin + first, begin + stop, -1 if back else 1))
             place = place // branches + back
             whole = back and last
-        found.append((tuple(parts), whole))
-    return tuple(found)
+        listed.append((tuple(parts), whole))
+    return tuple(listed)
 
 
 @lru_cache(maxsize=64)
 def lengths(leaves: int, from_all: bool) -> tuple[int, ...]:
-    """How many nodes the sum for each cell has."""
+    """The number of nodes in the sum for each cell."""
     return tuple(sum(part.end - part.first for part in parts) for parts, _ in sums(leaves, from_all))
 
 
-# The nearest counts to all noisy nodes of a tree at once: least squares, in exact fractions.
-#
-# Problem     every node of `count_tree` is the number of rows below it plus independent noise of one law. The counts of
-#             the cells that are nearest to all nodes together (least sum of squares) have, of all unbiased linear
-#             estimates, the least variance in every sum of cells (Gauss and Markov), so also in what lies at or below a
-#             cell. It is a function of what was drawn: it costs nothing, and no noise is left out. Where the number of
-#             all rows is public the cells are made to add up to it; where it is not, nothing is known of the root.
-# Up          z, the best estimate of a node from what is below it, with variance s (of one noise): a cell has z = y, s
-# =
-#             1; a node whose children add up to u, with variance C in all, has z = (C·y + u)/(C + 1), s = C/(C + 1).
-# Down        x, the best estimate from everything: a child has x = z + (s/C)·(x of its parent − u). (Hay, Rastogi,
-#             Miklau, Suciu 2010, Thm 3, here for trees whose last blocks are not full.)
-# Weights     what is at or below a cell is Σ w·y over all nodes, by the same two steps the other way round. Let m be
-# how
-#             much of a node's x the sum takes: in a block with parent V, the children before the cell by 1, the one
-#             that
-#             holds it by its own m, those after by 0; so V is taken by m_V = Σ (taken)·s/C, and every child's z by
-#             (taken) − m_V. A child that holds the cell hands its z on to the block below it. At the root m_V is what
-#             is
-#             multiplied with the number of all rows; if that is not public, the root is taken by `root` instead: 0 for
-#             what lies at or below, α for the same less α times all rows.
-#             Few of the weights differ, so they are kept as sizes with how often each occurs; signs do not matter,
-#             since
-#             noise is symmetric.
+# --- Least squares ----------------------------------------------------------------------------------------------------
 
 Number = TypeVar("Number", Fraction, float)
-Weights = dict[Number, int]  # a size, and how many nodes have it
+Weights = dict[Number, int]  # a size, and the number of nodes with it
 
 
 @dataclass(frozen=True)
 class _Tree(Generic[Number]):
-    """The nodes' places, and their variances from below, level by level; `number` makes one of a fraction."""
+    """The nodes' places, and their variances from below, level by level; `number` converts a fraction."""
 
     branches: int
     widths: tuple[int, ...]
@@ -151,7 +162,7 @@ def _tree(leaves: int) -> _Tree[Fraction]:
 
 @lru_cache(maxsize=64)
 def _rough(leaves: int) -> _Tree[float]:
-    """The same in floats, which are off by far less than `arrays` rounds up."""
+    """The tree in floats. Their errors are far below what `tree_arrays` rounds up."""
     exact = _tree(leaves)
     levels = tuple(tuple(map(float, level)) for level in exact.variances)
     return _Tree(exact.branches, exact.widths, levels, float)
@@ -159,12 +170,12 @@ def _rough(leaves: int) -> _Tree[float]:
 
 @lru_cache(maxsize=64)
 def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | None) -> tuple[Fraction, ...]:
-    """What lies at or below every cell, by least squares over all nodes."""
+    """The number at or below every cell, by least squares over all nodes."""
     tree = _tree(leaves)
     up: list[list[Fraction]] = []
     begin = 0
     for level, width in enumerate(tree.widths):
-        noisy = [Fraction(one) for one in drawn[begin : begin + width]]
+        noisy = [Fraction(count) for count in drawn[begin : begin + width]]
         if level:
             for node, own in enumerate(noisy):
                 part = tree.variances[level][node]  # C/(C + 1)
@@ -174,13 +185,13 @@ def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | 
         begin += width
     parents = [sum(up[-1], Fraction(0)) if everyone is None else Fraction(everyone)]
     for level in reversed(range(len(tree.widths))):
-        found: list[Fraction] = []
+        children: list[Fraction] = []
         for node, parent in enumerate(parents):
             block = tree.block(level, node)
             total = sum((tree.variances[level][child] for child in block), Fraction(0))
             missing = parent - sum((up[level][child] for child in block), Fraction(0))
-            found += [up[level][child] + tree.variances[level][child] / total * missing for child in block]
-        parents = found
+            children += [up[level][child] + tree.variances[level][child] / total * missing for child in block]
+        parents = children
     sums: list[Fraction] = []
     for cell in parents:
         sums.append(cell + (sums[-1] if sums else 0))
@@ -189,7 +200,7 @@ def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | 
 
 @lru_cache(maxsize=64)
 def tree_weights(leaves: int, known: bool, root: Fraction) -> tuple[Weights[Fraction], ...]:
-    """For every cell how its sum is made up; `known`: the number of all rows is public."""
+    """The weights of every cell's sum; `known`: the number of all rows is public."""
     return tuple(_weights_of(_tree(leaves), cells, known, root) for cells in range(1, leaves + 1))
 
 
@@ -208,8 +219,8 @@ def _weights_of(tree: _Tree[Number], cells: int, known: bool, root: Fraction) ->
         taken.append(held)
     if not known:
         taken[top] = number(root)
-    found: Counter[Number] = Counter()
-    handed = none  # what the node above hands on to each child
+    weights: Counter[Number] = Counter()
+    handed = none  # from the node above to each child
     for level in reversed(range(top + 1)):
         less, place = handed - taken[level], places[level]
         handed = none
@@ -217,36 +228,36 @@ def _weights_of(tree: _Tree[Number], cells: int, known: bool, root: Fraction) ->
         for child in tree.block(level, place // tree.branches):
             if child == place and level:
                 weight, part = taken[level - 1] + less, tree.variances[level][child]
-                found[abs(weight * part)] += 1
+                weights[abs(weight * part)] += 1
                 handed = weight * (1 - part)
             else:
                 whole[child < place, _held(tree, level, child)] += 1
         for (before_it, wide), many in whole.items():
             weight = abs(less + number(before_it))
             for size, times in _below(tree.branches, level, wide):
-                found[weight * number(size)] += times * many
-    return {size: times for size, times in found.items() if size}
+                weights[weight * number(size)] += times * many
+    return {size: times for size, times in weights.items() if size}
 
 
 def _held(tree: _Tree[Number], level: int, node: int) -> int:
-    """How many cells are below a node."""
+    """The number of cells below a node."""
     wide: int = tree.branches**level
     return min(wide, tree.widths[0] - node * wide)
 
 
 @lru_cache(maxsize=256)
 def _below(branches: int, level: int, cells: int) -> tuple[tuple[Fraction, int], ...]:
-    """z of a node that holds so many cells, as weights of the nodes below it and itself."""
+    """z of a node with this many cells, as weights of the nodes below it and itself."""
     if not level:
         return ((Fraction(1), 1),)
     wide = branches ** (level - 1)
     children = [min(wide, cells - first) for first in range(0, cells, wide)]
     total = sum((_variance(branches, level - 1, held) for held in children), Fraction(0))
-    found: Counter[Fraction] = Counter({total / (total + 1): 1})
+    weights: Counter[Fraction] = Counter({total / (total + 1): 1})
     for held in children:
         for size, times in _below(branches, level - 1, held):
-            found[size / (total + 1)] += times
-    return tuple(found.items())
+            weights[size / (total + 1)] += times
+    return tuple(weights.items())
 
 
 @lru_cache(maxsize=256)
@@ -260,7 +271,7 @@ def _variance(branches: int, level: int, cells: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def tree_arrays(leaves: int, known: bool, root: Fraction) -> tuple[Floats, Floats]:
-    """The weights as sizes and how often each occurs, a row for each cell, filled up with 0. Sizes are rounded up."""
+    """The weights as arrays of sizes, rounded up, and multiplicities: a row for each cell, padded with 0."""
     rows = [_weights_of(_rough(leaves), cells, known, root) for cells in range(1, leaves + 1)]
     most = max(1, *(len(row) for row in rows))
     sizes, times = np.zeros((leaves, most)), np.zeros((leaves, most))
@@ -270,23 +281,7 @@ def tree_arrays(leaves: int, known: bool, root: Fraction) -> tuple[Floats, Float
     return sizes * (1 + 1e-12), times
 
 
-# Noise for all sums from the left at once, by a root of the matrix that takes them.
-#
-# Root        P, the lower triangle of ones, has the square root M, a lower triangle with c_j = C(2j, j)/4^j on its j-th
-#             diagonal: 1/(1−q) = (Σ_j c_j·q^j)². Bell-shaped noise on M·x, multiplied by M, is nearly as small as any
-#             factorisation allows (Fichtenberger, Henzinger, Upadhyay 2023; Matoušek, Nikolov, Talwar 2020).
-# Table       c_j is irrational as a scale of noise, so it is rounded to whole numbers r_j near 2^16·c_j: public, and
-# the
-#             same for everyone. Drawn is R·x + Z, R with r_j on its diagonals, all of it whole numbers.
-# Sensitivity from that very table: a row more changes R·x by a column of R, a row moved by the difference of two
-# columns.
-#             The largest squared length of either is computed over all columns. A person of at most m rows: m² times
-#             that
-#             (the length of a sum is at most the sum of lengths).
-# Sums        P·x = L·(R·x) for L = P·R⁻¹, a lower triangle again; its diagonals are the quotients of the series Σ q^j
-# by
-#             Σ r_j·q^j. This is post-processing, in floats: what they round is far below the thousandth part of a row
-#             that is added to every reach.
+# --- The root of the matrix of sums -----------------------------------------------------------------------------------
 
 BITS = 16
 ROUNDED = 1e-3  # rows
@@ -300,12 +295,12 @@ def table(cells: int) -> Integers:
 
 def rooted(cells: list[int]) -> list[int]:
     """R·x."""
-    return [int(one) for one in np.convolve(table(len(cells)), np.array(cells, dtype=np.int64))[: len(cells)]]
+    return [int(node) for node in np.convolve(table(len(cells)), np.array(cells, dtype=np.int64))[: len(cells)]]
 
 
 @lru_cache(maxsize=64)
 def moved(cells: int, replaced: bool) -> int:
-    """The largest squared length of what one row changes, in whole numbers."""
+    """The largest squared length of one row's change, an integer."""
     r = table(cells)
     # Column b begins at row b: its product with column a = b − lag is Σ_k r_k·r_(k+lag) over its cells − b entries.
     own = np.cumsum(r * r)  # own[k−1]: squared length of the column with k entries
@@ -321,19 +316,19 @@ def moved(cells: int, replaced: bool) -> int:
 def inverse(cells: int) -> Floats:
     """The diagonals of L."""
     r = table(cells).astype(np.float64)
-    found = np.zeros(cells)
+    first = np.zeros(cells)
     for j in range(cells):
-        found[j] = (1.0 - float(r[1 : j + 1] @ found[:j][::-1])) / r[0]
-    return found
+        first[j] = (1.0 - float(r[1 : j + 1] @ first[:j][::-1])) / r[0]
+    return first
 
 
 def prefix_sums(drawn: list[float]) -> Floats:
-    """What lies at or below each cell, from R·x + Z."""
+    """The number at or below each cell, from R·x + Z."""
     return np.convolve(inverse(len(drawn)), np.array(drawn, dtype=np.float64))[: len(drawn)]
 
 
 @lru_cache(maxsize=64)
 def prefix_lengths(cells: int) -> tuple[Floats, Floats]:
-    """For each cell how the noise of its sum is made up: the length, and the sum of sizes, of a row of L."""
+    """The noise of each cell's sum: the length, and the sum of sizes, of a row of L."""
     rows = np.abs(inverse(cells))
     return np.sqrt(np.cumsum(rows * rows)), np.cumsum(rows)

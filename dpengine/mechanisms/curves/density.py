@@ -43,10 +43,10 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
+from dpengine.mechanisms.answer_state import SHAPE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Band
-from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import SHAPE
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import density_table
@@ -99,11 +99,8 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given["columns"]
-        names = (names,) if isinstance(names, str) else names
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise AllowanceError("density.columns")
-        if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
+        names = read_names(given["columns"])
+        if names is None or not 1 <= len(names) <= 2:
             raise AllowanceError("density.columns")
         columns = [facts.schema.number(name) for name in names]
         points = _points(given.get("resolution"), len(names))
@@ -112,7 +109,7 @@ class Density(Query[Spread, tuple[int, ...]]):
         if len(bandwidths) != len(names):
             raise AllowanceError("density.bandwidths", columns=list(names))
         widths = tuple(_width(*given_width, points) for given_width in zip(names, columns, bandwidths, strict=True))
-        return {"columns": tuple(names), "widths": widths, "points": points}
+        return {"columns": names, "widths": widths, "points": points}
 
     def own_json(self) -> JsonObject:
         widths = [text_of(width) for width in self.widths]
@@ -140,12 +137,12 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def rows(self) -> int:
-        """The most rows that can count; under add/remove an approximate number."""
+        """The most rows that can count; approximate under add/remove."""
         return self.facts.about * self.facts.unit.at_most
 
     @property
     def people(self) -> int | None:
-        """n, where it is public: the curve is then a share per unit."""
+        """n, if it is public: then the curve is a share per unit."""
         return self.facts.countable(self.where, *self.columns)
 
     @property
@@ -178,7 +175,7 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def scale(self) -> int:
-        """M of all axes: what a row at a knot is multiplied by."""
+        """M of all axes: the factor of a row at a knot."""
         return prod(axis.scale for axis in self.axes)
 
     @property
@@ -223,7 +220,7 @@ class Density(Query[Spread, tuple[int, ...]]):
     def law(self, value: Spread) -> Independent:
         return Independent(tuple(Normal(coefficient, self.variance) for coefficient in self.measured(value)))
 
-    # What it is worth -------------------------------------------------------------------------------------------------
+    # Accuracy ---------------------------------------------------------------------------------------------------------
 
     @property
     def _most_move(self) -> float:
@@ -309,6 +306,6 @@ def _rounded_up(value: float) -> Fraction:
 
 
 def _texts(grid: tuple[Fraction, ...]) -> list[str]:
-    """Grid points with one digit more than is needed to tell them apart."""
+    """Grid points with one digit more than makes them different."""
     places = max(0, 2 - math.floor(math.log10(float_above(grid[1] - grid[0]))))
     return [f"{float(point):.{places}f}" for point in grid]

@@ -1,12 +1,12 @@
-"""How many people meet a condition, where nobody but the person is trusted.
+"""How many people meet a condition, if each person trusts nobody else.
 
 Guarantee   ε-DP under replace-one, for all messages together: each person's own message is ε-DP (Warner 1965).
 Theorem     randomised response: thesis, Ex. 4.10 with two values; Kasiviswanathan et al. 2011, Thm 3.14, for the model.
 Statistic   everybody's bit. One person changes one of them.
-Draw        each bit is turned with probability p = 1/(1+e^ε), rounded up to a multiple of 2^−62. Released: how many
-            ones.
+Draw        each bit is turned with probability p = 1/(1+e^ε), rounded up to a multiple of 2^−62. Released: the number
+            of ones.
 Accuracy    (c − np)/(1−2p) has no bias; its error is of the order √n/ε (Bernstein's bound), against 1/ε in the central
-            model: that is the price of trusting nobody. At least of this order for anybody (Beimel, Nissim, Omri 2008).
+            model: the price of trusting nobody. No protocol has a smaller order (Beimel, Nissim, Omri 2008).
 Cost        one bit of randomness for each person.
 """
 
@@ -25,11 +25,11 @@ from dpengine.core.exact import ceiling
 from dpengine.core.types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import shuffle_model
@@ -91,7 +91,7 @@ class LocalCount(OfBits):
         return int(np.count_nonzero(bits))
 
     def law(self, value: int) -> Finite | None:
-        """The sum of two independent binomials: one for people whose bit is 1, one for the others."""
+        """The sum of two independent binomials: one for people with bit 1, one for the others."""
         ones = sums_of_coins(value, self.row.truth)
         zeros = sums_of_coins(self.facts.about - value, self.row.chance)
         if ones is None or zeros is None:

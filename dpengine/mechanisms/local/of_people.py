@@ -1,5 +1,4 @@
-"""What all questions without a trusted curator have in common: they reveal how many people take part, and one row is
-one person."""
+"""The base of questions without a trusted curator: they reveal how many people take part, and one row is one person."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from dpengine.noise import binomial
 from dpengine.statistics.counts import RowCount
 
 MOST_PEOPLE = 10_000_000  # messages are held in memory
-MOST_LISTED = 400  # people, for a law whose outcomes are listed
+MOST_LISTED = 400  # people, for a law with listed outcomes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,7 @@ def check_people(query: AnyQuery) -> None:
 
 
 def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError:
-    """The refusal where even coins of ½ do not give (ε, δ); it says how many people would be enough."""
+    """The refusal if even coins of ½ do not give (ε, δ); it says how many people are enough."""
     least = binomial.least_people(epsilon, delta, sums, MOST_PEOPLE)
     if least is None:
         return AllowanceError("shuffle.never", most=MOST_PEOPLE)
@@ -51,7 +50,7 @@ def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError
 
 
 def sums_of_coins(people: int, chance: Fraction) -> list[Decimal] | None:
-    """The law of Bin(people, chance), or None where it has too many outcomes."""
+    """The law of Bin(people, chance), or None if it has too many outcomes."""
     if people > MOST_LISTED:
         return None
     p, q = decimal_of(chance), decimal_of(1 - chance)

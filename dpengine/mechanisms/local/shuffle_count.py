@@ -1,10 +1,9 @@
-"""How many people meet a condition, where only a shuffler is trusted.
+"""How many people meet a condition, if people trust only a shuffler.
 
 Guarantee   (ε, δ)-DP under replace-one for the permuted messages, if everybody is honest (`shuffle_model`).
 Theorem     lecture 8: send the bit and a coin of probability p; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019 for the
-            model. Here p is the least that keeps (ε, δ) exactly (`binomial`), ½ at most; refused where ½ does not.
-            The lecture's own p = 48·ln(2/δ)/(ε²n) is offered where it keeps (ε, δ), and refused where not: near 1 its
-            noise vanishes.
+            model. Here p is the least that keeps (ε, δ) exactly (`binomial`), at most ½; refused if ½ does not keep it.
+            The lecture's own p = 48·ln(2/δ)/(ε²n) is refused if it does not keep (ε, δ): near 1 its noise vanishes.
 Statistic   everybody's bit. One person changes the sum by 1.
 Draw        the number of ones among the 2n permuted messages: the true number plus Bin(n, p).
 Accuracy    minus np it has no bias; its range is that of the binomial's exact tails, whatever n: like the central
@@ -26,11 +25,11 @@ from dpengine.core.exact import ceiling, text_of
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model
@@ -63,7 +62,7 @@ class ShuffleCount(OfBits):
     trial: ClassVar[Trial] = Trial(
         cases={"of some": {"where": IN_A, "delta": "0.5"}},
         example=Example({"where": WEST, "delta": "0.35"}),
-        twins=("shared",),
+        broken_variants=("shared",),
         covered="test_counts_have_no_bias_and_ranges_that_hold",
     )
 
@@ -72,7 +71,7 @@ class ShuffleCount(OfBits):
 
     def __post_init__(self) -> None:
         check_people(self)
-        self.chance  # noqa: B018 - refused at birth where no p will do
+        self.chance  # noqa: B018 - refuses if no p will do
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:

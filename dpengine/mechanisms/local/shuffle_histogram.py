@@ -1,11 +1,11 @@
-"""How many people hold each listed value, where only a shuffler is trusted: one bit sum for each value.
+"""How many people hold each listed value, if people trust only a shuffler: one bit sum for each value.
 
 Guarantee   (ε, δ)-DP under replace-one for all permuted messages, if everybody is honest (`shuffle_model`).
 Theorem     lecture 8, first and second solution. A person leaves one value and enters another: two sums change.
             *joint*: p is the least that keeps (ε, δ) for both changes together, exactly (`binomial.excess_of_two`).
-            *halved*: each sum by itself at (ε/2, δ/2), as the lecture has it. *lecture*: so, and with the lecture's p.
+            *halved*: each sum by itself at (ε/2, δ/2), as in the lecture. *lecture*: halved, and with the lecture's p.
 Statistic   the number of people with each value.
-Draw        for value after value: everybody's messages, shuffled, and how many of them are ones.
+Draw        for each value: everybody's messages, shuffled, and the number of ones among them.
             first   the bit and a coin: true number + Bin(n, p); reported minus np, without bias.
             second  the opposite bit and a coin. A sum of n or more is reported as 0: a value that nobody holds is
                     reported 0 with certainty. That biases rare values; a reported 0 comes with [0, u]. Otherwise
@@ -39,12 +39,12 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model
@@ -87,7 +87,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
             "halved": {"column": "c", "delta": "0.8", "calibration": "halved"},
         },
         example=Example({"column": "town", "delta": "0.5"}),
-        twins=("shared",),
+        broken_variants=("shared",),
         covered="test_bars_and_what_a_zero_may_hide",
     )
 
@@ -100,7 +100,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         check_people(self)
         if 2 * self.facts.about * self.size > MOST_MESSAGES:
             raise AllowanceError("shuffle.messages", values=self.size, most=MOST_MESSAGES)
-        self.chance  # noqa: B018 - refused at birth where no p will do
+        self.chance  # noqa: B018 - refuses if no p will do
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -163,7 +163,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def erring(self) -> int:
-        """m: how many values can be reported wrongly. By the second solution one that nobody holds cannot."""
+        """m: the number of values that can err. In the second solution a value that nobody holds cannot."""
         return min(self.size, self.facts.about) if self.solution == "second" else self.size
 
     @property
@@ -209,9 +209,9 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return self.named(self.column)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.by_label(self._told(count) for count in raw)
+        return self.by_label(self._bar(ones) for ones in raw)
 
-    def _told(self, ones: int) -> tuple[float, tuple[int, int]]:
+    def _bar(self, ones: int) -> tuple[float, tuple[int, int]]:
         n, (low, high) = self.facts.about, self.reach()
         if self.solution == "first":
             return float(ones - n * self.chance), (ones - high, ones - low)

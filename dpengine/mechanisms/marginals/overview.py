@@ -1,21 +1,20 @@
-"""A first look: how many rows there are in each cell of many columns, and of columns against one or two others, bought
-together.
+"""A first look: the rows in each cell of many columns, and of columns against one or two others, bought together.
 
 Guarantee   ρ-zCDP with ρ = ε²/2, for every ε; no finite ε at δ = 0. Every cell is in the answer, on every table.
 Theorem     discrete Gaussian noise on the residuals of the marginals (`residuals`: statement and proof).
-Statistic   a column's cells are its listed values, or public groups of its range, and where such rows can be, one for
-            rows without a value and one for cells that do not fit the declaration: every row is in exactly one. Wanted
-            are all columns by themselves, every column against each column of interest (or all pairs), and with `three`
-            against both (or all triples). Counted are the largest sets, in one scan; what stands below them are sums.
-            Of a column of sets the people who hold each item are counted (`items`: what a person changes there, for
-            both relations).
-Draw        every residual, one integer at a time, + Z of its own variance, and every number of people in the same way;
-            spread so that figures are about equally exact (`LEVEL`; with a weight w, 1/w of the variance). Nothing is
-            released without noise, except the number of rows where that is public.
+Statistic   a column's cells are its listed values, or public groups of its range, and if there can be such rows, one
+            for rows without a value and one for cells that do not fit the declaration: every row is in exactly one.
+            Wanted are all columns by themselves, every column against each column of interest (or all pairs), and with
+            `three` against both (or all triples). We count the largest sets, in one scan; smaller ones are their sums.
+            For a column of sets we count the people who hold each item (`wanted.Held`: what a person changes there,
+            for both relations).
+Draw        every residual, one integer at a time, + Z of its own variance, and every number of people in the same way.
+            The noise is spread so that figures are about equally exact (`LEVEL`; with a weight w, 1/w of the variance).
+            Nothing is released without noise, except the number of rows if it is public.
 Accuracy    a cell of the marginal A has subgaussian noise of variance V_A, known beforehand: within √(2·V_A·ln(2N/β′))
-            for all N cells at once but for β′ = β/2. The other half is for what else is read off them: averages,
-            percentiles, shares, differences of two cells (`released.look_ranges`). A bar is told rounded to a whole
-            number, and is one, so that rounding moves its error from at most r to at most ⌈r⌉.
+            for all N cells at once except with β′ = β/2. The other half is for what else is read off them: averages,
+            percentiles, shares, differences of two cells (`released.look`). We round a bar to an integer; the truth is
+            one, so rounding moves its error from at most r to at most ⌈r⌉.
 Cost        one scan; as many integers to draw as there are cells.
 """
 
@@ -37,6 +36,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.schema import Category, ItemSet, Ordered, extra_labels
+from dpengine.mechanisms.answer_state import FEW, NEARLY
 from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
@@ -58,7 +58,6 @@ from dpengine.mechanisms.marginals.wanted import (
 )
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say
 from dpengine.messages.language import stored
@@ -68,7 +67,7 @@ from dpengine.statistics.marginals import CellAxis, Marginals
 from dpengine.statistics.need import Needs
 
 TOGETHER: Json = {"column": "t", "merged": [["u or w", ["u", "w"]]]}
-Statistic = Json  # the counts of each largest set; where there are sets of items, they and then the people
+Statistic = Json  # the counts of each largest set; with columns of sets, these counts and then those of people
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +90,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
-    gated: ClassVar[bool] = False  # each card says what a check found of its column
+    gated: ClassVar[bool] = False  # each card shows the check of its column
     trial: ClassVar[Trial] = Trial(
         cases={
             "of two lists": {"columns": ["c", "d"]},
@@ -105,11 +104,11 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             "of sets alone": {"columns": ["s"]},
         },
         example=Example({"columns": ["town", "member"], "against": ["town"]}),
-        twins=("half", "relation", "bare"),
+        broken_variants=("half", "relation", "bare"),
         covered="test_every_stated_range_covers",
     )
 
-    columns: tuple[Ref, ...]  # whose cells rows are in
+    columns: tuple[Ref, ...]  # with cells of rows
     items: tuple[str, ...] = ()  # columns of sets
     against: tuple[str, ...] = ()
     every: bool = False  # all pairs of columns
@@ -138,19 +137,19 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @property
     def predicts(self) -> str:
-        """The column whose model it was bought for, if it was."""
+        """The column to predict, if it was bought for a model."""
         return look_wanted.bought_for(self.weights) if self.every and self.spread == EVEN else ""
 
     @property
     def names(self) -> list[str]:
-        """Of all columns, those of sets last."""
+        """The names of all columns, those of sets last."""
         return [*(base(ref) for ref in self.columns), *self.items]
 
     def valued(self) -> set[str]:
         return set(self.names)
 
     def cuts(self) -> tuple[Cut, ...]:
-        """Numbers and days outside the range are bars of their own: only lists change what a cell says."""
+        """Only lists change cells: numbers and days outside the range have their own bars."""
         lists = {name for name in self.valued() if isinstance(self.facts.schema[name], Category | ItemSet)}
         sets = [(name, set_of(self.facts, name).at_most) for name in self.items]
         cuts = of_question(self.facts, self.need(), lists, self.conditions())
@@ -181,29 +180,29 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def largest(self) -> tuple[Columns, ...]:
-        """Those that are part of no other."""
-        parts = {part for one in self.sets for part in parts_of(one) if part != one}
-        return tuple(one for one in self.sets if one not in parts)
+        """The wanted marginals that are part of no other."""
+        parts = {part for columns in self.sets for part in parts_of(columns) if part != columns}
+        return tuple(columns for columns in self.sets if columns not in parts)
 
     @cached_property
     def held(self) -> tuple[Held, ...]:
-        """Of each column of sets the people who hold its items; first of all everyone, where their number is secret."""
+        """The counts of people for each column of sets, after the count of everyone if that is secret."""
         return held_of(self.facts, self.items, dict(self.weights))
 
     def need(self) -> Marginals | Needs:
         cells = Marginals(self.axes, self.largest)
-        return Needs((cells, *(need_of(self.facts, one) for one in self.held))) if self.held else cells
+        return Needs((cells, *(need_of(self.facts, held) for held in self.held))) if self.held else cells
 
     def measured(self, value: Statistic) -> tuple[int, ...]:
         return tuple(number for numbers, _ in self._numbers(value) for number in numbers)
 
     def _numbers(self, value: Statistic) -> Iterator[tuple[list[int], Fraction]]:
-        """What gets noise, and of which variance."""
+        """The numbers that get noise, and its variance."""
         cells, *people = value if self.held else (value,)
-        for part, told in self._residuals(cells):
-            yield [int(number) for number in told.ravel()], self.noise_of[part] * self.layout.cells(part) ** 2
-        for one, counts in zip(self.held, people, strict=True):
-            yield list(counts) if one.column else [counts], self.noise_of_held[one]
+        for part, values in self._residuals(cells):
+            yield [int(number) for number in values.ravel()], self.noise_of[part] * self.layout.cells(part) ** 2
+        for held, counts in zip(self.held, people, strict=True):
+            yield list(counts) if held.column else [counts], self.noise_of_held[held]
 
     def _residuals(self, value: Sequence[Sequence[int]]) -> Iterator[tuple[Columns, Integers]]:
         holds: dict[Columns, int] = {}
@@ -225,15 +224,15 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def _rhos(self) -> list[Fraction]:
-        """Of the residuals together, and of each vector of people."""
+        """ρ of all residuals together, and of each vector of people."""
         if not self.held:
             return [self.rho]
         unit = self.layout.best(Fraction(1)) if self.layout.bases else {}
         each = [float(weight * self.layout.variance(part, unit)) for part, weight in self.layout.wanted]
         level = self.layout.level
         parts = [max(each) if level else sum(each)] if self.layout.bases else []
-        found = split(self.rho, parts + [float(one.weight * one.noise(Fraction(1))) for one in self.held], level)
-        return found if parts else [Fraction(0), *found]
+        shares = split(self.rho, parts + [float(held.weight * held.noise(Fraction(1))) for held in self.held], level)
+        return shares if parts else [Fraction(0), *shares]
 
     @cached_property
     def noise_of(self) -> dict[Columns, Fraction]:
@@ -242,14 +241,14 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def noise_of_held(self) -> dict[Held, Fraction]:
-        return {one: one.noise(rho) for one, rho in zip(self.held, self._rhos[1:], strict=True)}
+        return {held: held.noise(rho) for held, rho in zip(self.held, self._rhos[1:], strict=True)}
 
     def loss(self) -> Gaussian:
         return Gaussian(self.rho)
 
     def sensitivity(self) -> Sensitivity:
-        """Of the numbers as they are, whatever noise each gets; a whole number, so what floats add is cut off."""
-        people = sum(one.moves for one in self.held)
+        """Of the numbers without regard to their noise. It is an integer, so we drop the error of floats."""
+        people = sum(held.moves for held in self.held)
         cells = self.layout.rows**2 * floor(self.layout.moved()) if self.layout.bases else 0
         return Sensitivity("l2sq", cells + people, attained=not self.layout.bounded)
 
@@ -264,18 +263,18 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def told_cells(self) -> int:
-        """How many cells all wanted marginals have together."""
-        return sum(self.layout.cells(part) for part in self.sets) + sum(one.size for one in self.held)
+        """The number of cells in all wanted marginals."""
+        return sum(self.layout.cells(part) for part in self.sets) + sum(held.size for held in self.held)
 
     def variance(self, part: Columns) -> Fraction:
         return self.layout.variance(part, self.noise_of)
 
     def noise_in(self, raw: Sequence[int | Fraction]) -> dict[Columns, Fraction]:
-        """σ_B² as it was drawn."""
+        """σ_B² of the draw."""
         return self.noise_of
 
     def ways(self, part: Columns) -> int:
-        """In how many ways a marginal may come to be measured: its ranges hold for each of them."""
+        """The number of ways to measure a marginal: its ranges hold for each of them."""
         return 1
 
     def reach(self, part: Columns, noise: Mapping[Columns, Fraction] | None = None) -> float:
@@ -283,27 +282,27 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         variance = float(self.layout.variance(part, noise or self.noise_of))
         return union_reach(variance, self.told_cells * self.ways(part), self.beta / 2)
 
-    def reach_of_held(self, one: Held) -> float:
-        """The same of the people who hold an item."""
-        return union_reach(float(self.noise_of_held[one]), self.told_cells, self.beta / 2)
+    def reach_of_held(self, held: Held) -> float:
+        """`reach` for the people who hold an item."""
+        return union_reach(float(self.noise_of_held[held]), self.told_cells, self.beta / 2)
 
     def promise(self) -> Within:
         reaches = [self.reach((place,)) for place in range(len(self.axes))]
-        widest = max(reaches + [self.reach_of_held(one) for one in self.held if one.column])
-        bars = sum(axis.size for axis in self.axes) + sum(one.size for one in self.held if one.column)
+        widest = max(reaches + [self.reach_of_held(held) for held in self.held if held.column])
+        bars = sum(axis.size for axis in self.axes) + sum(held.size for held in self.held if held.column)
         return Within(Fraction(math.ceil(widest)), bars, self.beta, Fraction(0))
 
     def state(self, value: Json, interval: Json) -> str:
         return FEW if 2 * self.promise().amount >= NEARLY * self.most else ""
 
     def coarse(self) -> Fraction:
-        sizes = sorted([*(axis.size for axis in self.axes), *(one.size for one in self.held if one.column)])
+        sizes = sorted([*(axis.size for axis in self.axes), *(held.size for held in self.held if held.column)])
         return Fraction(self.most, sizes[len(sizes) // 2]) / 4
 
     # The answer
 
     def marginals(self, raw: Sequence[int | Fraction]) -> dict[Columns, Floats]:
-        """Every wanted marginal, from what was drawn: post-processing."""
+        """Every wanted marginal, from the draw: post-processing."""
         released: dict[Columns, Floats | Integers] = {}
         start = 0
         for part in self.layout.bases:
@@ -316,19 +315,19 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return {part: rebuilt(self.layout, part, released) for part in self.sets}
 
     def held_counts(self, raw: Sequence[int]) -> dict[str, list[int]]:
-        """How many people hold each item, as drawn; "" is everyone, also where that number is public."""
-        found = {} if self.facts.people is None else {"": [self.facts.people]}
-        start = len(raw) - sum(one.size for one in self.held)
-        for one in self.held:
-            found[one.column] = list(raw[start : start + one.size])
-            start += one.size
-        return found
+        """The drawn counts of people who hold each item; "" is everyone, also if that number is public."""
+        counts = {} if self.facts.people is None else {"": [self.facts.people]}
+        start = len(raw) - sum(held.size for held in self.held)
+        for held in self.held:
+            counts[held.column] = list(raw[start : start + held.size])
+            start += held.size
+        return counts
 
     def item_labels(self, name: str) -> list[str]:
         return list(set_of(self.facts, name).labels)
 
     def rows_told(self, raw: Figures) -> Bounds | None:
-        """Cells of every column add up to the same: within what those of one column, which hold at once, allow."""
+        """The cells of each column add up to the rows, so the column with the least total reach bounds them."""
         if self.layout.known or not self.axes:
             return None
         off = min(self.layout.cells((place,)) * self.reach((place,)) for place in range(len(self.axes)))
@@ -339,23 +338,23 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         """The bars of all columns by themselves."""
         with stored():
             cells = zip(self.columns, self.cell_labels, strict=True)
-            told = [*cells, *((name, self.item_labels(name)) for name in self.items)]
-            return [f"{ref}: {label}" for ref, labels in told for label in labels]
+            listed = [*cells, *((name, self.item_labels(name)) for name in self.items)]
+            return [f"{ref}: {label}" for ref, labels in listed for label in labels]
 
     @cached_property
     def cell_labels(self) -> list[list[str]]:
-        """Of each column, as they are stored."""
+        """The stored labels of each column's cells."""
         return [look_wanted.labels_of(axis, self.facts) for axis in self.axes]
 
     def cell_names(self, place: int) -> list[str]:
-        """The same of one column, in the reader's words."""
+        """The labels of a column's cells in the reader's words."""
         ref = self.columns[place]
         words = ref.shown() if isinstance(ref, Grouped) else {}
         absent = {NO_ANSWER: say("value.no_answer"), DOES_NOT_FIT: say("overview.misfit")} if words else {}
         return [words.get(label) or absent.get(label) or called(label) for label in self.cell_labels[place]]
 
     def extra(self, place: int) -> list[str]:
-        """Labels of a column that are no listed values: for cells outside the list, and for empty ones."""
+        """The labels of a column for cells outside the list, and for empty ones."""
         return extra_labels(self.facts.schema[base(self.columns[place])])
 
     def shown(self) -> dict[str, str]:
@@ -364,16 +363,16 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         return {label: name for label, name in zip(self.labels(), names, strict=True) if name != label}
 
     def finish(self, raw: Sequence[int]) -> Released:
-        told = self.marginals(raw)
+        marginals = self.marginals(raw)
         pairs = []
         for place in range(len(self.axes)):
             reach = math.ceil(self.reach((place,)))
-            bars = [round(float(cell)) for cell in told[(place,)]]
+            bars = [round(float(cell)) for cell in marginals[(place,)]]
             pairs += [(bar, (bar - reach, bar + reach)) for bar in bars]
         people = self.held_counts(raw)
-        for one in (one for one in self.held if one.column):
-            reach = math.ceil(self.reach_of_held(one))
-            pairs += [(bar, (bar - reach, bar + reach)) for bar in people[one.column]]
+        for held in (held for held in self.held if held.column):
+            reach = math.ceil(self.reach_of_held(held))
+            pairs += [(bar, (bar - reach, bar + reach)) for bar in people[held.column]]
         return self.by_label(pairs)
 
     def spreads(self, value: Json) -> Iterator[Runs]:
@@ -385,7 +384,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
                 yield base(ref), ref.starts, tuple(float(value[label]) for label in own), self.reach((place,))
 
     def stored(self, raw: tuple[int, ...]) -> JsonObject:
-        """The draw itself was paid for by the charge, so it may be stored too: everything is read off it."""
+        """The charge paid for the draw itself, so it may be stored too: everything is read off it."""
         return super().stored(raw) | {"raw": list(raw)}
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
@@ -395,6 +394,6 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             for place, axis in enumerate(self.axes)
             for cell in range(axis.size)
         ]
-        for one in (one for one in self.held if one.column):
-            counts += need_of(self.facts, one).of(rows)
+        for held in (held for held in self.held if held.column):
+            counts += need_of(self.facts, held).of(rows)
         return dict(zip(self.labels(), counts, strict=True))

@@ -1,31 +1,31 @@
-"""Several marginals released together, by their residuals: which noise each gets, what all of it loses, and how exact
-every cell is then. Everything here follows from the columns' sizes.
+"""Release several marginals together, by their residuals: the noise of each, the loss of all, and the accuracy of every
+cell. Everything here follows from the columns' sizes.
 
 Setting     columns with n_1, …, n_c cells; a row is in exactly one cell of each. For a set B of columns the marginal
             M_B counts the rows in each combination of their cells. Wanted are some marginals, each with a weight.
-Residual    R_B = ⊗_{i∈B}(n_i·I − J)·M_B, a vector of whole numbers, for every B that is part of a wanted set; J is all
-            ones. A row r adds u_B(r) = ⊗(n_i·e_{r_i} − 1) to it, and
+Residual    R_B = ⊗_{i∈B}(n_i·I − J)·M_B, a vector of integers, for every B that is part of a wanted set; J is all ones.
+            A row r adds u_B(r) = ⊗(n_i·e_{r_i} − 1) to it, and
                 ⟨u_B(r), u_B(s)⟩ = Π_{i∈B} n_i²·([r_i = s_i] − 1/n_i).
 Release     R_B + Z, Z independent discrete Gaussian noise of parameter σ_B²·Πn_i² in each cell. The map comes first
-            and the noise after it: mapping noise that was drawn before does not lose what is claimed here.
+            and the noise after it: noise drawn before the map does not have the loss claimed here.
 Loss        one row added (p_B = Π_{i∈B}(1 − 1/n_i)):  ρ = ½·Σ_B p_B/σ_B²
             one row replaced by one that agrees with it on the columns E:  ρ = ½·Σ_B d_B(E)/σ_B² with
                 d_B(E) = 2·Π_B(1−1/n_i) − 2·Π_{B∩E}(1−1/n_i)·Π_{B∖E}(−1/n_i),
             and the loss is the largest over all E. (Discrete Gaussian noise with whole shifts: Canonne, Kamath, Steinke
             2020, Theorem 14; Xiao, He, Zhang, Kifer 2023 for the decomposition.) A person of at most m rows moves each
             R_B by at most m such vectors; the norm Σ_B ‖·‖²/(σ_B²Πn_i²) is that of a Hilbert space, so by the triangle
-            inequality m² times the larger of the two (a row of hers may be missing on one side).
-            Where the number of rows is public and one row is one person, R_∅ is known and needs no noise: d_∅ = 0.
+            inequality m² times the larger of the two (one of the person's rows may be missing on one side).
+            If the number of rows is public and one row is one person, R_∅ is known and needs no noise: d_∅ = 0.
 Rebuilding  M_A = Σ_{B⊆A} ⊗_{i∈B}(I − J/n_i)·(R_B/Πn_i) ⊗_{i∈A∖B} (1/n_i)·1, so the noise of a cell of M_A has variance
                 Σ_{B⊆A} σ_B²·Π_{i∈B}(1−1/n_i)·Π_{i∈A∖B} 1/n_i²,
             the same for all its cells. The noise is subgaussian with that parameter (ibid., Corollary 17).
-Noise       `level`: least max_A weight_A·variance_A at a given loss, so that all cells are equally exact where weights
-            are equal. Else least Σ_A weight_A·variance_A. The sum, one row added:
-            σ_B² ∝ √(p_B/c_B), c_B what σ_B² costs in it. One row replaced: the same with a mixture of the d(E) for p,
+Noise       `level`: least max_A weight_A·variance_A at a given loss, so that all cells are equally exact for equal
+            weights. Else least Σ_A weight_A·variance_A. The sum, one row added:
+            σ_B² ∝ √(p_B/c_B), c_B the cost of σ_B² in it. One row replaced: the same with a mixture of the d(E) for p,
             the mixture that makes the sum largest (Σ√(c_B·p_B) is concave in it: Frank and Wolfe). The maximum is the
             sum with the weights that make it largest (√(c·p) is concave in both together), found on the way: a
-            marginal's weight grows with its variance. Any σ is valid; the loss is computed from the σ that is taken,
-            and rounded up.
+            marginal's weight grows with its variance. Any σ is valid; we compute the loss of the chosen σ, and round it
+            up.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from dpengine.core.exact import ln_above, up
 from dpengine.core.types import Floats, Integers
 
 Columns = tuple[int, ...]  # places of columns, rising
-MOST_TOGETHER = 16  # columns whose agreement is tried in all ways at once; beyond, each residual is taken at its worst
+MOST_TOGETHER = 16  # try all agreements of up to this many columns; beyond, take each residual at its worst
 _STEPS = 60  # of Frank and Wolfe: within about one part in a hundred of the least
-_FLOOR = 1e-3  # of what moves most: a residual that nothing moves in one mixture may be moved in another
+_FLOOR = 1e-3  # of the largest change: a residual that does not move in one mixture may move in another
 _GRAIN = 10**6
 _SPARE = 1 + 1e-9
 
@@ -62,55 +62,54 @@ class ResidualLayout:
     sizes: tuple[int, ...]
     wanted: tuple[tuple[Columns, Fraction], ...]  # each with its weight
     known: bool  # the number of rows
-    replaced: bool  # neighbours differ in a row that is replaced; else one is added or left out
+    replaced: bool  # neighbours differ in a replaced row; else in a row added or left out
     rows: int = 1  # of one person, at most
-    level: bool = False  # the largest weighted variance is to be least, not the sum of all
+    level: bool = False  # minimise the largest weighted variance, not the sum of all
 
     @cached_property
     def bases(self) -> list[Columns]:
         """Every set that needs a residual, smaller ones first."""
-        found = {part for columns, _ in self.wanted for part in parts_of(columns)}
-        return sorted(found - ({()} if self.known else set()), key=lambda part: (len(part), part))
+        parts = {part for columns, _ in self.wanted for part in parts_of(columns)}
+        return sorted(parts - ({()} if self.known else set()), key=lambda part: (len(part), part))
 
     def cells(self, columns: Columns) -> int:
         return math.prod(self.sizes[place] for place in columns)
 
     def kept(self, columns: Columns) -> Fraction:
-        """p_B: what of a row's own cell is left once the mean is taken out."""
+        """p_B: the part of a row's own cell that is left without the mean."""
         return _share(tuple(self.sizes[place] for place in columns), ())
 
     def share(self, columns: Columns, part: Columns) -> Fraction:
-        """Of σ_part² in the variance of a cell of the marginal `columns`."""
+        """The share of σ_part² in the variance of a cell of the marginal `columns`."""
         rest = tuple(self.sizes[place] for place in columns if place not in part)
         return _share(tuple(self.sizes[place] for place in part), rest)
 
     @cached_property
     def costs(self) -> dict[Columns, Fraction]:
-        """c_B: what σ_B² adds to the weighted sum of variances."""
-        found = dict.fromkeys(self.bases, Fraction(0))
+        """c_B: the cost of σ_B² in the weighted sum of variances."""
+        costs = dict.fromkeys(self.bases, Fraction(0))
         for columns, weight in self.wanted:
             for part in parts_of(columns):
-                if part in found:
-                    found[part] += weight * self.share(columns, part)
-        return found
+                if part in costs:
+                    costs[part] += weight * self.share(columns, part)
+        return costs
 
     @cached_property
     def apart(self) -> dict[Columns, Floats]:
-        """d_B(E), by which of the columns of B are in E: an axis for each, 0 where they differ, 1 where they agree."""
-        found = {}
+        """d_B(E), with an axis for each column of B: 0 if the rows differ there, 1 if they agree."""
+        bounds = {}
         for part in self.bases:
             other = np.ones(())
             for place in part:
                 ends = np.array([-1 / self.sizes[place], 1 - 1 / self.sizes[place]])
                 other = other[..., None] * ends
-            found[part] = np.maximum(2 * (float(self.kept(part)) - other), 0.0)
-        return found
+            bounds[part] = np.maximum(2 * (float(self.kept(part)) - other), 0.0)
+        return bounds
 
     def variance(self, columns: Columns, noise: Mapping[Columns, Fraction]) -> Fraction:
-        """Of the noise in each cell of a marginal."""
-        return sum(
-            (self.share(columns, part) * noise[part] for part in parts_of(columns) if part in noise), Fraction(0)
-        )
+        """The variance of the noise in each cell of a marginal."""
+        parts = (part for part in parts_of(columns) if part in noise)
+        return sum((self.share(columns, part) * noise[part] for part in parts), Fraction(0))
 
     def rho(self, noise: Mapping[Columns, Fraction]) -> Fraction:
         """The loss of the whole release, rounded up."""
@@ -122,8 +121,8 @@ class ResidualLayout:
         return self.rows**2 * (moved if self.known else max(moved, added)) / 2
 
     def worst(self, weights: Mapping[Columns, float]) -> tuple[float, dict[Columns, float]]:
-        """max over E of Σ_B d_B(E)·weight_B, and the d_B(E) there. Where too many columns hang together each residual
-        is taken at its own worst, which is more than can be."""
+        """max over E of Σ_B d_B(E)·weight_B, and the d_B(E) there. If too many columns are linked, an upper bound: each
+        residual at its own worst."""
         tables = {part: table * weights[part] for part, table in self.apart.items()}
         agrees = _agreement(tables, self._order)
         if agrees is None:
@@ -135,7 +134,7 @@ class ResidualLayout:
         return sum(moves[part] * weights[part] for part in moves), moves
 
     def moved(self) -> Fraction:
-        """The squared length by which one row moves all residuals together, at most; a little more, as floats go."""
+        """The largest squared length of one row's change to all residuals, with a margin for floats."""
         squares = {part: self.cells(part) ** 2 for part in self.bases}
         added = sum((self.kept(part) * square for part, square in squares.items()), Fraction(0))
         if not self.replaced:
@@ -146,7 +145,7 @@ class ResidualLayout:
 
     @cached_property
     def bounded(self) -> bool:
-        """Whether too many columns hang together, so that the loss is bounded and not computed."""
+        """Are too many columns linked, so that the loss is bounded and not computed?"""
         return self.replaced and self._order is None
 
     @property
@@ -154,8 +153,7 @@ class ResidualLayout:
         return _order(tuple(self.apart), MOST_TOGETHER)
 
     def best(self, rho: Fraction) -> dict[Columns, Fraction]:
-        """σ_B² for every base, with a loss of at most ρ and about the least weighted sum of variances, or the least
-        maximum."""
+        """σ_B² for every base, with a loss of at most ρ and about the least weighted sum, or maximum, of variances."""
         shape = _level(self) if self.level else _shape(self)
         unit = self.rho(shape)
         return {part: up(value * unit / rho, _GRAIN) for part, value in shape.items()}
@@ -163,7 +161,8 @@ class ResidualLayout:
 
 @lru_cache(maxsize=256)
 def _shape(layout: ResidualLayout) -> dict[Columns, Fraction]:
-    """The noise for some loss; scaling it scales the loss inversely. Floats search, and any outcome is valid."""
+    """Noise with about the least sum, for some loss; scaling it scales the loss inversely. A search in floats: any
+    outcome is valid."""
     costs = {part: float(cost) for part, cost in layout.costs.items()}
     added = {part: float(layout.kept(part)) for part in layout.bases}
     weights = _weights(costs, added)
@@ -179,23 +178,23 @@ def _shape(layout: ResidualLayout) -> dict[Columns, Fraction]:
 
 @lru_cache(maxsize=256)
 def _level(layout: ResidualLayout) -> dict[Columns, Fraction]:
-    """The same for the least maximum. Of all steps the best is taken: maximum times loss does not change with scale."""
+    """Noise with about the least maximum: the best of all steps. Maximum times loss does not change with scale."""
     bases, wanted = layout.bases, layout.wanted
     place = {part: at for at, part in enumerate(bases)}
-    found = [
+    triples = [
         (at, place[part], float(weight * layout.share(columns, part)))
         for at, (columns, weight) in enumerate(wanted)
         for part in parts_of(columns)
         if part in place
     ]
-    told, of, share = (np.array(one) for one in zip(*found, strict=True))
+    marginal, of, share = (np.array(column) for column in zip(*triples, strict=True))
     added = {part: float(layout.kept(part)) for part in bases}
     matters, moves = np.ones(len(wanted)), np.array([added[part] for part in bases])
     mixed, best, least = moves, moves, math.inf
     for step in range(_STEPS):
-        costs = np.bincount(of, share * matters[told], len(bases))
+        costs = np.bincount(of, share * matters[marginal], len(bases))
         weights = np.sqrt(costs / np.maximum(mixed, _FLOOR * mixed.max()))
-        variances = np.bincount(told, share / weights[of], len(wanted))
+        variances = np.bincount(marginal, share / weights[of], len(wanted))
         if layout.replaced:
             worst = _moves(layout, dict(zip(bases, weights.tolist(), strict=True)), added)
             moves = np.array([worst[part] for part in bases])
@@ -210,7 +209,7 @@ def _level(layout: ResidualLayout) -> dict[Columns, Fraction]:
 def _moves(
     layout: ResidualLayout, weights: Mapping[Columns, float], added: dict[Columns, float]
 ) -> dict[Columns, float]:
-    """The worst change under these weights: a row replaced, or added where rows are not in public number."""
+    """The worst change under these weights: a row replaced, or added if the number of rows is not public."""
     most, moves = layout.worst(weights)
     if not layout.known and sum(added[part] * weights[part] for part in added) > most:
         return added
@@ -218,7 +217,7 @@ def _moves(
 
 
 def _weights(costs: Mapping[Columns, float], moves: Mapping[Columns, float]) -> dict[Columns, float]:
-    """1/σ² ∝ √(c/p); a residual that no change moves still needs some noise, because another mixture may move it."""
+    """1/σ² ∝ √(c/p); a residual that does not move still needs some noise, because it may move in another mixture."""
     floor = _FLOOR * max(moves.values())
     return {part: math.sqrt(costs[part] / max(moves[part], floor)) for part in costs}
 
@@ -228,8 +227,7 @@ _Turn = tuple[int, Columns, tuple[Columns, ...], Columns]  # a column, those aro
 
 @lru_cache(maxsize=256)
 def _order(parts: tuple[Columns, ...], most: int) -> tuple[_Turn, ...] | None:
-    """In which order columns are maximised over, those with the fewest neighbours first; None where too many columns
-    hang together."""
+    """The order of maximisation over columns, those with the fewest neighbours first; None if too many are linked."""
     waiting, order = list(parts), []
     while columns := {place for part in waiting for place in part}:
         reach: dict[int, set[int]] = {place: set() for place in columns}
@@ -248,8 +246,8 @@ def _order(parts: tuple[Columns, ...], most: int) -> tuple[_Turn, ...] | None:
 
 
 def _agreement(tables: Mapping[Columns, Floats], order: tuple[_Turn, ...] | None) -> dict[int, bool] | None:
-    """Where the sum of one entry of each table is largest, over all ways in which columns agree or not; None where too
-    many columns hang together. Columns are maximised over one after the other."""
+    """The agreement of columns with the largest sum of one entry of each table; None if too many columns are linked. We
+    maximise over one column after the other."""
     if order is None:
         return None
     waiting, undone = dict(tables), []
@@ -267,24 +265,24 @@ def _agreement(tables: Mapping[Columns, Floats], order: tuple[_Turn, ...] | None
 
 
 def residual(cells: Integers) -> Integers:
-    """R_B of a marginal, as whole numbers; the axes are its columns."""
+    """R_B of a marginal, in integers; the axes are its columns."""
     for axis, size in enumerate(cells.shape):
         cells = size * cells - cells.sum(axis=axis, keepdims=True)
     return cells
 
 
 def rebuilt(layout: ResidualLayout, columns: Columns, released: Mapping[Columns, Floats | Integers]) -> Floats:
-    """A marginal from its residuals, as released: in floats, since it is post-processing."""
+    """A marginal from its released residuals: in floats, since it is post-processing."""
     shape = [layout.sizes[place] for place in columns]
     total = np.zeros(shape)
     for part in parts_of(columns):
-        told = np.asarray(released[part], dtype=np.float64) / layout.cells(part)
-        for axis in range(told.ndim):
-            told = told - told.mean(axis=axis, keepdims=True)
+        residual = np.asarray(released[part], dtype=np.float64) / layout.cells(part)
+        for axis in range(residual.ndim):
+            residual = residual - residual.mean(axis=axis, keepdims=True)
         for axis, place in enumerate(columns):
             if place not in part:
-                told = np.expand_dims(told, axis) / layout.sizes[place]
-        total = total + told
+                residual = np.expand_dims(residual, axis) / layout.sizes[place]
+        total = total + residual
     return total
 
 
@@ -296,7 +294,7 @@ def _share(part: tuple[int, ...], rest: tuple[int, ...]) -> Fraction:
 
 
 def union_reach(variance: float, numbers: int, beta: Fraction) -> float:
-    """Subgaussian noise: Pr[|Z| > t] ≤ 2·e^(−t²/(2V)), for all numbers by a union."""
+    """For subgaussian noise: Pr[|Z| > t] ≤ 2·e^(−t²/(2V)), for all numbers by a union bound."""
     return math.sqrt(2 * variance * _log(numbers, beta)) * _SPARE
 
 

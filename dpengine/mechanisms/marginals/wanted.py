@@ -1,4 +1,20 @@
-"""What a first look is asked for: which columns, in which cells, and which of them together. Public facts only."""
+"""What a first look counts: which columns, in which cells, and which of them together. Public facts only.
+
+Columns of sets: people who hold each item, released together with the marginals (`Held`)
+
+Statistic   for each column of sets with H items, the number of people who hold each. At most k items of a person's set
+            count, k as declared (`ItemSet.at_most`), chosen from the set alone; without a declared k all of them may
+            count, so k = H. A person with several rows holds what any of *all* their rows holds: the number of rows
+            does not matter. If the number of people is secret, it is one more number, for shares.
+Change      one person in or out moves at most min(k, H) of the H numbers, by one each; one replaced by another moves
+            the items in one set and not in the other, at most min(2k, H). So the squared length is at most
+            κ = min(k, H), or κ = min(2k, H). The number of people moves by one, or not at all.
+Loss        the numbers + independent discrete Gaussian noise of σ² each: ρ = κ/(2σ²) (Canonne, Kamath, Steinke 2020,
+            Theorem 14). A person's items do not restrict their cells, nor the items of other columns, so the worst of
+            all parts can happen at once, and the loss of the whole is the sum of theirs, exactly.
+Noise       a part with the weighted variance V_j at ρ = 1 has V_j/ρ_j at ρ_j. With Σρ_j = ρ the least maximum of all
+            is at ρ_j ∝ V_j (`level`: all figures are about equally exact), the least sum at ρ_j ∝ √V_j.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +40,23 @@ from dpengine.statistics.counts import ItemCounts, RowCount
 from dpengine.statistics.marginals import CellAxis, axis_in
 from dpengine.statistics.need import AnyNeed
 
-# Groups of a column that are easy to read, from its declared range alone.
-
 WANTED = 12  # groups of a number, about
-MANY = 100  # values in the first group, from which on 0 is told apart
-FEW = 5  # groups, where somebody wants fewer
+MANY = 100  # if the first group holds this many values, 0 gets its own group
+FEW = 5  # groups, if somebody wants fewer
 MOST_DAYS = {"month": 24, "quarter": 24, "year": MOST_GROUPS}  # groups of days, at most
 FEW_DAYS = {"quarter": 8, "year": 24}
 _LONGEST = {"month": 31, "quarter": 92, "year": 366}  # days
 
 
 def coarser(name: str, schema: Schema) -> Ref:
-    """The same column in fewer groups, where there is such a way to tell it."""
+    """The column in fewer groups, if possible."""
     return readable(name, schema, FEW, FEW_DAYS)
 
 
 def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, int] = MOST_DAYS) -> Ref:
-    """A list as it is; a number in even steps of 1, 2 or 5 times a power of ten, where that suits; days by month,
-    quarter or year. A range of more than 400 years is left as it is, and so refused."""
+    """A column in groups that are easy to read, from its declared range: a list as it is; a number in even steps of 1,
+    2 or 5 times a power of ten, if that suits; days by month, quarter or year. A range of more than 400 years stays as
+    it is, and so is refused."""
     if not isinstance(ref, str):
         return ref
     column = schema[ref]
@@ -49,8 +64,8 @@ def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, 
 
 
 def zero_apart(name: str, schema: Schema) -> Ref:
-    """The same, with 0 in a group of its own where amounts begin there and the first group holds many others: often
-    most people have none, and spread over the group they would all have some."""
+    """`readable` with 0 in its own group, if amounts begin there and the first group holds many others: often most
+    people have none, and a synthetic row would give them some."""
     usual, column = readable(name, schema), schema[name]
     return _with_zero(name, usual, column) if isinstance(column, Number) and isinstance(usual, Grouped) else usual
 
@@ -65,11 +80,11 @@ def _with_zero(name: str, usual: Grouped, column: Number) -> Grouped:
 
 @lru_cache(maxsize=1000)
 def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int], ...]) -> Ref:
-    """Kept, because a form asks for those of every column at every change."""
+    """Cached, because a form asks for the groups of every column at every change."""
     schema = Schema({ref: column})
     if isinstance(column, Number):
         for step in _steps(column):
-            if (column.upper - column.lower) / step > wanted + 2:  # that many groups need not be made to be counted
+            if (column.upper - column.lower) / step > wanted + 2:
                 continue
             try:
                 group = read_group({"column": ref, "step": text_of(step)}, schema)
@@ -77,7 +92,7 @@ def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int],
                 continue
             if group.size <= wanted + 2:
                 return group
-        apart = -(-column.size // wanted)  # no such step suits the declared one: so many of its values in a group
+        apart = -(-column.size // wanted)  # no such step suits the declared one: put this many values in a group
         edges = [column.text(code) for code in range(apart, column.size, apart)]
         return read_group({"column": ref, "edges": edges}, schema)
     for rule, most in days:
@@ -93,7 +108,7 @@ def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int],
 
 
 def _steps(column: Number) -> list[Fraction]:
-    """From the declared step on, until the range is a few groups."""
+    """Steps from the declared one up to the whole range."""
     wide, steps = column.upper - column.lower, []
     power = Fraction(1)
     while power > column.step:
@@ -104,42 +119,22 @@ def _steps(column: Number) -> list[Fraction]:
     return steps
 
 
-# How many people hold each item of a column of sets, released together with the marginals of a first look: what one
-# person changes, and which noise each column gets. Everything here follows from public facts.
-#
-# Statistic   for each column of sets with H items, how many people hold each. Of a person's set at most k items count,
-# k
-#             as it is declared (`ItemSet.at_most`), chosen from the set alone; without a declared k all of them may, so
-#             k = H. A person with several rows holds what any of the rows holds, of *all* rows: their number does not
-#             matter. Where the number of people is secret it is one more number, for shares.
-# Change      one person in or out moves at most min(k, H) of the H numbers, by one each; one replaced by another moves
-#             those whose items are in one set and not in the other, at most min(2k, H). So the squared length is at
-#             most
-#             κ = min(k, H), or κ = min(2k, H). The number of people moves by one, or not at all.
-# Loss        the numbers + independent discrete Gaussian noise of σ² each: ρ = κ/(2σ²) (Canonne, Kamath, Steinke 2020,
-#             Theorem 14). Which items somebody holds is free of the cells that somebody is in, and of the items of
-#             other
-#             columns, so the worst of all parts happens at once, and the loss of the whole is the sum of theirs,
-#             exactly.
-# Noise       a part with the weighted variance V_j at ρ = 1 has V_j/ρ_j at ρ_j. With Σρ_j = ρ the least maximum of all
-#             is at ρ_j ∝ V_j (`level`: all figures are about equally exact), the least sum at ρ_j ∝ √V_j.
-
-FEW_ITEMS = 12  # so many may all be held at once, where no size of a set is declared
+FEW_ITEMS = 12  # a person may hold all of this many, if no size of a set is declared
 _GRAIN = 10**6
 
 
 def countable(column: ItemSet) -> bool:
-    """Whether it is known how many items of one person count, or there are few of them."""
+    """Is the number of items per person declared, or the number of all items small?"""
     return column.at_most is not None or column.size <= FEW_ITEMS
 
 
 @dataclass(frozen=True)
 class Held:
-    """A vector of counts of people: of the items of one column, or of everyone where `column` is empty."""
+    """A vector of counts of people: those who hold each item of a column, or everyone if `column` is empty."""
 
     column: str
     size: int
-    moves: int  # κ: of these numbers one person changes so many, by one each
+    moves: int  # κ: one person changes this many of the numbers, by one each
     weight: Fraction = Fraction(1)
 
     def noise(self, rho: Fraction) -> Fraction:
@@ -148,14 +143,14 @@ class Held:
 
 
 def held_of(facts: Facts, names: Sequence[str], weights: dict[str, Fraction]) -> tuple[Held, ...]:
-    """The number of people first, where it is secret; nothing where no column holds sets."""
+    """The number of people first, if it is secret; empty without columns of sets."""
     sides = 2 if facts.relation == "replace" else 1
-    found = [] if facts.people is not None or not names else [Held("", 1, 1)]
+    held = [] if facts.people is not None or not names else [Held("", 1, 1)]
     for name in names:
         column = set_of(facts, name)
         most = column.size if column.at_most is None else column.at_most
-        found.append(Held(name, column.size, min(sides * most, column.size), weights.get(name, Fraction(1))))
-    return tuple(found)
+        held.append(Held(name, column.size, min(sides * most, column.size), weights.get(name, Fraction(1))))
+    return tuple(held)
 
 
 def set_of(facts: Facts, name: str) -> ItemSet:
@@ -173,10 +168,10 @@ def need_of(facts: Facts, held: Held) -> AnyNeed:
 
 
 def split(rho: Fraction, variances: Sequence[float], level: bool) -> list[Fraction]:
-    """ρ for each part, from its weighted variance at ρ = 1; exactly ρ in all, and something for each."""
+    """ρ of each part, from its weighted variance at ρ = 1; exactly ρ in all, and none is 0."""
     matters = [variance if level else math.sqrt(variance) for variance in variances]
     free = _GRAIN - len(matters)
-    units = [1 + math.floor(free * one / sum(matters)) for one in matters]
+    units = [1 + math.floor(free * matter / sum(matters)) for matter in matters]
     units[0] += _GRAIN - sum(units)
     return [rho * Fraction(unit, _GRAIN) for unit in units]
 
@@ -186,24 +181,23 @@ MOST_CELLS = 10_000  # of one marginal
 MOST_NUMBERS = 200_000  # to draw
 MOST_SETS = 2_000  # of columns together
 MOST_AGAINST = 2
-NAMED = 3  # columns, where all together are too many
+NAMED = 3  # columns in a refusal of too many cells
 EVERY_PAIR = "all"  # instead of columns of interest
-FOR_MODEL = 30  # the weight of a column that a model is to predict (`planning.look_for_model`)
-# How noise is spread: for the narrowest widest range of a cell, or for the least total variance.
-LEVEL, EVEN = "level", "even"
-NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
+FOR_MODEL = 30  # the weight of a column that a model predicts (`planning.training`)
+LEVEL, EVEN = "level", "even"  # the spread of noise: the least widest range of a cell, or the least total variance
+NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # stored labels
 
 
 def read_wanted(facts: Facts, given: JsonObject) -> Fields:
     names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
     if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
         raise AllowanceError("overview.columns", most=MOST_COLUMNS)
-    told = [read_ref(name, facts.schema) for name in names]
-    sets = {ref for ref in told if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
-    items = tuple(ref for ref in told if isinstance(ref, str) and ref in sets)
-    refs = tuple(readable(ref, facts.schema) for ref in told if ref not in sets)
+    read = [read_ref(name, facts.schema) for name in names]
+    sets = {ref for ref in read if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
+    items = tuple(ref for ref in read if isinstance(ref, str) and ref in sets)
+    refs = tuple(readable(ref, facts.schema) for ref in read if ref not in sets)
     plain = [base(ref) for ref in refs]
-    if len({*plain, *items}) != len(told):
+    if len({*plain, *items}) != len(read):
         raise AllowanceError("overview.columns", most=MOST_COLUMNS)
     asked = given.get("against") or ()
     every = asked == EVERY_PAIR
@@ -211,7 +205,7 @@ def read_wanted(facts: Facts, given: JsonObject) -> Fields:
     if len(against) > MOST_AGAINST or len(set(against)) != len(against) or not set(against) <= set(plain):
         raise AllowanceError("overview.against", most=MOST_AGAINST)
     three = given.get("three") in (True, "true", "1")
-    made = {
+    fields = {
         "columns": refs,
         "items": items,
         "against": against,
@@ -220,8 +214,8 @@ def read_wanted(facts: Facts, given: JsonObject) -> Fields:
         "weights": read_weights(given.get("weights"), [*plain, *items]),
         "spread": EVEN if given.get("spread") == EVEN else LEVEL,
     }
-    refuse_large(facts, made)
-    return made
+    refuse_large(facts, fields)
+    return fields
 
 
 def wanted_sets(
@@ -238,7 +232,7 @@ def wanted_sets(
 
 
 def bought_for(weights: Sequence[tuple[str, Fraction]]) -> str:
-    """The column that a model is to predict, by what matters in a first look at every two; nothing for other looks."""
+    """The column that a model predicts, by the weights of a first look at all pairs; "" for other looks."""
     return weights[0][0] if len(weights) == 1 and weights[0][1] == FOR_MODEL else ""
 
 
@@ -261,8 +255,8 @@ def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
 
 
 def tellable(column: object) -> bool:
-    """Whether a column has cells that rows can be counted in, or items: no list and no range of years that is too long,
-    no sets of unknown size."""
+    """Does a column have cells or items to count? Not if its list or range of years is too long, or the size of its
+    sets unknown."""
     if isinstance(column, Date):
         return column.last.year - column.first.year < MOST_GROUPS
     if isinstance(column, ItemSet):
@@ -275,24 +269,24 @@ def read_weights(given: Json, names: Sequence[str]) -> tuple[tuple[str, Fraction
         return ()
     if not isinstance(given, Mapping) or not set(given) <= set(names):
         raise AllowanceError("overview.weights")
-    found = {name: read_number(weight, name) for name, weight in given.items()}
-    if any(not 0 < weight <= 1000 for weight in found.values()):
+    weights = {name: read_number(weight, name) for name, weight in given.items()}
+    if any(not 0 < weight <= 1000 for weight in weights.values()):
         raise AllowanceError("overview.weights")
-    return tuple(sorted((name, weight) for name, weight in found.items() if weight != 1))
+    return tuple(sorted((name, weight) for name, weight in weights.items() if weight != 1))
 
 
-def refuse_large(facts: Facts, made: Fields) -> None:
-    """What would be too many combinations says which."""
-    for name in made["items"]:
+def refuse_large(facts: Facts, fields: Fields) -> None:
+    """Refuse too many combinations, and name their columns."""
+    for name in fields["items"]:
         column = set_of(facts, name)
         if not countable(column):
             raise AllowanceError("items.size_needed", column=name)
         if column.size > MOST_CELLS:
             raise AllowanceError("overview.cells", columns=[name], cells=column.size, most=MOST_CELLS)
-    names = [base(ref) for ref in made["columns"]]
-    sizes = [axis_of(ref, facts).size for ref in made["columns"]]
+    names = [base(ref) for ref in fields["columns"]]
+    sizes = [axis_of(ref, facts).size for ref in fields["columns"]]
     total, of_each = 0, dict.fromkeys(names, 0)
-    wanted = wanted_sets(names, made["against"], made["three"], made["every"])
+    wanted = wanted_sets(names, fields["against"], fields["three"], fields["every"])
     if len(wanted) > MOST_SETS:
         raise AllowanceError("overview.sets", sets=len(wanted), columns=len(names), most=MOST_SETS)
     for part in wanted:
@@ -300,8 +294,8 @@ def refuse_large(facts: Facts, made: Fields) -> None:
         total += cells
         of_each |= {names[place]: of_each[names[place]] + cells for place in part}
         if cells > MOST_CELLS:
-            told = [names[place] for place in part]
-            raise AllowanceError("overview.cells", columns=told, cells=cells, most=MOST_CELLS)
+            columns = [names[place] for place in part]
+            raise AllowanceError("overview.cells", columns=columns, cells=cells, most=MOST_CELLS)
     if total > MOST_NUMBERS:
         longest = sorted(names, key=lambda name: -of_each[name])[:NAMED]
         raise AllowanceError("overview.numbers", cells=total, most=MOST_NUMBERS, columns=longest)

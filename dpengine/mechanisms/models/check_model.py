@@ -1,5 +1,5 @@
-"""How good a trained model is on this table: one question, of a model of yes and no (`check_chances`) or of a number
-(`check_errors`), whichever it is given.
+"""How good a trained model is on this table: one question for models of a number (`CheckErrors`) and of yes and no
+(`CheckChances`). Each class states its guarantee and proof.
 """
 
 from __future__ import annotations
@@ -28,39 +28,42 @@ from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, 
 from dpengine.messages import called, say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
-from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
 from dpengine.noise.tails import gaussian_mean_reach, mean_reach, total_reach
 from dpengine.statistics.features import SHAPES
 from dpengine.statistics.model_checks import ONE, ErrorSums, HitsByMargin
 
-# How far off a model of a number is: its typical error, its bias, and the bias in each part of the range.
-#
-# Guarantee   ε-DP under replace-one and under add/remove.
-# Theorem     discrete Laplace mechanism on the vector of the sums below: Dwork et al. 2006, Prop. 1.
-# Statistic   r is a row's error, actual less predicted, in steps of a public bound: the prediction is kept within the
-#             declared range, r is rounded and cut at ±s. Q = Σr² over all rows; for each of k public bins of the
-#             prediction N = rows and R = Σr. Weighted as (Q, s·R, s²·N) one row adds at most s² to each: L1 change 3s²
-#             under add/remove. One row for another, in another bin: r² − r′² + s(|r| + |r′|) + 2s², largest for |r| = s
-#             and |r′| = s/2, where it is 4s² + ⌊s/2⌋·⌈s/2⌉. At most m rows a person: m times.
-# Draw        every sum + Laplace, each with its weight.
-# Loss        add/remove: three parts of ε/3. Replace-one: ε.
-# Answer      the root of Q/N in the target's unit, ΣR/N, and R/N of each bin; N of all bins where n is not public.
-# Ranges
-#             are every ratio the noisy ranges allow, and half a step to each side for rounding (by Minkowski for the
-#             root). A sixth of β for each of Q, ΣR and ΣN, half for the curve.
-# Accuracy    before the draw: of the typical error alone, for a table of the declared size whose typical error is a
-#             quarter of the bound.
-# Cost        one scan.
-
 USUAL_STEPS = 256
 MOST_STEPS = 1024
-MOST_HALVED = 16  # how often the range may be halved for the bound
-Told = tuple[float, tuple[float, float]]
+MOST_HALVED = 16  # the range may be halved this often for the bound
+ALL = Fraction(100)
+NAMED = 2  # values of a side that a sentence names
+WIDE_SHARE = 40  # percentage points between the ends of a share: a wider one says too little
+Estimate = tuple[float, tuple[float, float]]  # a figure and its range
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckErrors(OfModel):
-    halved: int = 1  # the largest error that counts is the declared range, halved so often
+    """How far off a model of a number is: its typical error, its bias, and the bias in each part of the range.
+
+    Guarantee   ε-DP under replace-one and under add/remove.
+    Theorem     discrete Laplace mechanism on the vector of the sums below: Dwork et al. 2006, Prop. 1.
+    Statistic   r is a row's error, actual less predicted, in steps of a public bound: the prediction is clamped to the
+                declared range, r is rounded and cut at ±s. Q = Σr² over all rows; for each of k public bins of the
+                prediction N = rows and R = Σr. Weighted as (Q, s·R, s²·N) one row adds at most s² to each: L1 change
+                3s² under add/remove. One row for another, in another bin: r² − r′² + s(|r| + |r′|) + 2s², largest for
+                |r| = s and |r′| = s/2, where it is 4s² + ⌊s/2⌋·⌈s/2⌉. At most m rows a person: m times.
+    Draw        every sum + Laplace, each with its weight.
+    Loss        add/remove: three parts of ε/3. Replace-one: ε.
+    Answer      the root of Q/N in the target's unit, ΣR/N, and R/N of each bin; N of all bins if n is not public.
+                Ranges are every ratio the noisy ranges allow, and half a step to each side for rounding (by Minkowski
+                for the root). A sixth of β for each of Q, ΣR and ΣN, half for the curve.
+    Accuracy    before the draw: of the typical error alone, for a table of the declared size with a typical error of a
+                quarter of the bound.
+    Cost        one scan.
+    """
+
+    halved: int = 1  # the largest error that counts is the declared range, halved this often
     steps: int = USUAL_STEPS
 
     @classmethod
@@ -104,7 +107,7 @@ class CheckErrors(OfModel):
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """The weights of Q, and of N and R in every bin; with them one row moves each by the same amount."""
+        """The weights of Q, and of N and R in every bin, so that one row moves each by the same amount."""
         return 1, *(self.steps**2, self.steps) * self.parts
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -146,31 +149,31 @@ class CheckErrors(OfModel):
     def coarse(self) -> Fraction:
         return self.bound / 8
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the sums are averaged, not their ratios."""
         squares, counts, sums = self.scales[:3]
         third, cell = self.beta / 6, self.beta / (4 * self.parts)
-        bins, draws = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * looks
+        bins, noises = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * draws
         people: Figure = self.known if self.known is not None else sum(n for n, _ in bins)
-        wide = 0 if self.known is not None else Fraction(of_sums(counts, draws, third), looks)
-        leaning = Fraction(of_sums(sums, draws, third), looks)
-        reach_n, reach_r = (Fraction(of_sums(scale, looks, cell), looks) for scale in (counts, sums))
+        wide = 0 if self.known is not None else Fraction(of_sums(counts, noises, third), draws)
+        leaning = Fraction(of_sums(sums, noises, third), draws)
+        reach_n, reach_r = (Fraction(of_sums(scale, draws, cell), draws) for scale in (counts, sums))
         return self.by_label(
             [
-                self._typical(raw[0], Fraction(of_sums(squares, looks, third), looks), people, wide),
+                self._typical(raw[0], Fraction(of_sums(squares, draws, third), draws), people, wide),
                 self._mean(sum(r for _, r in bins), leaning, people, wide),
                 *(self._mean(r, reach_r, n, reach_n) for n, r in bins),
             ]
         )
 
-    def _typical(self, squares: Figure, reach: Figure, people: Figure, wide: Figure) -> Told:
+    def _typical(self, squares: Figure, reach: Figure, people: Figure, wide: Figure) -> Estimate:
         most, unit = Fraction(self.steps**2), float(self.bound) / self.steps
         low, high = ratio_range(squares, reach, people, wide, Fraction(0), most)
         middle = sqrt(ratio(squares, people, Fraction(0), most))
         ends = max(sqrt(low) - 0.5, 0.0), min(sqrt(high) + 0.5, float(self.steps))
         return unit * middle, (unit * ends[0], unit * ends[1])
 
-    def _mean(self, errors: Figure, reach: Figure, people: Figure, wide: Figure) -> Told:
+    def _mean(self, errors: Figure, reach: Figure, people: Figure, wide: Figure) -> Estimate:
         most, unit = Fraction(self.steps), self.bound / self.steps
         low, high = ratio_range(errors, reach, people, wide, -most, most)
         ends = max(low - Fraction(1, 2), -most), min(high + Fraction(1, 2), most)
@@ -178,7 +181,7 @@ class CheckErrors(OfModel):
 
 
 def _halved(given: Json, width: Fraction) -> int:
-    """How often the range is halved for a bound that is at least as large as the one given."""
+    """How often to halve the range for a bound that is at least the given one."""
     if given in (None, ""):
         return 1
     wanted = read_number(given, say("param.most_error.label"))
@@ -194,42 +197,34 @@ def _steps(given: Json) -> int:
     return int(wanted)
 
 
-# How good a model of yes and no is: how often it is right, and whether its predicted chances are calibrated.
-#
-# Guarantee   ε-DP under replace-one and under add/remove; ρ-zCDP with Gaussian noise.
-# Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
-#             Kamath, Steinke 2020, Thm 14.
-# Statistic   k public bins of the predicted chance, each a bin of the exact margin: chance ≥ i/k where the margin is at
-#             least ln(i/(k−i)), rounded up to the lattice; of a model read off a first look the margin is the chance. A
-#             model that gives a score and no chance (hinge loss) has k bins of the score, equal between −1 and 1, and
-#             the
-#             first and the last reach beyond. Of each bin, how many rows are yes and how many are no. One row is in one
-#             cell: L1 change 1 under add/remove, 2 under replace-one; m times for at most m rows a person.
-# Draw        every cell + noise: `of_counts`.
-# Answer      *right*: rows on the side the model finds likelier, yes in the upper half of the bins and no in the lower.
-#             With n public, (C + n − W)/2 for the right cells C and the wrong ones W, in which the noise of all 2k
-#             cells
-#             is halved. The curve: of each bin, the share that is yes. Every range is every ratio the noisy ranges
-#             allow,
-#             half of β for the first and half for all cells of the curve.
-# Beside it   from the same noisy cells: how often always guessing the more frequent side is right, and whether the
-# model
-#             is right more often than both ways of always guessing the same. Over always *no* it gains the rows that it
-#             finds yes and that are, less those that are not: k cells, the upper bins; over always *yes* those of the
-#             lower ones. A quarter of β for each gain, and half for the range of the baseline.
-#             Also how many of those that are yes it finds, and how many of those that it names are: shares of the noisy
-#             sums of yes above, of no above and of yes below, half of the k bins each, all within reach but for β/3
-#             each.
-# Accuracy    before the draw: of *right* alone, for a table of the declared size where n is not public.
-# Cost        one scan.
-
-ALL = Fraction(100)
-NAMED = 2  # values of a side that are told by name
-WIDE_SHARE = 40  # points between the ends of a share: wider ones say too little to be told
-
-
 @dataclass(frozen=True, kw_only=True)
 class CheckChances(OfModel, OfCounts):
+    """How good a model of yes and no is: how often it is right, and whether its predicted chances are calibrated.
+
+    Guarantee   ε-DP under replace-one and under add/remove; ρ-zCDP with Gaussian noise.
+    Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian:
+                Canonne, Kamath, Steinke 2020, Thm 14.
+    Statistic   k public bins of the predicted chance, each a bin of the exact margin: chance ≥ i/k if the margin is at
+                least ln(i/(k−i)), rounded up to the lattice; in a model read off a first look the margin is the chance.
+                A model with a score and no chance (hinge loss) has k bins of the score, equal between −1 and 1; the
+                first and the last reach beyond. In each bin we count the rows that are yes and those that are no. One
+                row is in one cell: L1 change 1 under add/remove, 2 under replace-one; m times for at most m rows a
+                person.
+    Draw        every cell + noise: `of_counts`.
+    Answer      *right*: rows on the side that the model predicts, yes in the upper half of the bins and no in the
+                lower. With n public, (C + n − W)/2 for the right cells C and the wrong ones W, which halves the noise
+                of all 2k cells. The curve: the share of yes in each bin. Every range is every ratio the noisy ranges
+                allow, half of β for the first figure and half for all cells of the curve.
+    Beside it   from the same noisy cells: how often always guessing the more frequent side is right, and whether the
+                model is right more often than both constant guesses. Over always *no* it gains the rows that it rightly
+                predicts as yes, less those that it wrongly does: k cells, the upper bins; over always *yes* those of
+                the lower ones. A quarter of β for each gain, and half for the range of the baseline.
+                Also its recall and its precision: shares of the noisy sums of yes above, of no above and of yes below,
+                half of the k bins each, all within reach except with β/3 each.
+    Accuracy    before the draw: of *right* alone, for a table of the declared size if n is not public.
+    Cost        one scan.
+    """
+
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         if any(given.get(name) not in (None, "") for name in ("most_error", "error_steps")):
@@ -299,7 +294,7 @@ class CheckChances(OfModel, OfCounts):
 
     @property
     def _shares(self) -> tuple[Fraction, Fraction]:
-        """The shares of β: for each sum of cells, of which there are one or two, and for one cell of the curve."""
+        """The shares of β: for each of the one or two sums of cells, and for one cell of the curve."""
         return self.beta / (2 if self.known is not None else 4), self.beta / (2 * self.numbers)
 
     def _sum_reach(self, draws: int, beta: Fraction, exact: bool = True) -> int | Fraction:
@@ -307,32 +302,32 @@ class CheckChances(OfModel, OfCounts):
             return draws * gaussian_mean_reach(self.variance, draws, beta)
         return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the cells are averaged, not their ratios."""
         cells = list(zip(raw[0::2], raw[1::2], strict=True))
-        reach = _each(self, looks)
-        return self.by_label([self._right(cells, looks), *(share_told(yes, no, reach) for yes, no in cells)])
+        reach = _each(self, draws)
+        return self.by_label([self._right(cells, draws), *(share_and_range(yes, no, reach) for yes, no in cells)])
 
-    def _right(self, cells: list[Ends], looks: int) -> tuple[float, tuple[float, float]]:
+    def _right(self, cells: list[Ends], draws: int) -> Estimate:
         half = self.parts // 2
         right = sum(no for _, no in cells[:half]) + sum(yes for yes, _ in cells[half:])
         wrong = sum(yes for yes, _ in cells[:half]) + sum(no for _, no in cells[half:])
         beta = self._shares[0]
         if self.known is None:
-            return share_told(right, wrong, Fraction(self._sum_reach(self.parts * looks, beta)) / looks)
-        reach = Fraction(self._sum_reach(self.numbers * looks, beta)) / (2 * looks)
+            return share_and_range(right, wrong, Fraction(self._sum_reach(self.parts * draws, beta)) / draws)
+        reach = Fraction(self._sum_reach(self.numbers * draws, beta)) / (2 * draws)
         top = Fraction(right + self.known - wrong) / 2
         low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
         return float(ratio(100 * top, self.known, Fraction(0), ALL)), (float(low), float(high))
 
     def beside(self, raw: Figures) -> str:
         cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
-        over_no = sum(one - other for one, other in cells[half:])
-        over_yes = sum(other - one for one, other in cells[:half])
+        over_no = sum(yes - no for yes, no in cells[half:])
+        over_yes = sum(no - yes for yes, no in cells[:half])
         gain, reach = min(over_no, over_yes), Fraction(self._sum_reach(self.parts, self.beta / 4))
         verdict = "beats" if gain > reach else "beaten" if gain < -reach else "unsure"
-        told = say("check_model.baseline", chance=chance(self.beta), **self._always(raw))
-        return f"{told} {say(f'check_model.{verdict}')}"
+        baseline = say("check_model.baseline", chance=chance(self.beta), **self._always(raw))
+        return f"{baseline} {say(f'check_model.{verdict}')}"
 
     def guessing(self, raw: Figures) -> str:
         return say("check_model.against", **self._always(raw))
@@ -348,21 +343,21 @@ class CheckChances(OfModel, OfCounts):
 
     def finds(self, raw: Figures) -> str:
         cells, half = list(zip(raw[0::2], raw[1::2], strict=True)), self.parts // 2
-        named, wrong = (sum(one[side] for one in cells[half:]) for side in (0, 1))
+        named, wrong = (sum(cell[side] for cell in cells[half:]) for side in (0, 1))
         missed = sum(yes for yes, _ in cells[:half])
         reach = Fraction(self._sum_reach(half, self.beta / 3))
-        (found, ends), (right, both) = share_told(named, missed, reach), share_told(named, wrong, reach)
+        (recall, ends), (right, both) = share_and_range(named, missed, reach), share_and_range(named, wrong, reach)
         if ends[1] - ends[0] > WIDE_SHARE or both[1] - both[0] > WIDE_SHARE:
             return ""
-        facts: dict[str, object] = {"found": round(found), "right": round(right), "chance": chance(self.beta)}
+        facts: dict[str, object] = {"found": round(recall), "right": round(right), "chance": chance(self.beta)}
         facts |= {"low": math.floor(ends[0]), "high": math.ceil(ends[1])}
         facts |= {"least": math.floor(both[0]), "most": math.ceil(both[1])}
         return say("check_model.finds", yes=self._called(self.model.layout.yes), **facts)
 
     def _frequent(self, many: int | Fraction, few: int | Fraction) -> Ends:
-        """Between which shares the more frequent side lies, if it is the one with more noisy rows."""
+        """The range of the share of the side with more noisy rows."""
         if self.known is None:
-            return share_told(many, few, Fraction(self._sum_reach(self.parts, self.beta / 4)))[1]
+            return share_and_range(many, few, Fraction(self._sum_reach(self.parts, self.beta / 4)))[1]
         reach = Fraction(self._sum_reach(self.numbers, self.beta / 2)) / 2
         top = Fraction(many + self.known - few) / 2
         low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
@@ -373,16 +368,16 @@ class CheckChances(OfModel, OfCounts):
         return [called(goal.labels[code]) for code in codes] if isinstance(goal, Category) else []
 
 
-def _each(query: CheckChances, looks: int) -> int | Fraction:
-    """How far the mean of one cell can be off, all of them at once."""
+def _each(query: CheckChances, draws: int) -> int | Fraction:
+    """How far the mean of one cell can be off, all cells at once."""
     beta = query._shares[1]
     if query.noise:
-        return gaussian_mean_reach(query.variance, looks, beta)
-    return Fraction(of_sums(query.scale, looks, beta), looks)
+        return gaussian_mean_reach(query.variance, draws, beta)
+    return Fraction(of_sums(query.scale, draws, beta), draws)
 
 
 class CheckModel(OfModel):
-    """The entry in the catalogue; `build` returns a question of one of the two kinds."""
+    """The entry in the catalogue; `build` returns one of the two kinds."""
 
     trial: ClassVar[Trial] = Trial(
         cases={
@@ -409,7 +404,7 @@ class CheckModel(OfModel):
             "of a number": {"parts": 2, "error_steps": 2, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)},
         },
         example=Example({"parts": 2, "model": model(CLUB, "member", "visits", (0,), (1,), 0, 2**24)}),
-        twins=("half", "small"),
+        broken_variants=("half", "small"),
         covered="test_a_first_figure_keeps_its_promise",
     )
     noises = CheckChances.noises

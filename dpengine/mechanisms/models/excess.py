@@ -1,11 +1,9 @@
-"""How far a model trained with noise may be from the best one, known before anything is spent: bounds with all
-constants.
+"""Bounds, with all constants, on how far a model trained with noise is from the best one, before anything is spent.
 
 L is the average loss over n rows, convex, with (sub)gradients of norm at most G and Hessian at most β (1 for half the
 squared error, 1/4 for the log-loss; clipping a residual makes it Huber's loss, to which the same applies; ∞ for the
-hinge loss, which has a corner: then what needs β is left out). w₁ = 0,
-the best w* of the region has norm at most R, and step t moves against ∇L(w_t) + ξ_t, E[ξ_t] = 0, E‖ξ_t‖² = V, then
-projects.
+hinge loss, which has a corner: then bounds that need β do not apply). w₁ = 0, the best w* of the region has norm at
+most R, and step t moves against ∇L(w_t) + ξ_t, E[ξ_t] = 0, E‖ξ_t‖² = V, then projects.
 
 **Lecture** (its theorem, with the noise in it). ‖w_{t+1} − w*‖² ≤ ‖w_t − w*‖² − 2η⟨∇L + ξ, w_t − w*⟩ + η²‖∇L + ξ‖²;
 the noise is independent of w_t, so summing over t, for the average of the w_t:
@@ -54,24 +52,24 @@ class TrainingSetting:
     width: int  # d
     radius: float  # R: of the region, in the Euclidean norm
     clip: float  # G
-    smooth: float  # β; infinite where the loss has a corner
+    smooth: float  # β; infinite if the loss has a corner
     sides: int  # what one person changes: 1 under add/remove, 2 under replace-one, times rows per person
     share: float  # the largest coordinate of a row: a coordinate of a gradient is at most G times it
     epsilon: float
     steps: int
     calibration: str = GAUSSIAN
     iterate: str = AVERAGE
-    part: float = 1.0  # the share of ρ that is for the steps
-    stretch: float = 1.0  # how much more squared noise counts where lengths are measured otherwise (of_margins.py)
+    part: float = 1.0  # the share of ρ for the steps
+    stretch: float = 1.0  # the factor of squared noise in another norm (of_margins.py)
 
     @property
     def shaped(self) -> bool:
-        """Are lengths measured by the noisy shape of the data? Then the noise is Gaussian."""
+        """Does the noisy shape of the data give the norm? Then the noise is Gaussian."""
         return self.stretch != 1
 
     @property
     def each(self) -> float:
-        """V divided by the number of steps, with which it grows."""
+        """V divided by the number of steps; V is proportional to it."""
         worst = self.sides * self.clip / (self.epsilon * self.people) * math.sqrt(self.stretch / self.part)
         if self.calibration == GAUSSIAN:
             return self.width * worst**2
@@ -113,15 +111,15 @@ def best_rate(setting: TrainingSetting) -> float:
 
 
 def enough_steps(setting: TrainingSetting) -> int:
-    """As many steps as it takes until the noise, and not their number, limits the bound: βR²/T falls below R·√(V/T),
-    or, where the loss has a corner, G² below V, which is the lecture's choice of T."""
+    """The number of steps from which on the noise limits the bound: βR²/T falls below R·√(V/T) or, if the loss has a
+    corner, G² below V, which is the lecture's choice of T."""
     if math.isinf(setting.smooth):
         return math.ceil(setting.clip**2 / setting.each)
     return math.ceil(setting.radius * setting.smooth / math.sqrt(setting.each))
 
 
 def plain(setting: TrainingSetting) -> float:
-    """The bound that is left without noise, each at its own best step size."""
+    """The bound without noise, at its own best step size."""
     bare = replace(setting, epsilon=math.inf)
     return risk(bare, best_rate(bare))
 
@@ -137,7 +135,7 @@ def along_steps(setting: TrainingSetting, steps: Sequence[int]) -> dict[str, lis
 
 
 def along_epsilon(setting: TrainingSetting, epsilons: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
-    """The bound against ε; the noise of the shape shrinks with it, and so does what keeps lengths from vanishing."""
+    """The bound against ε. With larger ε the noise of the shape shrinks, and so does λ."""
     return _along([(epsilon, _at(setting, epsilon)) for epsilon in epsilons])
 
 

@@ -1,5 +1,5 @@
-"""Training by noisy projected gradient descent: what linear and logistic regression and the support vector machine
-have in common (lecture 10).
+"""Training by noisy projected gradient descent: the base of linear and logistic regression and the support vector
+machine (lecture 10).
 
 Guarantee   all T noisy gradients together, hence every iterate and the model, lose no more than was charged before the
             first: under replace-one and under add/remove, a person with up to m rows.
@@ -18,11 +18,33 @@ Calibration with ρ = ε²/2 for all T steps of d coordinates:
             coordinate  discrete Laplace noise of scale Δ∞/ε₀, ε₀ ≤ ε/√(Td): Td pure uses by strong composition, the
                         lecture's first way. Loss: Td times Pure(ε₀). The only one with a finite ε.
 Draw        integers; then w ← Π(w − η·(noisy sum)/(n·2^lattice)), cut to the public lattice of weights: that is
-            post-processing; n is the number of rows where that is public, else the declared one (it only scales η).
-Interval    against the same training without noise, for all coefficients at once (noise_carried.py); none where the
-            loss has a corner, since two descents can part there.
+            post-processing; n is the number of rows if that is public, else the declared one (it only scales η).
+Interval    against the same training without noise, for all coefficients at once (below); none if the loss has a
+            corner, since two descents can part there.
 Accuracy    excess.py.
 Cost        T scans of the table, one aggregate each, constant memory.
+
+How far the noise carries a training (`farthest`)
+
+Let w_t be the iterates and w'_t those of the same descent without noise and without rounding, D_t = w_t − w'_t. L is
+convex with Hessian between 0 and β, so ∇L(w) − ∇L(w') = H(w − w') with 0 ≼ H ≼ β (the mean of the Hessian on the
+segment), and ‖I − ηH‖ ≤ 1 where ηβ ≤ 2. Projection is nonexpansive: Π(a) − Π(b) = P(a − b), ‖P‖ ≤ 1. So
+
+    D_{t+1} = P_t(A_t D_t − ηZ_t/n) + e_t,     ‖A_t‖, ‖P_t‖ ≤ 1,   A_t known before Z_t is drawn,   ‖e_t‖ ≤ e,
+
+e_t from rounding. Let D° follow this without the e_t: ‖D_T − D°_T‖ ≤ Te. Gaussian: with s = ησ/n the noise is
+s²-subgaussian in every direction, so for 0 < 2λs² < 1 (write e^(λ‖v‖²) as a mean of e^(√(2λ)⟨g,v⟩) over standard
+normal g)
+
+    E[e^(λ‖D°_{t+1}‖²) | past] ≤ E[e^(λ‖A_tD°_t − ηZ_t/n‖²) | past] ≤ (1 − 2λs²)^(−d/2) · e^(λ'‖D°_t‖²),
+    1/λ' = 1/λ − 2s²;
+
+T times: E[e^(λ‖D°_T‖²)] ≤ (1 − 2λs²T)^(−d/2), the bound of a χ² law with d degrees, times s²T. Hence ‖D°_T‖² ≤ s²T·q
+except with chance (q/d)^(d/2)·e^((d−q)/2) = β. Averages of iterates obey it too, as e^(λ‖·‖²) is convex. Laplace noise
+has no such moment: there E‖D°_T‖² ≤ T·d·variance·η²/n² and Markov's inequality. A coefficient is a linear form c of the
+weights: |c·D| ≤ ‖c‖·‖D‖, for all of them at once. No assumption about the data, the region or clipping; only ηβ ≤ 2
+and that n is at least the number of rows, which is public under replace-one. The bound is about the noise: it says
+nothing about people who are not in the table. ∎
 """
 
 from __future__ import annotations
@@ -43,6 +65,7 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
@@ -50,15 +73,12 @@ from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, 
 from dpengine.mechanisms.promises import Excess, Goal
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader, Stepwise
-from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
 from dpengine.statistics.gradient import GradientSum
 from dpengine.statistics.need import AnyNeed
-
-# The settings of a training that few people need, from the JSON of a form.
 
 MOST_STEPS = 1_000
 MOST_RADIUS = MOST_CLIP = 64  # sums of 2^31 rows stay below 2^62
@@ -68,23 +88,23 @@ GRAIN = 10**6
 
 
 def read_settings(given: JsonObject, regions: tuple[str, ...]) -> Fields:
-    """Those that were given; the others have defaults from public facts."""
-    told = {name: part for name, part in given.items() if part not in (None, "")}
+    """The advanced settings in a form; those left empty get defaults from public facts."""
+    filled = {name: part for name, part in given.items() if part not in (None, "")}
     fields: Fields = {}
     for name, known in (("calibration", CALIBRATIONS), ("region", regions), ("iterate", ITERATES)):
-        if name in told:
-            if told[name] not in known:
+        if name in filled:
+            if filled[name] not in known:
                 raise AllowanceError(f"train.{name}", known=list(known))
-            fields[name] = told[name]
+            fields[name] = filled[name]
     for name, most in (("steps", MOST_STEPS), ("lattice", MOST_LATTICE)):
-        if name in told:
-            amount = read_number(told[name], name)
+        if name in filled:
+            amount = read_number(filled[name], name)
             if amount.denominator != 1 or not 1 <= amount <= most:
                 raise AllowanceError(f"train.{name}", most=most)
             fields[name] = int(amount)
     for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
-        if name in told:
-            amount = read_number(told[name], name)
+        if name in filled:
+            amount = read_number(filled[name], name)
             if not Fraction(1, GRAIN) <= amount <= highest or (amount * GRAIN).denominator != 1:
                 raise AllowanceError(f"train.{name}", most=highest)
             fields[name] = amount
@@ -115,8 +135,8 @@ def read_settings(given: JsonObject, regions: tuple[str, ...]) -> Fields:
 
 
 def farthest(noise: float, rate: float, people: int, width: int, rows: int, steps: int) -> float:
-    """In units of the weights' lattice, as `rate` is: where the sum of squared noise of a step counts as `noise`."""
-    # Cutting a residual and a coordinate takes less than two units of each row; cutting a weight less than one.
+    """The bound on ‖D_T‖, in units of the weights' lattice, as `rate` is; `noise` is that of a step, squared."""
+    # Cutting a residual and a coordinate takes less than two units from each row; cutting a weight less than one.
     rounding = math.sqrt(width) * (rate * 2 * rows + 2)
     return math.sqrt(noise * (rate / people) ** 2 * steps) * (1 + 1e-9) + steps * rounding
 
@@ -165,7 +185,7 @@ SHARED = (
 @dataclass(frozen=True, kw_only=True)
 class OfGradients(Stepwise[Json, tuple[int, ...]]):
     takes_long: ClassVar[bool] = True
-    smooth: ClassVar[Fraction | None]  # β: the most second derivative of a row's loss in the margin; None: a corner
+    smooth: ClassVar[Fraction | None]  # β: the largest second derivative of a row's loss in the margin; None: a corner
     usual_iterate: ClassVar[str] = TAIL
     regions: ClassVar[tuple[str, ...]] = REGIONS
     usual_region: ClassVar[str] = BALL
@@ -239,7 +259,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @property
     def people(self) -> int:
-        """What sums are divided by: the number of people where it is public, else the declared one."""
+        """The divisor of sums: the number of people if it is public, else the declared one."""
         return self.facts.about
 
     @property
@@ -253,7 +273,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @property
     def sides(self) -> int:
-        """How many rows' gradients one person changes, those left and those entered."""
+        """The number of rows that one person changes, both left and entered."""
         return (2 if self.facts.relation == "replace" else 1) * self.facts.unit.at_most
 
     @property
@@ -289,7 +309,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return self._anew(facts=replace(self.facts, about=people))
 
     def _anew(self, **changed: Json) -> Self:
-        """Steps and their size that were chosen by formula are chosen anew; others stay."""
+        """Compute steps and rate again if a formula chose them."""
         for name, unset in (("steps", {"steps": 0, "rate": Fraction(0)}), ("rate", {"rate": Fraction(0)})):
             if getattr(replace(self, **unset), name) == getattr(self, name):
                 changed[name] = unset[name]
@@ -303,23 +323,23 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return round(self.usual_reach * Fraction(math.sqrt(len(self.features) + 1)), 2)
 
     def _usual_steps(self) -> int:
-        """As many steps as it takes until the noise, and not their number, limits the accuracy."""
+        """Enough steps for the noise, not their number, to limit the accuracy."""
         object.__setattr__(self, "steps", 1)
         return max(min(excess.enough_steps(self.setting), USUAL_STEPS), 1)
 
     def _usual_rate(self) -> Fraction:
-        """A rate that a form would accept too, because a stored question is read again by the same rules."""
+        """A rate that a form would accept, because a stored question is read by the same rules."""
         best = Fraction(math.floor(excess.best_rate(self.setting) * GRAIN), GRAIN)  # above, a bound may not hold
         return min(max(best, Fraction(1, GRAIN)), Fraction(MOST_RATE))
 
     @property
     def follows(self) -> bool:
-        """Do the steps follow the shape of the data? Then its region excludes hardly any model (of_margins.py)."""
+        """Do the steps follow the shape of the data (of_margins.py)? Then the region excludes hardly any model."""
         return False
 
     @property
     def diverges(self) -> bool:
-        """Are steps so large that they may overshoot? Every iterate is still projected back into the region."""
+        """May the steps overshoot? Every iterate is still projected into the region."""
         return self.smooth is not None and self.rate * self.smooth * self.facts.unit.at_most > 2
 
     # Noise and loss
@@ -342,7 +362,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @cached_property
     def amount(self) -> Fraction:
-        """The noise on a coordinate: the variance of a Gaussian, the scale of a Laplace law."""
+        """The noise on a coordinate: the variance of a Gaussian or the scale of a Laplace law."""
         if self.calibration == GAUSSIAN:
             return self.change**2 * self.steps / self.epsilon**2
         if self.calibration == COORDINATE:
@@ -371,7 +391,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @property
     def clearly(self) -> int:
-        """So many times smaller than what is coarse a bound should be."""
+        """A good bound is this many times smaller than a coarse one."""
         return 4
 
     def state(self, value: Json, interval: Json) -> str:
@@ -417,7 +437,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return self.path(walk)
 
     def path(self, walk: list[Weights]) -> Path:
-        """The model that these iterates (the first is 0) give, and those of them that are stored."""
+        """The model of these iterates (the first is 0), and the iterates to store."""
         done = len(walk) - 1
         first = {LAST: done, TAIL: done // 2 + 1}.get(self.iterate, 1)
         averaged = walk[first:]
@@ -453,7 +473,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
     # How far the noise carries
 
     def interval_reason(self) -> str | None:
-        """Why there is no interval, from public facts; None where there is one."""
+        """Why there is no interval, from public facts; None if there is one."""
         if self.facts.people is None:
             return "train.interval.nominal"
         if self.smooth is None:
@@ -461,8 +481,8 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
         return "train.interval.rate" if self.diverges else None
 
     def away(self, steps: int) -> float | None:
-        """A bound, except with probability β, on how far any iterate up to this one, or an average of them, is from the
-        same training without noise; in units of the weights' lattice (noise_carried.py)."""
+        """A bound, except with probability β, on the distance of any iterate up to this one, or of an average of them,
+        from the same training without noise; in units of the weights' lattice."""
         if self.interval_reason() is not None:
             return None
         if self.calibration == GAUSSIAN:

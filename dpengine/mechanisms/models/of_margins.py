@@ -1,8 +1,8 @@
-"""Training that follows the shape of the data: steps are measured by how far they move the log-odds of people, not by
-how far they move the weights.
+"""Training that follows the shape of the data: the length of a step is how far it moves people's log-odds, not how far
+it moves the weights.
 
-Plain descent is slow along columns that go together or hardly vary, so a few hundred steps stop short of the best
-model. Here one noisy table of second moments is bought first, and every step is divided by it.
+Plain descent is slow along columns that are correlated or hardly vary, so a few hundred steps stop short of the best
+model. Here we first buy one noisy table of second moments, and divide every step by it.
 
 Guarantee   that of of_gradients.py: the moments and all T gradients together lose ρ = ε²/2, charged before the first.
 Theorem     discrete Gaussian: Canonne, Kamath, Steinke 2020, Thm 14; adaptive composition of T+1 releases.
@@ -10,14 +10,14 @@ Moments     S = Σ x·xᵀ over rows that count (statistics/moments.py): squared
             replace-one 2m² and what the cut to whole units adds, both in `SecondMoments.change`. A fifth of ρ: Gaussian
             noise of variance change/(2ρ/5) on every sum. The other four fifths are for the gradients, T equal parts.
 Shape       M = (S̃₊ + λ)/(4n), S̃₊ the noisy moments without negative eigenvalues. The noise is a symmetric matrix N of
-            variance v, so ‖N‖ ≤ λ = √v·(2·√d + 2·√ln 10⁹) but for 10⁻⁹ (E‖N‖ ≤ 2·√(vd), and ‖N‖ is √2-Lipschitz in its
-            entries). Then M ≽ S/(4n), which is at least the Hessian of the log-loss everywhere, and M ≽ λ/(4n).
+            variance v, so ‖N‖ ≤ λ = √v·(2·√d + 2·√ln 10⁹) except with 10⁻⁹ (E‖N‖ ≤ 2·√(vd), and ‖N‖ is √2-Lipschitz in
+            its entries). Then M ≽ S/(4n), which is at least the Hessian of the log-loss everywhere, and M ≽ λ/(4n).
 Draw        w ← Π(w − η·M⁻¹·(noisy sum)/n), Π shrinks into the region ‖w‖_M ≤ R: post-processing of paid draws. As
             ‖w‖²_M ≥ (1/4n)·Σ(w·x)², a radius 2R says how far log-odds lie from 0, as a root mean square over people.
 Accuracy    excess.py, with all lengths in the norm of M: the Hessian is at most 1, the gradient E[r·x] at most 2
             (Cauchy and Schwarz: ‖E[r·x]‖²_{M⁻¹} ≤ 4·E[r²]), and the squared noise of a step at most 4n/λ times what it
             is in weights. The promise is on top of the best model of this region.
-When        λ ≤ n/60: with more noise than that in the moments there is no shape to follow, and the ball does better.
+When        λ ≤ n/60: with more noise in the moments there is no shape to follow, and the ball does better.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ MOMENTS = Fraction(1, 5)  # of ρ
 USUAL_MARGIN = Fraction(4)
 USUAL_STEPS = 60
 UNSURE = 1e-9  # the chance that the moments' noise is larger than λ
-FLATTEST = 2e-5  # λ is at least so many times n, which keeps weights in the range of integers
-NOISIEST = 1 / 60  # λ is at most so many times n, else the ball is the usual region
+FLATTEST = 2e-5  # λ is at least this share of n, which keeps weights in the range of integers
+NOISIEST = 1 / 60  # λ is at most this share of n, else the ball is the usual region
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,10 @@ class OfMargins(OfSides):
 
     @property
     def follows(self) -> bool:
-        """Do the steps follow the shape of the data?"""
         return self.region == MARGINS
 
     def _usual_region(self) -> str:
-        """A radius or a size of steps that somebody chose is meant in weights."""
+        """A chosen radius or rate is in weights, so it needs a ball."""
         own = bool(self.radius or self.rate) or self.calibration != GAUSSIAN
         return BALL if own or self.ridge > NOISIEST * self.people else MARGINS
 
@@ -96,7 +95,7 @@ class OfMargins(OfSides):
 
     @property
     def clearly(self) -> int:
-        """Bounds on the best model of a region that excludes hardly any are wider than those on small regions."""
+        """Bounds for a region that excludes hardly any model are wider than those for small regions."""
         return 2 if self.follows else super().clearly
 
     # Public numbers
@@ -141,13 +140,13 @@ class OfMargins(OfSides):
     def interval_reason(self) -> str | None:
         return "train.interval.margins" if self.follows else super().interval_reason()
 
-    # One step: the moments, and the gradient at 0, wherever the moments lead
+    # One step: the moments, and the gradient at 0
 
     def need(self) -> AnyNeed:
         return Needs((self.moments, super().need())) if self.follows else super().need()
 
     def sensitivity(self) -> Sensitivity:
-        """Of both, one after the other; each has noise for its own change."""
+        """The sum of both; each has noise for its own change."""
         plain = super().sensitivity()
         return replace(plain, bound=plain.bound + self._moments_change) if self.follows else plain
 
@@ -191,7 +190,7 @@ class OfMargins(OfSides):
         return coins.gaussian(list(moments), self.moments_variance)
 
     def moved_in(self, shape: Shape, weights: Weights, noisy: tuple[int, ...]) -> Weights:
-        slope = np.array([float(one) for one in noisy]) / (self.people * 2.0**self.lattice)
+        slope = np.array([float(value) for value in noisy]) / (self.people * 2.0**self.lattice)
         there = np.array(weights, dtype=np.float64) / 2.0**WEIGHT_BITS - float(self.rate) * shape.divided(slope)
         edge, length = float(self.radius) / 2, shape.length(there)
         kept = there * (edge / length) if length > edge else there

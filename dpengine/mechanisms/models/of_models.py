@@ -1,12 +1,11 @@
-"""What the checks of a trained model have in common: reading the model, its public bins, and the number of rows to
-divide by.
+"""The base of checks of a trained model: they read the model, its public bins, and the number of rows to divide by.
 
-The model was released, so it is public, and it is part of the question: its columns, how they were declared, integer
-weights on the lattice of `features.py`. It must fit this table's present schema. Its prediction for a row is a function
-of that row's codes, so counts and clipped sums over rows have the usual sensitivity.
+The model was released, so it is public and part of the question: its columns, their declarations, integer weights on
+the lattice of `features.py`. It must fit this table's present schema. Its prediction for a row is a function of that
+row's codes, so counts and clipped sums over rows have the usual sensitivity.
 
 A model checked on the rows it was trained on looks better than it is. The ranges are about the table;
-`validity.flattery` bounds how much worse it may be for the population, with all that was released before counted in.
+`validity.flattery` bounds how much worse it may be for the population, after everything released before.
 """
 
 from __future__ import annotations
@@ -26,23 +25,24 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Averaged, Fields
-from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.tails import sum_reach, total_reach
-from dpengine.statistics import features
 from dpengine.statistics.features import LINEAR, LOGISTIC, SHAPES, Model, Weights, model_from_json
 
-# Where the weights of a training may lie, and the way back into it.
-
-BALL, BOX = REGIONS = ("ball", "box")
+BALL, BOX = REGIONS = ("ball", "box")  # of weights
 MARGINS = "margins"  # of_margins.py
+USUAL_PARTS = 10
+MOST_PARTS = 20
+MOST_WEIGHT = 2**40  # a margin stays below 2^63, with as many columns as a model may have
+EXACT_DRAWS = 20  # Chernoff's bound is for sums of more draws
 
 
 def projected(there: Sequence[float], edge: int, region: str) -> Weights:
-    """The nearest point of the ball or the box, on the lattice of weights; `edge` is its size there."""
+    """The nearest point of the ball or the box of size `edge`, on the lattice of weights."""
     if region == BOX:
         return tuple(max(min(int(weight), edge), -edge) for weight in there)
     norm = math.hypot(*there)
@@ -51,9 +51,6 @@ def projected(there: Sequence[float], edge: int, region: str) -> Weights:
     while sum(weight * weight for weight in shrunk) > edge * edge:  # beyond the edge by a float's error
         shrunk = tuple(weight - (weight > 0) + (weight < 0) for weight in shrunk)
     return shrunk
-
-
-# Reading what a training is asked about: the columns it may look at, and which labels are on which side.
 
 
 def read_features(facts: Facts, given: JsonObject) -> tuple[str, ...]:
@@ -73,7 +70,7 @@ def read_features(facts: Facts, given: JsonObject) -> tuple[str, ...]:
 
 
 def read_labels(goal: Category, given: Json) -> tuple[str, ...]:
-    """Labels on one side, as they are declared; refused where one is not."""
+    """The labels on one side, or a refusal if one is not declared."""
     if given in (None, ""):
         return ()
     given = [given] if isinstance(given, str) else given
@@ -84,12 +81,6 @@ def read_labels(goal: Category, given: Json) -> tuple[str, ...]:
     except KeyError:
         raise AllowanceError("train.sides") from None
     return tuple(goal.labels[code] for code in codes)
-
-
-USUAL_PARTS = 10
-MOST_PARTS = 20
-MOST_WEIGHT = 2**40  # a margin stays below 2^63, with as many columns as a model may have
-EXACT_DRAWS = 20  # sums of more draws are bounded by Chernoff
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +121,6 @@ class OfModel(Averaged[tuple[int, ...]]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it uses: their public bounds go into its receipt."""
         return *self.model.layout.names, self.model.layout.target
 
     @property
@@ -139,7 +129,7 @@ class OfModel(Averaged[tuple[int, ...]]):
 
     @property
     def known(self) -> int | None:
-        """The number of rows that count, where it is public; for yes and no, only if no row can be on neither side."""
+        """The number of rows that count, if it is public; for yes and no, only if every row is on a side."""
         goal, sides = self.model.layout.goal, {*self.model.layout.yes, *self.model.layout.no}
         if isinstance(goal, Category) and len(sides) < goal.size:
             return None
@@ -151,45 +141,44 @@ class OfModel(Averaged[tuple[int, ...]]):
         return replace(self, facts=replace(self.facts, relation="replace")).known is not None
 
     def valued(self) -> set[str]:
-        """Of a model of cells, numbers and days outside their range are in cells of their own."""
+        """Lists, and columns that need a value. A model of cells has cells for numbers and days outside their range."""
         layout = self.model.layout
         lists = zip(layout.names, layout.columns, strict=True)
         return {*layout.needed, *(name for name, column in lists if isinstance(column, Category))}
 
     def used(self) -> set[str]:
-        """All of them: without their bounds a stored model could not be read again."""
+        """All columns: a stored model cannot be read without their bounds."""
         return super().used() | set(self.columns)
 
     def about(self, part: str = "") -> set[str]:
         return super().used()
 
     def state(self, value: Json, interval: Json) -> str:
-        """Decided by its first figure, the one that is promised."""
+        """The first figure decides, because it has the promise."""
         first = self.labels()[0]
         return FEW if self.mute(interval[first], first) else ""
 
     def beside(self, raw: Figures) -> str:
-        """What guessing without a model would score, and whether this one surely does better, read off what was drawn:
-        one sentence or two. Nothing where what was drawn does not tell."""
+        """The score of guessing without a model, and whether the model surely does better: one or two sentences from
+        the draw, or nothing."""
         return ""
 
     def guessing(self, raw: Figures) -> str:
-        """The same in a few words, to stand right beside the first figure; nothing where that does not tell."""
+        """`beside` in a few words, for a place next to the first figure."""
         return ""
 
     def finds(self, raw: Figures) -> str:
-        """How many of those it looks for it finds, and how many of those it names are right, read off what was drawn;
-        nothing where that does not tell."""
+        """Its recall and precision, from the draw; nothing if they are too uncertain."""
         return ""
 
     @property
     @abstractmethod
     def said(self) -> Ends:
-        """The two ends of what the model says; between them lie the bins."""
+        """The range of the model's predictions; the bins divide it."""
 
     @property
     def calibrated(self) -> bool:
-        """Does the model say the very thing that it is checked for, so that the two should be equal?"""
+        """Does the model predict the same quantity that the check measures, so that the two should be equal?"""
         return True
 
     @abstractmethod
@@ -217,7 +206,7 @@ def _parts(given: Json) -> int:
 
 
 def read_model(given: Json, facts: Facts) -> Model:
-    """A model that fits this table as it is declared, from its JSON or the text of it; refused in one sentence."""
+    """A model that fits this table's declaration, from JSON or its text, or a refusal in one sentence."""
     if given in (None, ""):
         raise AllowanceError("query.missing", name=say("param.model.label"))
     if isinstance(given, str):
@@ -231,7 +220,7 @@ def read_model(given: Json, facts: Facts) -> Model:
     if not all(type(weight) is int and abs(weight) <= MOST_WEIGHT for weight in weights):
         raise AllowanceError("check_model.weights")
     try:
-        model = features.from_json(given) if given.get("kind") == SHAPES else model_from_json(given)
+        model = model_from_json(given)
     except (AllowanceError, AttributeError):
         raise AllowanceError("check_model.model") from None
     _fits(model, given, facts)

@@ -1,4 +1,4 @@
-"""What the trainings that predict yes or no have in common: which labels are on which side."""
+"""The base of trainings that predict yes or no: which labels are on which side."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class OfSides(OfGradients):
 
     @property
     def nominal(self) -> bool:
-        """Also where a row may be on neither side: such rows are left out, and their number is private."""
+        """Also if a row may be on neither side: such rows are left out, and their number is private."""
         return super().nominal or len({*self.layout.yes, *self.layout.no}) < self.layout.goal.size
 
     @cached_property

@@ -1,12 +1,12 @@
 """A support vector machine: separate yes from no by a line with a margin.
 
 Loss of a row: max(0, 1 − y·w·x), y = ±1 (the hinge loss): 0 for a row on its own side beyond the margin, and growing
-with the distance for others. It is convex; −y·x where y·w·x < 1, and 0 elsewhere, is a subgradient, of which the
-residual is −1, 0 or 1: G = 1 clips nothing, and a smaller G trains on G times the loss. A row is on the wrong side only
-where its loss is at least 1, so the share of such rows is at most the average loss.
+with the distance for others. It is convex; −y·x where y·w·x < 1, and 0 elsewhere, is a subgradient with the residual
+−1, 0 or 1: G = 1 clips nothing, and a smaller G trains on G times the loss. A row is on the wrong side only if its loss
+is at least 1, so the share of such rows is at most the average loss.
 
-The loss has a corner, so only those bounds of excess.py speak that need no second derivative, of which the average over
-all steps has the least; and there is no interval. Guarantee, noise and proof: of_gradients.py.
+The loss has a corner, so only those bounds of excess.py apply that need no second derivative. The average over all
+steps has the least of them. There is no interval. Guarantee, noise and proof: of_gradients.py.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.models.excess import AVERAGE
 from dpengine.mechanisms.models.of_sides import OF_SIDES, OfSides
 from dpengine.mechanisms.promises import Goal
-from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 
 

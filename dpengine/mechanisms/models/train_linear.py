@@ -14,11 +14,11 @@ from typing import ClassVar
 
 from dpengine.core.types import JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.query import Fields
-from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 from dpengine.statistics.features import Layout
 

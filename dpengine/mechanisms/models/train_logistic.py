@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.models.of_margins import OfMargins
 from dpengine.mechanisms.models.of_sides import OF_SIDES
 from dpengine.mechanisms.promises import Goal
-from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 
 

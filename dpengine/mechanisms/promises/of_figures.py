@@ -9,13 +9,13 @@ from typing import ClassVar, Self
 
 from dpengine.core.printed import chance, measured, percent_up, two_figures
 from dpengine.core.types import JsonObject
+from dpengine.mechanisms.answer_state import NEARLY
 from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
-from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import to_figures
 
-_NAMED = 4  # columns whose own error is told
+_NAMED = 4  # the error of at most this many columns
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Within(Promise):
     alpha: Fraction
     of: int  # how many numbers at once
     beta: Fraction
-    floor: Fraction  # no method can promise less; 0 where no such bound is known
-    unit: str = "people"  # or the column whose unit it is, or "percent"; "" where nobody named the column
+    floor: Fraction  # no method can promise less; 0 if no such bound is known
+    unit: str = "people"  # or "percent", or a column for that column's unit; "" for an unnamed column
     nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
     kind: ClassVar[str] = "within"
 
@@ -39,7 +39,7 @@ class Within(Promise):
 
     @property
     def empty(self) -> bool:
-        """For shares in percent: is the promise so wide that nearly any share is within it?"""
+        """Is a promise in percent so wide that nearly any share is within it?"""
         return self.unit == "percent" and 2 * self.alpha >= 100 * NEARLY
 
     def words(self, asked: Asked | None = None) -> str:
@@ -53,7 +53,7 @@ class Within(Promise):
     def short(self, asked: Asked | None = None) -> str:
         alpha, planned = self.alpha_words(asked), False
         if asked is not None:
-            if self.told_in(asked) == "column" and asked.unseen() is None:  # the question beside it names it
+            if self.unit_for(asked) == "column" and asked.unseen() is None:  # the question beside it names it
                 alpha = measured(self._rounded(asked), asked.measure)
             planned = self.supposes(asked) and not asked.conditional and not self.equal_groups(asked)
         return self.at_best(say(f"promise.short.{'planned' if planned else 'within'}", alpha=alpha), asked)
@@ -72,7 +72,7 @@ class Within(Promise):
     def alpha_words(self, asked: Asked | None = None) -> str:
         """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
         shown = self.at(asked.off()) if asked is not None and asked.unseen() == self.alpha else self
-        unit, figure = self.told_in(asked), shown._rounded(asked)
+        unit, figure = self.unit_for(asked), shown._rounded(asked)
         if unit == "column" and asked is not None and asked.measure:
             return measured(figure, asked.measure)
         return say(f"amount.{unit}", alpha=figure, column=self.unit) if unit else figure
@@ -87,7 +87,7 @@ class Within(Promise):
         figure = self._rounded(asked)
         if self.unit == "percent":
             figure = f"{figure} %"
-        elif self.told_in(asked) == "column":
+        elif self.unit_for(asked) == "column":
             figure = measured(figure, asked.measure)
         return f"−{figure}", f"+{figure}"
 
@@ -95,9 +95,9 @@ class Within(Promise):
         return self.alpha < half
 
     def _rounded(self, asked: Asked | None) -> str:
-        return plain(self.alpha) if self.told_in(asked) in ("people", "rows") else two_figures(self.alpha)
+        return plain(self.alpha) if self.unit_for(asked) in ("people", "rows") else two_figures(self.alpha)
 
-    def told_in(self, asked: Asked | None = None) -> str:
+    def unit_for(self, asked: Asked | None = None) -> str:
         if self.unit and asked is not None and asked.answer_kind in ON_COLUMN:
             return "column"  # whichever column it is
         if self.unit == "people":
@@ -117,7 +117,7 @@ class Within(Promise):
         return "within" if self.of == 1 else "within_all"
 
     def field(self, asked: Asked) -> tuple[str, str]:
-        label = say(f"spend.wish.{self.told_in(asked) or 'within'}", column=self.unit)
+        label = say(f"spend.wish.{self.unit_for(asked) or 'within'}", column=self.unit)
         return label, self._rounded(asked)
 
     def floor_words(self, people: int) -> str:
@@ -132,8 +132,8 @@ class Within(Promise):
 
 @dataclass(frozen=True)
 class WithinEach(OfShare):
-    """Figures of several columns: each is within the same share of its own column's declared range of the truth, that
-    is within its alpha, all at once except with chance beta."""
+    """Each figure is within the same share of its own column's declared range, its alpha, of the truth; all at once
+    except with chance beta."""
 
     share: Fraction  # of the range, in the worst column
     columns: tuple[str, ...]
@@ -154,19 +154,18 @@ class WithinEach(OfShare):
         words = {"of": len(self.columns), "chance": chance(self.beta)}
         if self.empty:
             return say("promise.within_each_nothing") + self.guess(asked)
-        told = self._each(asked) if asked is not None else ""
-        return say("promise.within_each", share=percent_up(self.share), each=told, **words) + self.guess(asked)
+        each = self._each(asked) if asked is not None else ""
+        return say("promise.within_each", share=percent_up(self.share), each=each, **words) + self.guess(asked)
 
     def _each(self, asked: Asked) -> str:
-        """“ (age ±1.2, salary ±310 €)”; of many columns the first ones, and nothing of made-up ones."""
+        """“ (age ±1.2, salary ±310 €)”: the first columns; empty for made-up ones."""
         if not all(self.columns):
             return ""
-        told = []
+        listed = []
         for name, alpha in list(zip(self.columns, self.alphas, strict=True))[:_NAMED]:
             measure = getattr(asked.facts.schema.columns.get(name), "measure", "")
-            told.append(f"{name} ±{measured(two_figures(alpha), measure)}")
-        more = [", …"] if len(self.columns) > _NAMED else []
-        return f" ({', '.join(told)}{''.join(more)})"
+            listed.append(f"{name} ±{measured(two_figures(alpha), measure)}")
+        return f" ({', '.join(listed)}{', …' if len(self.columns) > _NAMED else ''})"
 
     def short(self, asked: Asked | None = None) -> str:
         return self.at_best(say("promise.short.within_each", share=percent_up(self.share)), asked)
@@ -186,21 +185,21 @@ class Rank(OfShare):
     share: Fraction
     beta: Fraction
     floor: Fraction  # in rows
-    nominal: bool = False  # True: `rows` holds, but of how many people is not public, so `share` is a guess
+    nominal: bool = False  # True: `rows` holds; `share` is a guess, because the number of people is not public
     kind: ClassVar[str] = "rank"
 
     def words(self, asked: Asked | None = None) -> str:
         if self._places(asked) == {}:
             return say("promise.anywhere") + self.guess(asked)
-        return say(f"promise.{self._code(asked)}", **self._told(asked)) + self.guess(asked) + self._values(asked)
+        return say(f"promise.{self._code(asked)}", **self._facts(asked)) + self.guess(asked) + self._values(asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return self.at_best(say(f"promise.short.{self._code(asked)}", **self._told(asked)), asked)
+        return self.at_best(say(f"promise.short.{self._code(asked)}", **self._facts(asked)), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         around, unit = self._places(asked), counted_words(asked)
-        told = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._told(asked))
-        return told.removesuffix(".") + self.guess(asked) + "."
+        sentence = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._facts(asked))
+        return sentence.removesuffix(".") + self.guess(asked) + "."
 
     def size(self) -> str:
         return f"±{self._percent()}"
@@ -212,29 +211,29 @@ class Rank(OfShare):
         return percent_up(min(self.share, Fraction(1)))
 
     def _code(self, asked: Asked | None) -> str:
-        """Of one place it is told what it is: the middle, or number 90 of 100."""
+        """A single wanted place has a name: the middle, or number 90 of 100."""
         if asked is None or not self._places(asked):
             return "rank"
         return "half" if asked.wanted_places[0] == Fraction(1, 2) else "below"
 
-    def _told(self, asked: Asked | None) -> JsonObject:
+    def _facts(self, asked: Asked | None) -> JsonObject:
         wanted, places = () if asked is None else asked.wanted_places, self._places(asked)
-        told: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
+        facts: JsonObject = {"share": self._percent(), "unit": counted_words(asked), "chance": chance(self.beta)}
         if places:  # sorted, the first is number 1
-            told |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
-        return told
+            facts |= places | {"low": max(places["low"], Fraction(1)), "place": plain(wanted[0] * places["per"])}
+        return facts
 
     def _values(self, asked: Asked | None) -> str:
-        """How people and values go together: before the draw an error is a share of people, and how far that is in the
-        column's own unit depends on the data."""
+        """The error in values: before the draw it is a share of people, and its size in the column's unit depends on
+        the data."""
         if asked is None:
             return ""
-        code = "promise.in_values" if asked.tells_range() else "promise.in_values_not"
+        code = "promise.in_values" if asked.has_range() else "promise.in_values_not"
         return say(f"{code}_unit", measure=asked.measure) if asked.measure else say(code)
 
     def _places(self, asked: Asked | None) -> JsonObject | None:
-        """The two ranks among all people, sorted, between which the answer lies, rounded outwards; empty if that could
-        be anywhere, None where the question asks for several ranks."""
+        """The range of the answer's rank among all people, rounded outwards; empty if it could be anywhere, None if the
+        question asks for several ranks."""
         wanted = () if asked is None else asked.wanted_places
         if len(wanted) != 1:
             return None
@@ -268,23 +267,23 @@ class NearBest(Promise):
     def at(self, wish: Fraction) -> Self:
         return replace(self, gap=int(wish))
 
-    def _told(self, asked: Asked | None) -> JsonObject:
+    def _facts(self, asked: Asked | None) -> JsonObject:
         return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
 
     def words(self, asked: Asked | None = None) -> str:
-        return say("promise.left_out" if self._in_no_order(asked) else "promise.near_best", **self._told(asked))
+        return say("promise.left_out" if self._in_no_order(asked) else "promise.near_best", **self._facts(asked))
 
     def short(self, asked: Asked | None = None) -> str:
         code = "promise.short.left_out" if self._in_no_order(asked) else "promise.short.near_best"
-        return say(code, **self._told(asked))
+        return say(code, **self._facts(asked))
 
     def _in_no_order(self, asked: Asked | None) -> bool:
         return asked is not None and not asked.names_ordered
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         if self._in_no_order(asked):
-            return say("answer.none_left_out", **self._told(asked))
-        return say("answer.none_ahead_several" if several else "answer.none_ahead", **self._told(asked))
+            return say("answer.none_left_out", **self._facts(asked))
+        return say("answer.none_ahead_several" if several else "answer.none_ahead", **self._facts(asked))
 
     def size(self) -> str:
         return plain(self.gap)
@@ -307,7 +306,7 @@ class NearAverage(OfShare):
     share: Fraction
     beta: Fraction
     floor: Fraction  # a share too
-    nominal: bool = False  # True: of how many people the averages are is not public, so `share` is a guess
+    nominal: bool = False  # True: `share` is a guess, because the number of people is not public
     kind: ClassVar[str] = "near_average"
 
     def words(self, asked: Asked | None = None) -> str:
@@ -317,15 +316,15 @@ class NearAverage(OfShare):
         return self.at_best(say("promise.short.near_average", share=self.size()), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        told = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
-        return told.removesuffix(".") + self.guess(asked) + "."
+        sentence = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
+        return sentence.removesuffix(".") + self.guess(asked) + "."
 
     def floor_words(self, people: int) -> str:
         return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""
 
 
 def counted_words(asked: Asked | None) -> str:
-    """“people”, or “rows” where those are counted."""
+    """“people”, or “rows” if the question counts rows."""
     return say(f"chart.{'people' if asked is None else asked.counted}")
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent_up, two_figures
+from dpengine.mechanisms.answer_state import NEARLY
 from dpengine.mechanisms.promises.promise import Asked, OfShare, Promise
-from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import known, say
 from dpengine.messages.numbers import local
 
@@ -20,12 +20,10 @@ class Blurred(OfShare):
 
     columns: tuple[str, ...]
     errors: tuple[Fraction, ...]  # of one cell: in the column's unit, or the chance that it is not the true value
-    floors: tuple[
-        Fraction, ...
-    ]  # lower bounds on the worst-case error of any mechanism that is (ε, δ)-DP for the whole row
-    untrue: Fraction  # the chance that not all listed values of a row are true; 0 where no column is a list
+    floors: tuple[Fraction, ...]  # lower bounds on the worst error of any mechanism that is (ε, δ)-DP for the row
+    untrue: Fraction  # the chance that not all listed values of a row are true; 0 if no column is a list
     untrue_floor: Fraction  # the lower bound on it
-    share: Fraction  # of the range: how far the average of all rows can be off in the worst column, but for chance β
+    share: Fraction  # of the range: the error of the average of all rows in the worst column, except with chance β
     beta: Fraction
     kind: ClassVar[str] = "blurred"
 
@@ -43,7 +41,7 @@ class Blurred(OfShare):
         return self._say("answer.blurred")
 
     def _say(self, code: str) -> str:
-        """How accurate an average of all rows is; empty where it could be anything."""
+        """How accurate an average of all rows is."""
         if self.empty:
             return say(f"{code}_nothing")
         return say(code, share=percent_up(self.share), chance=chance(self.beta))
@@ -79,7 +77,7 @@ class Band(Promise):
         return self.at_best(say("promise.short.band", share=percent_up(self.amount)), asked)
 
     def supposes(self, asked: Asked | None = None) -> bool:
-        """An even spread of those who meet a condition is as low as they are few."""
+        """The fewer people meet a condition, the lower is an even spread of them."""
         return self.nominal or (asked is not None and asked.conditional)
 
     def size(self) -> str:
@@ -88,11 +86,10 @@ class Band(Promise):
 
 @dataclass(frozen=True)
 class Excess(Promise):
-    """The model's average loss on the table is expected to be at most `risk` above that of the best model of its
-    region."""
+    """The model's expected average loss on the table is at most `risk` above that of the best model in its region."""
 
     risk: Fraction
-    plain: Fraction  # the same bound without noise
+    plain: Fraction  # the bound without noise
     limit: Fraction  # the lecture's bound without noise, RG/√T
     beta: Fraction
     floor: Fraction
@@ -117,7 +114,7 @@ class Excess(Promise):
         return self.said("answer.excess", asked)
 
     def said(self, code: str, asked: Asked | None) -> str:
-        """In the unit of the predicted column; in units of the loss if the question is not given."""
+        """The promise in the unit of the predicted column; without the question, in units of the loss."""
         goal = None if asked is None else asked.goal
         if goal is None:
             return say(f"{code}_loss", error=two_figures(self.risk))

@@ -1,7 +1,7 @@
 """How accurate an answer will be, stated before it is drawn. A promise knows its unit and its sentences.
 
-`amount` is the error that a person can choose. It is shown and typed in the promise's own unit: `written` turns an
-amount into the text of a field, `amount_of` turns typed text back, and `at` is the same promise for a chosen amount.
+A person can choose the error, `amount`, in the promise's own unit: `written` turns an amount into the text of a field,
+`amount_of` turns typed text back, and `at` is the same promise for a chosen amount.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dpengine.mechanisms.card import AnswerKind
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 
-_PARTS = (3, 10)  # a third and a tenth of the people: what is told of a condition that fewer of them meet
+_PARTS = (3, 10)  # a promise under a condition also says what holds if a third or a tenth of the people meet it
 
 
 class Asked(Protocol):
-    """What a promise uses of its question to word its sentences more plainly."""
+    """The parts of a question that a promise uses for plainer sentences."""
 
     @property
     def facts(self) -> Facts: ...
@@ -52,7 +52,7 @@ class Asked(Protocol):
     def counts_rows(self) -> bool: ...
     def off(self) -> Fraction: ...
     def unseen(self) -> Fraction | None: ...
-    def tells_range(self) -> bool: ...
+    def has_range(self) -> bool: ...
     def coarse(self) -> Fraction: ...
     def promise(self) -> Promise: ...
     def promise_of(self, people: int) -> Promise: ...
@@ -73,14 +73,14 @@ class Promise(ABC):
 
     @abstractmethod
     def words(self, asked: Asked | None = None) -> str:
-        """How accurate the answer will be, before it is paid for; worded more plainly if the question is given too."""
+        """How accurate the answer will be, before anything is paid; in plainer words if the question is given."""
 
     @abstractmethod
     def short(self, asked: Asked | None = None) -> str:
         """For a card or a table cell."""
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        """The same for an answer that was drawn; `several`: it names more than one item."""
+        """How accurate a drawn answer is; `several`: it names more than one item."""
         return self.words(asked)
 
     def each(self, asked: Asked, of: int) -> str:
@@ -96,13 +96,13 @@ class Promise(ABC):
         """The unit of the amount; amounts of the same kind and unit can be compared."""
         return self.kind
 
-    def told_in(self, asked: Asked | None = None) -> str:
+    def unit_for(self, asked: Asked | None = None) -> str:
         """The unit as it occurs in message codes."""
         return self.kind
 
     def typed_in(self, asked: Asked | None = None) -> str:
         """The unit in which an accepted error is typed, as it occurs in message codes."""
-        return self.told_in()
+        return self.unit_for()
 
     @property
     def whole(self) -> bool:
@@ -125,21 +125,20 @@ class Promise(ABC):
         return self.amount * 100 if self.in_percent else self.amount
 
     def figure_for(self, asked: Asked) -> Fraction:
-        """The same, of a question: some promises are shown in the unit of what it predicts."""
+        """`figure` for a question: a model's promise is in the unit of the predicted column."""
         return self.figure
 
     def size_for(self, asked: Asked) -> str:
-        """The amount by itself, in its own unit, of a question."""
+        """`size` for a question."""
         return self.size()
 
     def ends(self, asked: Asked) -> tuple[str, str] | None:
-        """How far the truth may be below and above a figure, as they are written at the ends of its error bar; None
-        where it speaks of something else than a range around a figure."""
+        """The labels at the ends of a figure's error bar; None if the promise is no range around a figure."""
         return None
 
     def narrows(self, half: Fraction) -> bool:
-        """Would it leave a narrower range than one that was received, half of which is so wide; of several, than the
-        widest of them? Where it speaks of something else than a range, it may."""
+        """Would it give a narrower range than a received one of this half-width (the widest of several)? A promise
+        that is no range may."""
         return True
 
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
@@ -151,11 +150,11 @@ class Promise(ABC):
         return local(text_of(Fraction(f"{float(amount) * 100:.3g}") if self.in_percent else amount))
 
     def field(self, asked: Asked) -> tuple[str, str]:
-        """The label of a field for the accepted error, and what is promised now."""
+        """The label of the field for the accepted error, and the error promised now."""
         return say(f"spend.wish.{self.kind}"), self.written(self.amount, asked)
 
     def floor_words(self, people: int) -> str:
-        """A sentence with the smallest error that any method could promise, where that is known."""
+        """A sentence with the smallest error that any method could promise, if known."""
         return ""
 
     def of_people(self, people: int) -> Fraction:
@@ -163,8 +162,8 @@ class Promise(ABC):
         return self.amount * people if self.in_percent else self.amount
 
     def supposes(self, asked: Asked | None = None) -> bool:
-        """Does it suppose that as many people count as are declared? How many meet a condition is not public, nor is
-        how many there are where membership is secret."""
+        """Does it suppose that the declared number of people count? How many meet a condition is not public, nor is
+        their total if membership is secret."""
         return bool(getattr(self, "nominal", False))
 
     def equal_groups(self, asked: Asked | None = None) -> bool:
@@ -172,8 +171,8 @@ class Promise(ABC):
         return asked is not None and asked.by is not None
 
     def guess(self, asked: Asked | None = None) -> str:
-        """What it supposes, as the end of a sentence. Under a condition also what is promised if fewer people meet it:
-        from public facts, so that nobody takes the promise for everyone as one for a group."""
+        """What it supposes, as the end of a sentence. Under a condition also the promise if fewer people meet it, from
+        public facts, so that nobody takes the promise for everyone as one for a group."""
         if not self.supposes(asked):
             return ""
         groups = "_groups" if self.equal_groups(asked) else ""
@@ -182,25 +181,25 @@ class Promise(ABC):
                 return say("promise.nominal_groups" if groups else "promise.nominal_declared")
             return say("promise.nominal", unit=say(f"chart.{asked.counted}"))
         everyone = _everyone(asked)
-        if asked.promise().amount != self.amount:  # a wish: what it takes at another spend is not said here
+        if asked.promise().amount != self.amount:  # a wish, for another spend
             return say("promise.if_met_less", who=everyone)
         third, tenth = (self._if_met(asked, part) for part in _PARTS)
         return say(f"promise.if_met{groups}", who=everyone, third=third, tenth=tenth)
 
     def _if_met(self, asked: Asked, part: int) -> str:
-        """The size that is promised if one in `part` of the declared people meets the condition."""
+        """The promised size if one in `part` of the declared people meets the condition."""
         then = asked.promise_of(max(asked.facts.about // part, 1))
         return say("promise.if_met.nothing") if then.amount >= 4 * asked.coarse() else then.size_for(asked)
 
-    def at_best(self, told: str, asked: Asked | None = None) -> str:
-        """A few words of promise with what they suppose, for a card or a table cell."""
+    def at_best(self, short: str, asked: Asked | None = None) -> str:
+        """A short promise with what it supposes, for a card or a table cell."""
         if asked is None or not self.supposes(asked):
-            return told
+            return short
         groups = self.equal_groups(asked)
         if asked.conditional:
             code = "promise.short.if_met_groups" if groups else "promise.short.if_met"
-            return say(code, promise=told, who=_everyone(asked))
-        return say("promise.short.groups", promise=told) if groups else told
+            return say(code, promise=short, who=_everyone(asked))
+        return say("promise.short.groups", promise=short) if groups else short
 
     def wished(self, asked: Asked) -> tuple[str, str]:
         """`field`, with what a wish supposes."""
@@ -215,7 +214,7 @@ class Promise(ABC):
 
 
 class OfShare(Promise):
-    """A promise whose amount is a share, `share`, which stands among the fields where each has it."""
+    """A promise with a share as its amount. Subclasses place the field `share` among their own."""
 
     share: Fraction
     in_percent: ClassVar[bool] = True
@@ -234,8 +233,8 @@ def _everyone(asked: Asked) -> str:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a model predicts. An excess loss is shown in its unit: by how much the typical error is larger at most,
-    since √(a + b) ≤ √a + √b; for yes and no, in percent of the loss of a coin toss."""
+    """What a model predicts. We show an excess loss in its unit: a bound on the excess of the typical error, since
+    √(a + b) ≤ √a + √b; for yes and no, in percent of the loss of a coin toss."""
 
     target: str
     width: Fraction | None  # of a range of numbers; None for yes and no

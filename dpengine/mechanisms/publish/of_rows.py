@@ -1,6 +1,6 @@
-"""What all published tables have in common: random noise is added to every row separately, and the rows are shuffled.
+"""The base of published tables: noise is added to every row separately, and the rows are shuffled.
 
-Guarantee   (ε, δ)-DP under replace-one, for the published table and for whatever is ever computed from it: that is
+Guarantee   (ε, δ)-DP under replace-one, for the published table and for everything computed from it: that is
             post-processing (thesis, Thm 4.3). Refused under add/remove, where the number of rows would reveal who is in
             it. One row is one person: with an id column, a person's number of rows would be revealed.
 Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
@@ -17,6 +17,11 @@ Accuracy    of a cell: its expected error, beside the lower bound for any mechan
             (`floors`; thesis, Thms 5.3 and 5.5), and the same for the row as one value. Of an average over all n rows:
             Chernoff's bound on the sum of n independent errors (`published.py`).
 Cost        one pass; the codes are held in memory, so rows × columns are bounded.
+
+Several columns can be published in two ways: every column by itself at ε/k, or the whole row as one value at ε. Both
+are (ε, δ)-DP for the row. `best_way` takes the one with the better promise for averages and shares over all rows in the
+worst column (`Blurred.share`), or the columns by themselves if the promises are equal. The declaration, the spend and
+the public number of people decide.
 """
 
 from __future__ import annotations
@@ -37,10 +42,10 @@ from dpengine.core.types import Integers, Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Column, ItemSet, Number, Schema
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Blurred
-from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import NOISE
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity, read_names
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.floors import least_error, nearest
@@ -52,7 +57,7 @@ from dpengine.statistics.need import CodedRows
 
 MOST_COLUMNS = 20
 MOST_CELLS = 50_000_000
-TOLD = 10**9  # chances are reported as multiples of 1/TOLD
+GRAIN = 10**9  # chances are reported as multiples of 1/GRAIN
 MOST_PLACES = 2**49  # steps from zero: a file's numbers have 53 bits, and must distinguish neighbouring grid points
 
 PARAMETERS = (
@@ -91,17 +96,13 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given["columns"]
-        names = (names,) if isinstance(names, str) else names
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise AllowanceError("publish.columns", most=MOST_COLUMNS)
-        if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+        names = read_names(given["columns"])
+        if names is None or not 0 < len(names) <= MOST_COLUMNS:
             raise AllowanceError("publish.columns", most=MOST_COLUMNS)
         for name in names:
-            column = facts.schema[name]
-            if not isinstance(column, cls.kinds):
+            if not isinstance(facts.schema[name], cls.kinds):
                 raise AllowanceError("publish.kind", column=name)
-        return {"columns": tuple(names), "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
+        return {"columns": names, "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
 
     def own_json(self) -> JsonObject:
         data: JsonObject = {"columns": list(self.columns)}
@@ -116,8 +117,8 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return self._row(name, len(self.columns))
 
     def alone(self, name: str) -> RowNoise:
-        """The same if the column were published alone, with the whole ε. A lower bound on its error holds beside other
-        columns too: a mechanism that publishes the whole row also publishes this cell."""
+        """`row` if the column were published alone, with the whole ε. A lower bound on its error also holds beside
+        other columns: a mechanism that publishes the whole row also publishes this cell."""
         return self._row(name, 1)
 
     def _row(self, name: str, many: int) -> RowNoise:
@@ -163,7 +164,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
             self.columns,
             tuple(map(self.error, self.columns)),
             tuple(map(self.floor, self.columns)),
-            up(1 - self.true_row(), TOLD),
+            up(1 - self.true_row(), GRAIN),
             nearest(prod(self.steps(name) + 1 for name in self.columns), self.epsilon, self.delta),
             max(self.reach(name) for name in self.columns),
             self.beta,
@@ -177,27 +178,26 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return (row.off if isinstance(row, Marginal) and ordered else row.error) * self.grain(name)
 
     def floor(self, name: str) -> Fraction:
-        """What nobody's is below, at the whole ε (`floors`): from |D|, its diameter and κ, which are public."""
+        """The lower bound on any mechanism's error at the whole ε (`floors`), from |D|, its diameter and κ: public."""
         column = self.facts.schema[name]
         return least_error(self.steps(name) + 1, column.diameter, self.grain(name), self.epsilon, self.delta)
 
     def true_row(self) -> Fraction:
-        """The chance that a whole row is published as it is."""
+        """The chance that a whole row is published unchanged."""
         return prod((self.row(name).truth for name in self.columns), start=Fraction(1))
 
     def grain(self, name: str) -> Fraction:
-        """κ of what is published: the least distance of two different cells, in the column's unit."""
+        """κ of the published grid: the least distance of two different cells, in the column's unit."""
         column, steps = self.facts.schema[name], self.steps(name)
         return column.kappa if steps == column.points - 1 else column.diameter / steps
 
     def start(self, name: str) -> Fraction:
-        """Where the published grid begins; of days, the number of days from the first one."""
+        """The first point of the published grid; for days, in days from the first one."""
         column = self.facts.schema[name]
         return column.lower if isinstance(column, Number) else Fraction(0)
 
     def reach(self, name: str) -> Fraction:
-        """How far the mean of a number or day, or the share of any listed value or item, can be off, relative to the
-        range."""
+        """How far the mean of numbers or days, or the share of any listed value or item, can be off, over the range."""
         row, people = self.row(name), self.facts.about
         if isinstance(row, Blur):
             return Fraction(total_reach(row.scale, people, self.beta), people * row.steps)
@@ -225,7 +225,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         )
 
     def cell(self, name: str) -> Blur | Swap | SetNoise:
-        """How a cell is drawn by itself."""
+        """The noise of a cell that is drawn by itself."""
         row = self.row(name)
         assert not isinstance(row, Marginal | SetMarginal)
         return row
@@ -236,7 +236,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return Independent(tuple(row.law(code) for row, code in cells))
 
     def finish(self, raw: JsonObject | tuple[int, ...]) -> Released:
-        """What is released is a file: its name, its SHA-256 and its number of rows."""
+        """A file: its name, its SHA-256 and its number of rows."""
         return Released(raw)
 
 
@@ -266,12 +266,6 @@ def card(key: str, caveats: tuple[str, ...], order: int) -> Card:
     )
 
 
-# Which way of publishing several columns is better: every column by itself at ε/k, or the whole row as one value at ε.
-#
-# Both are (ε, δ)-DP for the row. The better one is the one whose averages and shares over all rows are nearer in the
-# worst column, which is what both promise (`Blurred.share`); where they are equal, the columns by themselves. It
-# follows from the declaration, the spend and the public number of people alone.
-
 ROW = "publish_row"
 _OF_ONE_KIND: tuple[tuple[tuple[type[Column], ...], str], ...] = (
     ((Number, Date), "publish_number"),
@@ -282,7 +276,7 @@ _OF_ONE_KIND: tuple[tuple[tuple[type[Column], ...], str], ...] = (
 
 @dataclass(frozen=True)
 class Chosen:
-    """The question with the better promise, and the other one, where there is one."""
+    """The question with the better promise, and the other one, if there is one."""
 
     query: OfRows
     other: OfRows | None = None
@@ -300,13 +294,13 @@ def way_key(schema: Schema, columns: Sequence[str]) -> str:
 
 
 def best_way(build: Callable[[str, JsonObject], OfRows], schema: Schema, given: JsonObject) -> Chosen:
-    """`build` makes a question from its key and parameters; what it refuses of the first way is refused here too."""
+    """The better way. `build` makes a question from its key and parameters, and may refuse the columns one by one."""
     apart = build(way_key(schema, given["columns"]), given)
     if len(apart.columns) < 2:
         return Chosen(apart)
     try:
         whole = build(ROW, given)
-    except AllowanceError:  # more rows are possible than one can be drawn from: λ would be nearly 1
+    except AllowanceError:  # too many possible rows to draw from: λ would be nearly 1
         return Chosen(apart)
     nearer = whole.promise().amount < apart.promise().amount
     return Chosen(whole, apart) if nearer else Chosen(apart, whole)

@@ -3,13 +3,13 @@
 Guarantee   (ε, δ)-DP under replace-one for the whole published table (`of_rows`), iff p ≥ (1−δ)/(m+e^ε).
 Theorem     thesis, Ex. 3.3: a row of several columns is one element of one D = D₁×…×D_k; Ex. 4.10 for randomised
             response over its m+1 = |D₁|·…·|D_k| elements. Nothing is composed: the whole ε is spent once.
-Draw        `row_noise.Swap` over the product: with probability λ = (m+1)p a row of which every cell is uniform, else
+Draw        `row_noise.Swap` over the product: with probability λ = (m+1)p a row with uniform cells, else
             the true one. Numbers and days are rounded to the published grid first and never leave it.
 Accuracy    a row is untrue with probability pm, the least possible (Thm 5.5). A column by itself is true, or with
             probability λ any of its values (`row_noise.Marginal`): counts are estimated without bias by
             (c − nλw)/(1−λ), w the share of its values that count, and means by (ȳ − λ·middle)/(1−λ).
 Against     the same columns one by one at ε/k (`publish_table`): better where the product is small, worse where it is
-            large, since λ nears 1 as m outgrows e^ε. `ways` compares the two from public facts.
+            large, since λ nears 1 as m outgrows e^ε. `of_rows.best_way` compares the two from public facts.
 Cost        one word for every row; a product of 2^32 rows or more is refused.
 """
 
@@ -63,7 +63,7 @@ class PublishRow(PublishedRows):
 
     @property
     def combinations(self) -> int:
-        """|D|: how many different rows are possible."""
+        """|D|: the number of possible rows."""
         return prod(self.sizes)
 
     @cached_property
@@ -95,6 +95,6 @@ class PublishRow(PublishedRows):
         return tuple(np.asarray(codes, dtype=np.int64) for codes in np.unravel_index(drawn, self.sizes))
 
     def joined(self, value: tuple[Sequence[int] | Integers, ...]) -> Integers:
-        """The cells of each row as one whole number below |D|."""
+        """The cells of each row as one integer below |D|."""
         cells = [self.coarsened(name, codes) for name, codes in zip(self.columns, value, strict=True)]
         return np.asarray(np.ravel_multi_index(tuple(cells), self.sizes), dtype=np.int64)

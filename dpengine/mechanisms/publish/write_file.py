@@ -1,8 +1,7 @@
 """Writes a published table to a file, named after its request and identified by its SHA-256.
 
-Noise is added to every cell separately (`of_rows`), the rows are put in random order, and only then is anything
-written. The file is made under another name and renamed when it is complete; a release that stops halfway leaves
-nothing to read.
+We add noise to every cell separately (`of_rows`), put the rows in random order, and only then write anything. The file
+has another name until it is complete; a release that stops halfway leaves nothing to read.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.row_noise import Blur
 
 CHUNK = 1 << 17
-FARTHEST = 200  # noise lies beyond so many times its scale with chance e^-200
+FARTHEST = 200  # noise exceeds this many times its scale with chance e^-200
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRows(OfRows):
-    """A question whose answer is a file."""
+    """A question with a file as its answer."""
 
     def carry(self, value: tuple[Integers, ...], tools: ReleaseTools) -> JsonObject:
         return self.stored(publish(self, value, tools.coins, tools.file, tools.progress))
 
 
 def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Progress) -> JsonObject:
-    """Draw and write; returns what the ledger stores. `progress(done, total)` counts rows, whose number is public."""
+    """Draw and write; return what the ledger stores. `progress(done, total)` counts rows: a public number."""
     people = len(value[0]) if value else 0
     order = coins.order(people)
     part = target.with_suffix(".part")
@@ -56,13 +55,13 @@ def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Pa
 
 
 def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Json]], list[list[Json]]]:
-    """A few made-up rows and what would be published of them, in the same order, so that they can be compared."""
-    made = query.need().imagine(query.facts.about, "even")
-    grid = tuple(query.coarsened(name, codes) for name, codes in zip(query.columns, made, strict=True))
-    return _told(query, grid), _told(query, query.perturbed(made, coins))
+    """A few made-up rows and their published versions, in the same order for comparison."""
+    rows = query.need().imagine(query.facts.about, "even")
+    grid = tuple(query.coarsened(name, codes) for name, codes in zip(query.columns, rows, strict=True))
+    return _rows(query, grid), _rows(query, query.perturbed(rows, coins))
 
 
-def _told(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Json]]:
+def _rows(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Json]]:
     cells = [values_of(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
     return [list(row) for row in zip(*cells, strict=True)]
 
@@ -82,7 +81,7 @@ def _kind(query: OfRows, name: str) -> Arrow:
 
 
 def _whole(query: OfRows, name: str) -> bool:
-    """Are all published numbers whole, and far from overflowing 64 bits? From public facts."""
+    """Are all published numbers integers that fit 64 bits? From public facts."""
     column, grain, row = query.facts.schema.number(name), query.grain(name), query.row(name)
     scale = row.scale if isinstance(row, Blur) else 0  # else it stays within the range
     farthest = abs(column.lower) + abs(column.upper) + FARTHEST * scale * grain
@@ -90,8 +89,8 @@ def _whole(query: OfRows, name: str) -> bool:
 
 
 def values_of(query: OfRows, name: str, codes: Integers) -> Arrow:
-    """Codes as a person reads them: labels, items with a sign between them, numbers or days on the published grid. Days
-    are text, because noise may put them before the first year or after the last that a file's own type can hold."""
+    """Codes as readable values: labels, separated items, numbers or days on the published grid. Days are text, because
+    noise may move them beyond the years that a file's own type can hold."""
     column = query.facts.schema[name]
     if isinstance(column, Category):
         return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(list(column.labels)))
@@ -105,7 +104,7 @@ def values_of(query: OfRows, name: str, codes: Integers) -> Arrow:
     lower, grain = query.facts.schema.number(name).lower, query.grain(name)
     if _whole(query, name):
         return pa.array(codes * int(grain) + int(lower))
-    # Of the place counted from zero, which is below 2^51 (`of_rows`), a float division gives the nearest float.
+    # The place from zero is below 2^51 (`of_rows`), so a float division gives the nearest float.
     first = lower / grain
     if first.denominator == 1 and (1 / grain).denominator == 1:
         return pa.array((codes + int(first)) / float(1 / grain))
@@ -113,7 +112,7 @@ def values_of(query: OfRows, name: str, codes: Integers) -> Arrow:
 
 
 def codes_of(query: OfRows, name: str, values: Arrow) -> Integers:
-    """The inverse of `values_of`, for what is computed from the file."""
+    """The inverse of `values_of`, to compute from the file."""
     column = query.facts.schema[name]
     if isinstance(column, Category):
         places = {label: place for place, label in enumerate(column.labels)}
@@ -135,8 +134,8 @@ def codes_of(query: OfRows, name: str, values: Arrow) -> Integers:
 
 
 def days_of(query: OfRows, name: str, codes: Integers) -> Integers:
-    """How many days after the first one each point of the published grid lies, to the nearest day. A step is no less
-    than a day, so no two points share one."""
+    """The points of the published grid in days after the first one, to the nearest day. A step is at least a day, so
+    no two points share a day."""
     steps, declared = query.steps(name), query.facts.schema[name].points - 1
     return np.asarray((2 * codes * declared + steps) // (2 * steps), dtype=np.int64)
 
@@ -145,7 +144,7 @@ SIGNS = "|;/,+&~"
 
 
 def sign_of(column: ItemSet) -> str:
-    """What stands between the items of a published set: the file's own sign, or one that is in no item."""
+    """The separator of the items in a published set: the file's own, or one that is in no item."""
     fits = (sign for sign in SIGNS if not any(sign in value for value in column.values))
     return column.separator or next(fits, "\x1f")
 

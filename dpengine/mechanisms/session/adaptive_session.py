@@ -16,9 +16,9 @@ Calibration laplace    each answer ε/k: noise Δk/ε on the integer. Loss: k pu
 Accuracy    with probability ≥ 1−β all k answers at once are within α of the table's own averages: a union over the k.
             Discrete Laplace noise of scale b: Pr[|Z| > t] = 2e^(−(t+1)/b)/(1+e^(−1/b)) ≤ e^(−t/b) for whole t, so
             t = ⌈b·ln(k/β)⌉ does for every kind of question.
-Rounding    where `rounded` is T, a share or average is told as the middle of one of T equal cells of [0, 1], and its
+Rounding    if `rounded` is T, we round a share or average to the middle of one of T equal cells of [0, 1], and its
             range is that middle ± (the noise's reach + 1/(2T)): all that is stored or shown is a function of the cell.
-            Clamping moves no answer away from the truth, and rounding moves it by at most 1/(2T). What it is for:
+            Clamping moves no answer away from the truth, and rounding moves it by at most 1/(2T). The purpose:
             population/validity.py, `description`.
 Cost        opening reads nothing; a step is one scan.
 
@@ -45,12 +45,12 @@ from dpengine.core.types import Ends, Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
+from dpengine.mechanisms.answer_state import APART, FEW, NEARLY
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import FLIP, NoisyArgmax
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
-from dpengine.mechanisms.telling import APART, FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -66,7 +66,7 @@ ALL = Fraction(100)
 
 @dataclass(frozen=True)
 class State:
-    """How many steps a session has done. It is public: it does not depend on the data."""
+    """The number of steps done. It is public: it does not depend on the data."""
 
     questions: int
     asked: int = 0
@@ -137,12 +137,12 @@ class AdaptiveSession(Query[Any, Any]):
     questions: int
     calibration: str = "laplace"
     delta: Fraction | None = None  # of the lecture's corollary
-    rounded: int | None = None  # to how many values; None: not at all
+    rounded: int | None = None  # to this many values; None: not at all
     ask: Ask | None = None
 
     def __post_init__(self) -> None:
         if self.calibration == "lecture":
-            _ = self.each  # raises where the corollary does not hold
+            _ = self.each  # raises if the corollary does not hold
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -176,7 +176,7 @@ class AdaptiveSession(Query[Any, Any]):
         return "label" if isinstance(self.ask, Largest) else "share" if isinstance(self.ask, Share) else "place"
 
     def to_check(self) -> set[str]:
-        """Before it is opened all columns: its questions are not known yet."""
+        """All columns before it is opened: nobody knows its questions yet."""
         return set(self.facts.schema.columns) if self.ask is None else self.about()
 
     def valued(self) -> set[str]:
@@ -204,12 +204,12 @@ class AdaptiveSession(Query[Any, Any]):
         return replace(self, ask=read_ask(ask, self.facts))
 
     def again(self, claim: JsonObject) -> Self:
-        """One answer as it was asked: under the bounds of its claim, even if the table was declared anew since."""
+        """One answer as it was asked: with the bounds of its claim, even if the declaration changed since."""
         schema = Schema.from_json({"columns": list(claim["bounds"].items())})
         return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])
 
     def step(self, state: State, ask: Json, read: Callable[[AnyNeed], Any], coins: Coins) -> tuple[State, Part]:
-        """The next answer. The caller has already recorded its number as used."""
+        """The next answer. The caller has already recorded its step as used."""
         if state.asked >= self.questions or state.questions != self.questions:
             raise AllowanceError("session.over", questions=self.questions)
         query = self.asking(ask)
@@ -234,7 +234,7 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def people(self) -> int:
-        """What sums are divided by: the number of people where it is public, else the declared one."""
+        """The divisor of sums: the number of people if it is public, else the declared one."""
         return self.facts.about
 
     @property
@@ -250,8 +250,8 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def alpha(self) -> Fraction:
-        """Every answer, whatever is asked, is within this of the table's own average on [0, 1], except with probability
-        β over the whole session."""
+        """Every answer is within this of the table's own average on [0, 1], except with probability β over the whole
+        session."""
         if self.calibration == "gaussian":
             reach = self._reach(1)
         else:
@@ -357,13 +357,13 @@ class AdaptiveSession(Query[Any, Any]):
         if self.rounded is not None:
             cell = min(max(math.floor(share * self.rounded), 0), self.rounded - 1)
             share, away = Fraction(2 * cell + 1, 2 * self.rounded), away + self.half_cell
-        low, value, high = (self._told(end) for end in (share - away, share, share + away))
+        low, value, high = (self._in_unit(end) for end in (share - away, share, share + away))
         return Released(value, (low, high))
 
     def _share(self, total: int) -> Fraction:
         return self._sum.start + Fraction(total, self._sum.grain * self.people)
 
-    def _told(self, share: Fraction) -> float:
+    def _in_unit(self, share: Fraction) -> float:
         """A share, clamped to [0, 1], in the question's own unit."""
         return float(self._sum.low + self._sum.width * min(max(share, Fraction(0)), Fraction(1)))
 

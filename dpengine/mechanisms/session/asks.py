@@ -1,13 +1,13 @@
-"""What may be asked inside a session: a query that takes a person to [0, 1], or which of several groups is largest.
+"""The questions of a session: a query that maps a person to [0, 1], or which of several groups is largest.
 
-    {"share": [conditions]}      1 where all conditions hold, else 0; several of them are a product. Where a person may
-                                 have several rows: 1 where one of them meets all conditions
+    {"share": [conditions]}      1 if all conditions hold, else 0; several of them are a product. If a person may have
+                                 several rows: 1 if one of them meets all conditions
     {"average": column}          the value moved from its declared range to [0, 1]; a missing value, and a row that a
-                                 person does not have, count as the middle; of at most m rows the average
+                                 person does not have, count as the middle; the average of at most m rows
     {"largest": [[…], […]]}      which of these groups has the most people
 
-By construction nothing leaves [0, 1]. Each is an exact integer over the rows, `total`, of which one person changes at
-most `change`, and `grain` is how many units of it make 1 for one person.
+By construction nothing leaves [0, 1]. Each has an exact integer over the rows, `total`. One person changes it by at
+most `change`, and `grain` units of it are 1 for one person.
 
     share     number of people            change 1 under both relations         grain 1
     average   Σ(2·code − h), h = size−1   change 2hm, hm under add/remove       grain 2hm, measured from ½
@@ -113,7 +113,7 @@ Ask = Share | Average | Largest
 
 
 def read_ask(given: Json, facts: Facts) -> Ask:
-    """From the form's JSON; refuses in one sentence what is no query into [0, 1]."""
+    """Read the form's JSON, or refuse in one sentence what is no query into [0, 1]."""
     if not isinstance(given, dict) or len(given) != 1 or next(iter(given)) not in KINDS:
         raise AllowanceError("session.ask_unknown")
     [(kind, what)] = given.items()

@@ -31,11 +31,11 @@ from typing import ClassVar
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.types import Ends, Figure, Figures
 from dpengine.declared.conditions import Row
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import OfNumbers
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -75,7 +75,7 @@ class Mean(OfNumbers[tuple[int, ...]]):
             "by group, Gaussian": {"column": "x", "by": "c", "noise": "gaussian"},
         },
         example=Example({"column": "visits"}),
-        twins=("half", "bare"),
+        broken_variants=("half", "bare"),
     )
 
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
@@ -93,14 +93,14 @@ class Mean(OfNumbers[tuple[int, ...]]):
         return Moments(self.column, size, 1, self.by, self.groups, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """(h·N, S) for each group, h·N as often as it weighs; S alone where N is known."""
+        """(h·N, S) for each group, with k copies of h·N; S alone if N is known."""
         if self.known is not None:
             return (value[1],)
         return tuple(part for n, s in _pairs(value) for part in (*[self.half * n] * self._weight, s))
 
     @property
     def _weight(self) -> int:
-        """k: how much more exactly N is drawn than it would be at the scale of S."""
+        """k: N gets k times less variance than at the scale of S."""
         return 3 if self.noise and self.facts.relation == "replace" and self.by is None else 1
 
     def sensitivity(self) -> Sensitivity:
@@ -135,13 +135,13 @@ class Mean(OfNumbers[tuple[int, ...]]):
         part = Pure(self.for_each(self.epsilon) / 2)  # half for N, half for S
         return self.of_groups(Together((part, part)))
 
-    def _reaches(self, looks: int = 1) -> tuple[int | Fraction, int | Fraction]:
+    def _reaches(self, draws: int = 1) -> tuple[int | Fraction, int | Fraction]:
         of_n, of_s = self.variances if self.noise else self.scales
         reach = gaussian_mean_reach if self.noise else mean_reach
         if self.known is not None:
-            return 0, reach(of_s, looks, self.beta)
+            return 0, reach(of_s, draws, self.beta)
         beta = self.beta / (2 * self.groups)
-        return reach(of_n, looks, beta), reach(of_s, looks, beta)
+        return reach(of_n, draws, beta), reach(of_s, draws, beta)
 
     def promise(self) -> Within:
         reach_n, reach_s = self._reaches()
@@ -173,20 +173,20 @@ class Mean(OfNumbers[tuple[int, ...]]):
     def truth(self, rows: Sequence[Row]) -> float:
         return fmean(self.values(rows))
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, N and S are averaged, not their ratios."""
         pairs = [(self.known, raw[0])] if self.known is not None else _pairs(raw)
         column = self.facts.schema.number(self.column)
-        reach_n, reach_s = self._reaches(looks)
+        reach_n, reach_s = self._reaches(draws)
         edge = Fraction(self.half)
         middle, step = (column.lower + column.upper) / 2, column.step / 2
 
-        def told(n: Figure, s: Figure) -> tuple[float, tuple[float, float]]:
+        def answer(n: Figure, s: Figure) -> tuple[float, tuple[float, float]]:
             ratios = (ratio(s, n, -edge, edge), *ratio_range(s, reach_s, n, reach_n, -edge, edge))
             value, low, high = (float(middle + step * y) for y in ratios)
             return value, (low, high)
 
-        return self.told([told(n, s) for n, s in pairs])
+        return self.released([answer(n, s) for n, s in pairs])
 
 
 def _pairs(value: Figures) -> list[Ends]:

@@ -1,4 +1,4 @@
-"""What all questions about sums of a number column have in common: reading the column, and sums that fit 64 bits."""
+"""The base of questions about sums of a number column: they read the column, and their sums fit 64 bits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpengine.declared.schema import MISSING
 from dpengine.mechanisms.query import Averaged, Fields, Statistic
 
 MOST_ROWS = 10**10
-MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so that no table can make a sum overflow
+MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so no table makes a sum overflow
 
 
 @dataclass(frozen=True, kw_only=True)

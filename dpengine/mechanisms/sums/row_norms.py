@@ -1,4 +1,4 @@
-"""How far one person moves the sums of a vector of columns, and the loss of noise that is set by it (lecture 10, its
+"""How far one person moves the sums of a vector of columns, and the loss of noise scaled to that (lecture 10, its
 section on the ℓ2 norm; the thesis, Theorem 6.2).
 
 A row is v ∈ [−1, 1]^d, cut to ‖v‖ ≤ C = s√d, s ≤ 1 public; so each coordinate is at most c = min(1, C), the sum of all
@@ -63,7 +63,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Moved:
-    """How far one person moves all of it, in one way of noise; `weight` is w, 0 where N is not drawn."""
+    """How far one person moves all of it, for one kind of noise; `weight` is w, 0 if N is not drawn."""
 
     first: Fraction  # ℓ1
     second: Fraction  # ℓ2²

@@ -26,11 +26,11 @@ from dpengine.accountant.loss import Gaussian, Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures
 from dpengine.declared.conditions import Row
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
-from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -65,7 +65,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
             "by group, Gaussian": {"column": "z", "by": "c", "noise": "gaussian"},
         },
         example=Example({"column": "visits"}),
-        twins=("unclipped", "half"),
+        broken_variants=("unclipped", "half"),
     )
 
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
@@ -134,22 +134,22 @@ class Sum(OfNumbers[tuple[int, ...]]):
         """Pure ε also by group: a change inside one group can use more than half of it."""
         return Gaussian(self.rho) if self.noise else Pure(self.epsilon)
 
-    def _reach(self, looks: int = 1) -> int | Fraction:
+    def _reach(self, draws: int = 1) -> int | Fraction:
         beta = self.beta / self.groups
-        return gaussian_mean_reach(self.variance, looks, beta) if self.noise else mean_reach(self.scale, looks, beta)
+        return gaussian_mean_reach(self.variance, draws, beta) if self.noise else mean_reach(self.scale, draws, beta)
 
     def promise(self) -> Within:
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
 
     def limits(self, part: str = "") -> Ends | None:
-        """From everybody at one end of the range to everybody at the other; includes 0 where rows may not count."""
+        """From everybody at one end of the range to everybody at the other; includes 0 if rows may not count."""
         column, rows = self.facts.schema.number(self.column), self.facts.about * self.facts.unit.at_most
         if self.by is None and self.facts.countable(self.where, self.column) is not None:
             return rows * column.lower, rows * column.upper
         return rows * min(column.lower, Fraction(0)), rows * max(column.upper, Fraction(0))
 
     def sure(self, part: str = "") -> Ends:
-        """Where the number of people is not public, only the sign is certain, and only if all values have the same."""
+        """If the number of people is not public, only the sign is certain, and only if all values share it."""
         if self.facts.people is not None:
             return super().sure(part)
         column = self.facts.schema.number(self.column)
@@ -172,9 +172,9 @@ class Sum(OfNumbers[tuple[int, ...]]):
     def truth(self, rows: Sequence[Row]) -> float:
         return fsum(self.values(rows))
 
-    def around(self, raw: Figures, looks: int) -> Released:
-        reach = self._reach(looks)
-        return self.told([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in raw])
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        reach = self._reach(draws)
+        return self.released([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in raw])
 
     def _plain(self, k: int | Fraction) -> int | float:
         exact = k * self.grain

@@ -11,7 +11,7 @@ Draw        each part + Laplace, a third of the weighted budget each.
 Public n    where the number of people is public, nobody can lack a value and nobody is filtered out, N is known and not
             drawn. S and Q are weighed w : 1, of (w·h·S, Q) one row changes at most 2(1 + w/4)²h². A small w is best for
             a mean at the middle of the range, where S matters only by its square; w = 6/5 is best at a quarter of the
-            way from the middle to an end, and there the promise is told.
+            way from the middle to an end, and the promise is for that place.
 Gaussian    the same vectors by their L2 norm. Two values d apart are at most 2h − d from 0 in the mean, so one row
             changes (p·h·S, q·Q) by at most the largest of d²(p²h² + 4q²(2h−d)²), near d = h(3 − √(1 − p²/2q²))/2 or at
             d = 2h. A row added changes (h²N, hS, Q) by 3h⁴ at most, as squares. One replaced changes (hS, Q) by up to
@@ -34,11 +34,11 @@ from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figure, Figures
 from dpengine.declared.conditions import Row
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -94,20 +94,20 @@ class Variance(OfNumbers[tuple[int, ...]]):
         return self.facts.countable(self.where, self.column)
 
     def _parts(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """What is drawn: (N, S, Q), or (S, Q) where N is known."""
+        """The parts that get noise: (N, S, Q), or (S, Q) if N is known."""
         n, s, squares = value
         parts = n, s, 2 * squares - n * self.half**2
         return parts if self.known is None else parts[1:]
 
     @property
     def _weights(self) -> tuple[int, ...]:
-        """What each part is multiplied by, so that all are drawn on one scale."""
+        """The factor of each part that puts all parts on one scale."""
         h = self.half
         return (h * h, h, 1) if self.known is None else (OF_SUM * h, OF_SQUARES)
 
     @property
     def _copies(self) -> tuple[int, ...]:
-        """How often each weighted part counts in the L2 norm: k, 1, 1."""
+        """Copies of each weighted part in the L2 norm: k, 1, 1."""
         if self.known is not None:
             return 1, 1
         freely = self.noise and self.facts.relation == "replace"
@@ -150,23 +150,23 @@ class Variance(OfNumbers[tuple[int, ...]]):
             return Pure(self.epsilon)
         return Together((Pure(self.epsilon / 3),) * 3)
 
-    def _reaches(self, looks: int) -> list[int | Fraction]:
+    def _reaches(self, draws: int) -> list[int | Fraction]:
         """Of N, S and Q."""
         beta = self.beta / len(self._weights)
         if self.noise:
-            reaches = [gaussian_mean_reach(variance, looks, beta) for variance in self.variances]
+            reaches = [gaussian_mean_reach(variance, draws, beta) for variance in self.variances]
         else:
-            reaches = [mean_reach(scale, looks, beta) for scale in self.scales]
+            reaches = [mean_reach(scale, draws, beta) for scale in self.scales]
         return reaches if self.known is None else [0, *reaches]
 
     def promise(self) -> Within:
-        """For a table of the declared size whose values spread over half the range, around its middle; where the number
+        """For a table of the declared size with values spread over half the range, around its middle or, if the number
         of people is public, around a quarter of the way from there to an end."""
         people, h = self.facts.about, self.half
         if self.known is None:
-            low, high = self._told(people, 0, -people * h * h // 2, 1)[1]
+            low, high = self._deviation(people, 0, -people * h * h // 2, 1)[1]
         else:
-            low, high = self._told(people, Fraction(people * h, 4), -Fraction(3 * people * h * h, 8), 1)[1]
+            low, high = self._deviation(people, Fraction(people * h, 4), -Fraction(3 * people * h * h, 8), 1)[1]
         column = self.facts.schema.number(self.column)
         alpha = min(Fraction(high - low).limit_denominator(10**6), column.diameter)
         return Within(alpha, 1, self.beta, Fraction(0), self.column, nominal=True)
@@ -190,15 +190,15 @@ class Variance(OfNumbers[tuple[int, ...]]):
     def truth(self, rows: Sequence[Row]) -> float:
         return pstdev(self.values(rows))
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the parts are averaged, not their ratios."""
         n, s, q = raw if self.known is None else (self.known, *raw)
-        return Released(*self._told(n, s, q, looks))
+        return Released(*self._deviation(n, s, q, draws))
 
-    def _told(self, n: Figure, s: Figure, q: Figure, looks: int) -> tuple[float, tuple[float, float]]:
+    def _deviation(self, n: Figure, s: Figure, q: Figure, draws: int) -> tuple[float, tuple[float, float]]:
         """The standard deviation in the column's unit, and every value the noisy ranges allow."""
         h = Fraction(self.half)
-        reach_n, reach_s, reach_q = self._reaches(looks)
+        reach_n, reach_s, reach_q = self._reaches(draws)
         mean_low, mean_high = ratio_range(s, reach_s, n, reach_n, -h, h)
         q_low, q_high = ratio_range(q, reach_q, n, reach_n, -h * h, h * h)
         nearest = Fraction(0) if mean_low <= 0 <= mean_high else min(mean_low**2, mean_high**2)
@@ -220,12 +220,12 @@ def _longest(h: int, of_sum: int, of_squares: int) -> int:
 
 
 def _farthest(h: int, of_sum: int, of_squares: int) -> int:
-    """The same of the squares of p·h·S and q·Q, added."""
+    """The most that replacing a value changes (p·h·S)² + (q·Q)²."""
     p, q = of_sum**2, 4 * of_squares**2
     best = round(h * (3 - sqrt(1 - 2 * p / q)) / 2) if q > 2 * p else 2 * h
     return max(d * d * (p * h * h + q * (2 * h - d) ** 2) for d in _near(best, h))
 
 
 def _near(best: int, h: int) -> set[int]:
-    """Distances of two places on the grid around this one, and the longest: they are even."""
+    """Distances of two values on the grid, which are even: those around this one, and the longest."""
     return {2 * h} | {d for d in range(best - 4, best + 5) if d % 2 == 0 and 2 <= d <= 2 * h}

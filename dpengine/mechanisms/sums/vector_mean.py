@@ -17,7 +17,7 @@ Ways        coordinate ("")  Laplace, d uses of ε/d: ordinary composition, erro
             l2_laplace       Laplace by the norm: ∝ s√d at one ρ, and ε = ℓ1/b ∝ sd besides.
             gaussian         √2 better at one ρ, with lighter tails and no finite ε.
 Answer      middle + step·S_j/(2qN) for each column. Its range is every ratio the noisy ranges allow, each at β/(d+1):
-            all of them hold at once but for β.
+            all of them hold at once, except with probability β.
 Accuracy    before the draw: for a table of the declared size, at an end of the range; the same share of every range.
 Cost        one scan.
 """
@@ -39,13 +39,13 @@ from dpengine.core.types import Ends, Figure, Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.promises import WithinEach
 from dpengine.mechanisms.query import Averaged, Fields, Released, Sensitivity
 from dpengine.mechanisms.sums import row_norms
 from dpengine.mechanisms.sums.row_norms import COORDINATE, GAUSSIAN, NORM, Moved, Person
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -57,7 +57,7 @@ from dpengine.statistics.centred_sums import MOST_WIDE, UNITS, CentredSums
 MOST_COLUMNS = 20
 LEAST_NORM = Fraction(1, 20)
 LATTICE = 8  # q = 2^8 where rows are cut: a 512th of a step of the column
-_LOOSE = 4  # parts in s·UNITS by which a cut row may be shorter than it need be (`CentredSums`), beside a lattice step
+_LOOSE = 4  # parts in s·UNITS by which a cut row may be too short (`CentredSums`), besides a lattice step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
         },
         example=Example({"columns": ["visits"]}),
         with_noise={"vector_length": Example({"columns": ["visits"], "noise": NORM})},
-        twins=("half", "bare"),
+        broken_variants=("half", "bare"),
     )
     noises: ClassVar[tuple[str, ...]] = (NORM, GAUSSIAN)
 
@@ -119,10 +119,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return data | ({"lattice": self.lattice} if self.lattice != LATTICE else {})
 
     def sentence(self) -> str:
-        told = {"columns": list(self.columns), "who": self.whom()}
+        facts = {"columns": list(self.columns), "who": self.whom()}
         if self.norm == 1:
-            return say("sentence.vector_mean", **told)
-        return say("sentence.vector_mean_cut", percent=self.norm * 100, **told)
+            return say("sentence.vector_mean", **facts)
+        return say("sentence.vector_mean_cut", percent=self.norm * 100, **facts)
 
     @property
     def theorem(self) -> str:
@@ -141,7 +141,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def parts(self) -> int:
-        """q; 1 where rows count as they are."""
+        """q; 1 if rows are not cut."""
         return 1 if self.norm == 1 else min(2**self.lattice, MOST_WIDE // max(self.halves))
 
     @property
@@ -159,9 +159,9 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return row_norms.moved(self.person, self.noise)
 
     def of_width(self, many: int) -> Self:
-        """The same question of so many columns, all like its finest one: of columns only their grids matter."""
+        """The same question for this many columns, all like its finest one: only their grids matter."""
         complete = all(column.complete for column in self.declared)
-        alike = max((one for one in self.declared if one.complete == complete), key=lambda one: one.size)
+        alike = max((own for own in self.declared if own.complete == complete), key=lambda own: own.size)
         names = tuple(str(place) for place in range(many))
         return replace(
             self, columns=names, facts=replace(self.facts, schema=Schema(dict.fromkeys(names, alike)), header=())
@@ -175,11 +175,11 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def _unit(self) -> int:
-        """What v = 1 is in `measured`: every coordinate, and N times its weight, is whole there."""
+        """v = 1 in `measured`, where every coordinate, and N times its weight, is an integer."""
         return lcm(*self.halves) * self.parts * self.moved.weight.denominator
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """(S, w·N) on one scale; S alone where N is known."""
+        """(S, w·N) on one scale; S alone if N is known."""
         sums = tuple(s * (self._unit // (self.parts * h)) for s, h in zip(value[1:], self.halves, strict=True))
         return sums if self.known is not None else (*sums, int(self.moved.weight * self._unit) * value[0])
 
@@ -196,7 +196,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def scales(self) -> tuple[Fraction, ...]:
-        """The noise scales of the sums, and of N where it is drawn: in the order of a draw."""
+        """The noise scales of the sums, and of N if it is drawn: in the order of a draw."""
         sums = tuple(self.scale * self.parts * half for half in self.halves)
         return sums if self.known is not None else (*sums, self.scale / self.moved.weight)
 
@@ -218,15 +218,15 @@ class VectorMean(Averaged[tuple[int, ...]]):
             return Independent(tuple(Normal(true, scale**2) for true, scale in drawn))
         return Independent(tuple(Laplace(true, scale) for true, scale in drawn))
 
-    # What it is worth -------------------------------------------------------------------------------------------------
+    # Accuracy ---------------------------------------------------------------------------------------------------------
 
-    def _reaches(self, looks: int = 1) -> tuple[tuple[Figure, ...], Figure]:
-        """How far each sum and N may be off, all at once but for β."""
+    def _reaches(self, draws: int = 1) -> tuple[tuple[Figure, ...], Figure]:
+        """How far each sum and N may be off, all at once, except with probability β."""
         beta = self.beta / len(self.scales)
         if self.noise == GAUSSIAN:
-            reaches = [gaussian_mean_reach(scale**2, looks, beta) for scale in self.scales]
+            reaches = [gaussian_mean_reach(scale**2, draws, beta) for scale in self.scales]
         else:
-            reaches = [mean_reach(scale, looks, beta) for scale in self.scales]
+            reaches = [mean_reach(scale, draws, beta) for scale in self.scales]
         return tuple(reaches[: len(self.columns)]), 0 if self.known is not None else reaches[-1]
 
     @property
@@ -266,7 +266,9 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return part
 
     def about(self, part: str = "") -> set[str]:
-        return {part}.union(*(one.columns() for one in self.conditions())) if part in self.columns else super().about()
+        return (
+            {part}.union(*(where.columns() for where in self.conditions())) if part in self.columns else super().about()
+        )
 
     @property
     def own_scales(self) -> bool:
@@ -274,23 +276,23 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @property
     def comparable(self) -> bool:
-        """Averages of rows that were pulled in differ from others by that alone."""
+        """Averages of cut rows differ from others by the cut alone."""
         return super().comparable and self.norm == 1
 
     def limits(self, part: str = "") -> Ends | None:
         return self.facts.schema.number(part).ends if part else None
 
     def cuts(self) -> tuple[Cut, ...]:
-        found = list(super().cuts())
+        cuts = list(super().cuts())
         if len(self.columns) > 1 and not all(column.complete for column in self.declared):
-            found.append(cut("complete", columns=list(self.columns)))
+            cuts.append(cut("complete", columns=list(self.columns)))
         if self.norm != 1:
             percent, most = self.norm * 100, 100 - self.norm * 100  # |v_j|·(1 − C/‖v‖) ≤ 1 − s, as ‖v‖ ≤ √d
-            found.append(cut("norm", columns=list(self.columns), percent=text_of(percent), most=text_of(most)))
-        return tuple(found)
+            cuts.append(cut("norm", columns=list(self.columns), percent=text_of(percent), most=text_of(most)))
+        return tuple(cuts)
 
     def left_out(self) -> list[str]:
-        """Of several, `cuts` says it."""
+        """For several columns, `cuts` lists them."""
         return super().left_out() if len(self.columns) == 1 else []
 
     def truth(self, rows: Sequence[Row]) -> dict[str, Json]:
@@ -298,7 +300,8 @@ class VectorMean(Averaged[tuple[int, ...]]):
         for row in rows:
             if all(row[name] != MISSING for name in self.columns):
                 ends = [column.ends for column in self.declared]
-                values = [float(one.value(row[name])) for one, name in zip(self.declared, self.columns, strict=True)]
+                codes = [row[name] for name in self.columns]
+                values = [float(column.value(code)) for column, code in zip(self.declared, codes, strict=True)]
                 vector = [
                     (2 * value - float(low + high)) / float(high - low)
                     for value, (low, high) in zip(values, ends, strict=True)
@@ -306,15 +309,15 @@ class VectorMean(Averaged[tuple[int, ...]]):
                 most = float(self.norm) * sqrt(len(vector))
                 vectors.append([part * min(1.0, most / (hypot(*vector) or 1.0)) for part in vector])
         means = [fmean(vector[place] for vector in vectors) for place in range(len(self.columns))]
-        told = zip(self.columns, self.declared, means, strict=True)
+        columns = zip(self.columns, self.declared, means, strict=True)
         return {
             name: float(column.ends[0] + column.ends[1]) / 2 + mean * float(column.diameter) / 2
-            for name, column, mean in told
+            for name, column, mean in columns
         }
 
-    def around(self, raw: Figures, looks: int) -> Released:
+    def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, N and the sums are averaged, not their ratios."""
-        reaches, reach_n = self._reaches(looks)
+        reaches, reach_n = self._reaches(draws)
         many = raw[-1] if self.known is None else self.known
         answers = []
         parts = zip(self.declared, self.halves, raw, reaches, self._rounded, strict=False)

@@ -1,21 +1,21 @@
-"""Which pairs and triples of columns a synthetic table measures where all of them are too many: chosen one after the
-other, by how far each is from what was released before (as in MST and AIM: McKenna, Miklau, Sheldon 2021; 2022).
+"""Choose which pairs and triples of columns a synthetic table measures if all of them are too many: one after the
+other, by the distance from what was released before (as in MST and AIM: McKenna, Miklau, Sheldon 2021; 2022).
 
-How ρ is divided, what a choice costs and what noise a chosen marginal gets is stated in `synthetic_table`.
+`synthetic_table` states how ρ is divided, what a choice costs and what noise a chosen marginal gets.
 
-Which       a pair, with 1, 2, 4 or 8 turns of T, and again later, to more in all; a triple once all its pairs are
-            measured, so that its residual is all that is missing of it, and once. One of its pairs may be missing too:
-            then both are measured.
-Expected    what is known of a marginal before it is measured, in whole rows. Of a pair: the pairs measured so far, each
-            fitted by itself, form a forest of those that hang together most; along its path two columns are as likely
-            together as the steps between them say, and without a path they are independent. Of a pair that was
-            measured: what was. Of a triple: the fit of maximum entropy to its three pairs, to what is expected of the
-            one that is missing. All of it follows from released numbers.
-Score       what would be gained: Σ|counts − expected| − c, c what the noise of its measurement would come to,
-            √(2/π)·cells·sd, times ½ for a pair, of which a fit takes much away again, and ⅝ for a triple (`TERMS`):
-            what would be mostly noise is not worth it. Of a pair that was measured: Σ·(1 − sd after/sd now). What takes
-            k turns has 1/√k of it where that is above 0: one that only much exactness tells
-            from noise comes in turn, too. Parts are whole thousandths, rounded down: a person moves them by no more.
+Which       a pair, with 1, 2, 4 or 8 turns of T, and again later with more turns in all; a triple only once, after all
+            its pairs are measured, so that only its residual is missing. One of its pairs may be missing too: then both
+            are measured.
+Expected    the best guess of a marginal before it is measured, in whole rows. For a pair: the pairs measured so far,
+            each fitted by itself, form a forest of the strongest dependences. Two columns depend on each other through
+            the steps of the path between them; without a path they are independent. For a measured pair: its
+            measurement. For a triple: the fit of maximum entropy to its three pairs, or to the guess of a missing one.
+            All of it follows from released numbers.
+Score       the gain: Σ|counts − expected| − c, where c is the expected noise of the measurement, √(2/π)·cells·sd, times
+            ½ for a pair, because a fit removes much of it, and ⅝ for a triple (`TERMS`): a marginal that is mostly
+            noise is not worth it. For a measured pair: Σ·(1 − sd after/sd now). A positive gain that takes k turns
+            counts 1/√k, so that a marginal that needs many turns also has a chance. Factors are thousandths, and
+            products are rounded down: a person moves them by no more.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ from dpengine.mechanisms.synthetic.soft_fit import Target, given_first, nearest,
 OF_PAIR = 0.5  # times its noise
 LEVELS = (1, 2, 4, 8)  # turns that a marginal may take
 _THOUSAND = 1000
-# The part of ρ for choices, what noise of a triple counts, how many of its pairs may be missing, and levels: by
-# whether all pairs are measured in any case.
+# The part of ρ for choices, the factor of a triple's noise, how many of its pairs may be missing, and the levels.
 Terms = tuple[Fraction, float, int, tuple[int, ...]]
-TERMS: dict[bool, Terms] = {
+TERMS: dict[bool, Terms] = {  # by whether all pairs are measured in any case
     False: (Fraction(1, 20), 0.625, 1, LEVELS),
     True: (Fraction(1, 25), 1.0, 0, (1,)),
 }
@@ -51,14 +50,14 @@ _GRAIN = 10**6
 
 @dataclass(frozen=True)
 class Offer:
-    """Something that may be chosen now: a marginal, and with how many turns in all it would have been measured."""
+    """A marginal that may be chosen now, with its turns."""
 
-    place: int  # among everything that may ever be chosen, with all levels
+    place: int  # among all candidates with all levels
     part: Columns
-    needed: tuple[tuple[Columns, int], ...]  # what is measured when it is chosen, each with its turns
+    needed: tuple[tuple[Columns, int], ...]  # the marginals measured if it is chosen, each with its turns
     worth: int  # c
-    gained: int  # thousandths of how far off it is now
-    valued: int  # thousandths of what is gained, by the turns that it takes
+    gained: int  # the share of the current distance that is gained, in thousandths
+    valued: int  # the factor of the gain for the turns it takes, in thousandths
 
     @property
     def turns(self) -> int:
@@ -67,16 +66,16 @@ class Offer:
 
 @dataclass(frozen=True)
 class Choosing:
-    """Public facts of all choices: what may be chosen, how many are, and what each may lose."""
+    """Public facts of all choices: the candidates, the number of turns, and the loss of each."""
 
-    layout: ResidualLayout  # of what is measured whatever is chosen
+    layout: ResidualLayout  # of the marginals measured in any case
     parts: tuple[Columns, ...]
     turns: int
     rho: Fraction  # of everything
-    first: Fraction  # the part of it for what is measured whatever is chosen
-    chosen: Fraction  # the part of it for choices
+    first: Fraction  # the part of ρ for the marginals measured in any case
+    chosen: Fraction  # the part of ρ for choices
     triple: float  # c of a triple, over its noise
-    missing: int  # so many pairs of a triple may be missing when it is chosen
+    missing: int  # this many pairs of a triple may be missing when it is chosen
     levels: tuple[int, ...] = (1,)
 
     @property
@@ -92,12 +91,12 @@ class Choosing:
 
     @property
     def for_measuring(self) -> Fraction:
-        """Of each chosen marginal."""
+        """ρ of each chosen marginal."""
         return self.rho * (1 - self.first - self.chosen) / self.turns
 
     @property
     def moved(self) -> int:
-        """By how much one person moves a score, at most."""
+        """The sensitivity of a score."""
         return self.layout.rows * (2 if self.layout.replaced else 1)
 
     @property
@@ -105,13 +104,13 @@ class Choosing:
         return self.epsilon / (2 * self.moved)
 
     def apart(self, part: Columns) -> Fraction:
-        """The most that one row moves the residual of a marginal by, over the number of its cells, squared."""
+        """The most that one row moves the residual of a marginal, over the number of its cells, squared."""
         shares = [Fraction(1, self.layout.sizes[place]) for place in part]
         kept = math.prod((1 - share for share in shares), start=Fraction(1))
         if not self.layout.replaced:
             return kept
         most = kept
-        for agrees in product((False, True), repeat=len(part)):  # in which columns the two rows agree
+        for agrees in product((False, True), repeat=len(part)):  # do the two rows agree in each column?
             if not all(agrees):
                 ends = (1 - share if same else -share for share, same in zip(shares, agrees, strict=True))
                 most = max(most, 2 * (kept - math.prod(ends, start=Fraction(1))))
@@ -119,97 +118,97 @@ class Choosing:
 
     @cached_property
     def noise(self) -> dict[Columns, Fraction]:
-        """σ² of every residual that may be chosen, were it chosen."""
+        """σ² of every candidate's residual, if it is chosen."""
         rows = self.layout.rows**2
         return {part: up(rows * self.apart(part) / (2 * self.for_measuring), _GRAIN) for part in self.parts}
 
-    def needed(self, part: Columns, told: Collection[Columns]) -> list[Columns]:
-        """What is measured when this is chosen: those of its pairs that were not, and then itself."""
+    def needed(self, part: Columns, measured: Collection[Columns]) -> list[Columns]:
+        """The marginals measured if this one is chosen: its missing pairs, and itself."""
         pairs = combinations(part, 2) if len(part) == 3 else ()
-        return [*(pair for pair in pairs if pair not in told), part]
+        return [*(pair for pair in pairs if pair not in measured), part]
 
     def offers(
         self, held: Mapping[Columns, int], left: int, always: Collection[Columns], noise: Mapping[Columns, Fraction]
     ) -> list[Offer]:
-        """What may be chosen with so many turns left, where these marginals have taken so many. Public, and from which
-        were chosen before."""
-        found, told = list[Offer](), held.keys() | set(always)
+        """The candidates with this many turns left, if the marginals in `held` have taken theirs. Public: it depends on
+        earlier choices only."""
+        offers, measured = list[Offer](), held.keys() | set(always)
         now = dict(noise) | {part: noise[part] / many for part, many in held.items()}
         for place, (total, part) in enumerate(product(self.levels, self.parts)):
             before = held.get(part, 0)
-            needed = [(one, total - held.get(one, 0)) for one in self.needed(part, told)]
+            needed = [(need, total - held.get(need, 0)) for need in self.needed(part, measured)]
             turns = sum(many for _, many in needed)
             if before >= total or (before and len(part) > 2) or len(needed) - 1 > self.missing or turns > left:
                 continue
-            wide = float(self.layout.variance(part, now | {one: noise[one] / total for one, _ in needed}))
+            wide = float(self.layout.variance(part, now | {need: noise[need] / total for need, _ in needed}))
             off = math.sqrt(2 / math.pi * wide) * self.layout.cells(part)
             worth = 0 if before else round((self.triple if len(part) == 3 else OF_PAIR) * off)
             rest = math.sqrt(wide / float(self.layout.variance(part, now))) if before else 0.0
             valued = _THOUSAND / (math.sqrt(turns) if len(self.levels) > 1 else turns)
-            found.append(Offer(place, part, tuple(needed), worth, round(_THOUSAND * (1 - rest)), math.floor(valued)))
-        return found
+            offers.append(Offer(place, part, tuple(needed), worth, round(_THOUSAND * (1 - rest)), math.floor(valued)))
+        return offers
 
     def scores(
         self, cells: Mapping[Columns, Integers], expected: Mapping[Columns, Integers], offers: Sequence[Offer]
     ) -> tuple[Integers, Integers]:
-        """Of what is offered and has something expected of it, and which these are."""
+        """The scores of offers with an expected marginal, and a mask of these."""
         scores = np.zeros(len(self.parts) * len(self.levels), dtype=np.int64)
         able = np.zeros_like(scores)
-        off = {part: int(np.abs(cells[part] - told).sum()) for part, told in expected.items()}
-        for one in offers:
-            if one.part in off:
-                score = off[one.part] * one.gained // _THOUSAND - one.worth
-                scores[one.place] = score * one.valued // _THOUSAND if score > 0 else score
-                able[one.place] = 1
+        off = {part: int(np.abs(cells[part] - guess).sum()) for part, guess in expected.items()}
+        for offer in offers:
+            if offer.part in off:
+                score = off[offer.part] * offer.gained // _THOUSAND - offer.worth
+                scores[offer.place] = score * offer.valued // _THOUSAND if score > 0 else score
+                able[offer.place] = 1
         return scores, able
 
     def expected(
         self,
         rows: float,
-        told: Mapping[Columns, tuple[Floats, float]],
+        measured: Mapping[Columns, tuple[Floats, float]],
         known: Mapping[Columns, Integers],
         wanted: Sequence[Columns],
     ) -> dict[Columns, Integers]:
-        """Of these, from what was measured so far, with variances. What is `known` of triples by an earlier turn
-        stays."""
-        shares = [nearest(told[(place,)][0]) for place in range(len(self.layout.sizes))]
-        pairs = {part: one for part, one in told.items() if one[0].ndim == 2}
+        """The expected counts of the wanted marginals, from those measured so far, with variances. Guesses of triples
+        `known` from an earlier turn stay."""
+        shares = [nearest(measured[(place,)][0]) for place in range(len(self.layout.sizes))]
+        pairs = {part: marginal for part, marginal in measured.items() if marginal[0].ndim == 2}
         fitted = {
             part: of_pair(cells, variance, shares[part[0]], shares[part[1]], rows)
             for part, (cells, variance) in pairs.items()
         }
-        given = _given(shares, fitted, [part for part in self.parts if len(part) == 2 and part not in told])
-        found: dict[Columns, Integers] = {}
+        given = _given(shares, fitted, [part for part in self.parts if len(part) == 2 and part not in measured])
+        guesses: dict[Columns, Integers] = {}
         for part in given:
-            found[part] = np.rint(rows * shares[part[0]][:, None] * given[part]).astype(np.int64)
+            guesses[part] = np.rint(rows * shares[part[0]][:, None] * given[part]).astype(np.int64)
         usual = float(np.mean([variance for _, variance in pairs.values()])) if pairs else 1.0
         for part in dict.fromkeys(wanted):
             if part in pairs:
-                found[part] = np.rint(rows * fitted[part]).astype(np.int64)
-            missing = self.needed(part, told)[:-1]
-            if len(part) == 3 and all(pair in found for pair in missing):
-                guessed = {pair: (found[pair].astype(np.float64), usual) for pair in missing}
-                found[part] = known[part] if part in known else self._of_triple(part, rows, shares, pairs | guessed)
-        return found
+                guesses[part] = np.rint(rows * fitted[part]).astype(np.int64)
+            missing = self.needed(part, measured)[:-1]
+            if len(part) == 3 and all(pair in guesses for pair in missing):
+                guessed = {pair: (guesses[pair].astype(np.float64), usual) for pair in missing}
+                guesses[part] = known[part] if part in known else self._of_triple(part, rows, shares, pairs | guessed)
+        return guesses
 
     def settled(
-        self, expected: Mapping[Columns, Integers], told: Collection[Columns], offer: Offer
+        self, expected: Mapping[Columns, Integers], measured: Collection[Columns], offer: Offer
     ) -> dict[Columns, Integers]:
-        """What is expected of triples whose pairs were all measured, and none of them just now: it stays."""
+        """Expected counts that stay: of triples with all pairs measured, none of them just now."""
         new = {part for part, _ in offer.needed}
         return {
-            part: one
-            for part, one in expected.items()
-            if len(part) == 3 and not any(pair in new or pair not in told for pair in combinations(part, 2))
+            part: cells
+            for part, cells in expected.items()
+            if len(part) == 3 and not any(pair in new or pair not in measured for pair in combinations(part, 2))
         }
 
     def read(
-        self, raw: Sequence[int | Fraction], start: int, told: Collection[Columns]
+        self, raw: Sequence[int | Fraction], start: int, measured: Collection[Columns]
     ) -> dict[Columns, tuple[Floats, int]]:
-        """The residuals of what was chosen, from its place among all on, after those of what was measured before, and
-        how many turns each took: what was measured again counts with all of them."""
-        found = dict[Columns, tuple[Floats, int]]()
-        seen = set(told)
+        """The residuals of the chosen marginals in `raw`, from `start` on, and the turns of each. A marginal measured
+        again is the mean over all its turns."""
+        averages = dict[Columns, tuple[Floats, int]]()
+        seen = set(measured)
         while start < len(raw):
             level, at = divmod(int(raw[start]), len(self.parts))
             needed = self.needed(self.parts[at], seen)
@@ -218,12 +217,12 @@ class Choosing:
                 end = start + self.layout.cells(part)
                 shape = [self.layout.sizes[place] for place in part]
                 cells = np.array(raw[start:end], dtype=np.float64).reshape(shape)
-                before, many = found.get(part, (cells, 0))
+                before, many = averages.get(part, (cells, 0))
                 total = self.levels[level]
-                found[part] = (before * many + cells * (total - many)) / total, total
+                averages[part] = (before * many + cells * (total - many)) / total, total
                 start = end
             seen.update(needed)
-        return found
+        return averages
 
     def _of_triple(
         self,
@@ -241,16 +240,16 @@ class Choosing:
 def _given(
     shares: Sequence[Floats], known: Mapping[Columns, Floats], wanted: Sequence[Columns]
 ) -> dict[Columns, Floats]:
-    """For these pairs of columns, how likely each cell of the second is given that of the first. Between two long lists
-    that are no such pair nothing is worked out: it would not fit into memory."""
+    """For the wanted pairs of columns, the distribution of the second given the first. Other pairs are left out: those
+    of two long lists would not fit into memory."""
     steps: dict[int, dict[int, Floats]] = {place: {} for place in range(len(shares))}
     for parent, child in tree(len(shares), known):
         if parent is not None:
             joint = known[(parent, child)] if parent < child else known[(child, parent)].T
             steps[parent][child] = given_first(joint, shares[child])
             steps[child][parent] = given_first(joint.T, shares[parent])
-    found = {}
-    for start in {one for one, _ in wanted}:
+    conditionals = {}
+    for start in {column for column, _ in wanted}:
         paths = {start: [start]}
         waiting = [start]
         while waiting:
@@ -259,7 +258,7 @@ def _given(
                 paths[after] = [*paths[now], after]
                 waiting.append(after)
         for part in (part for part in wanted if part[0] == start):
-            likely = [steps[one][other] for one, other in pairwise(paths.get(part[1], []))]
+            likely = [steps[column][other] for column, other in pairwise(paths.get(part[1], []))]
             alone = np.broadcast_to(shares[part[1]], (len(shares[start]), len(shares[part[1]])))
-            found[part] = alone if not likely else likely[0] if len(likely) == 1 else np.linalg.multi_dot(likely)
-    return found
+            conditionals[part] = alone if not likely else likely[0] if len(likely) == 1 else np.linalg.multi_dot(likely)
+    return conditionals

@@ -1,4 +1,4 @@
-"""What all synthetic tables have in common: a class C of counting queries over the combinations of a few lists.
+"""The base of small synthetic tables: a class C of counting queries over the combinations of a few lists.
 
 Domain      the D combinations of the declared values of the chosen columns, all of them public.
 Class       every single value of a column and every pair of values of two columns (one-way and two-way marginals), or a
@@ -32,10 +32,10 @@ from dpengine.core.types import Floats, Integers, Json, JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.counts.of_counts import too_many
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Query
-from dpengine.mechanisms.telling import NOISE
+from dpengine.mechanisms.query import Fields, Query, read_names
 from dpengine.messages import say
 from dpengine.noise.tails import least_count_error, total_reach
 from dpengine.statistics.counts import CellCounts
@@ -74,16 +74,13 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given["columns"]
-        names = (names,) if isinstance(names, str) else names
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
-        if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+        names = read_names(given["columns"])
+        if names is None or not 0 < len(names) <= MOST_COLUMNS:
             raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
         lists = [facts.schema.category(name) for name in names]
-        if prod(one.size for one in lists) > MOST_CELLS:
+        if prod(column.size for column in lists) > MOST_CELLS:
             raise too_many("synthetic.cells", lists, MOST_CELLS)
-        return {"columns": tuple(names), "queries": _conditions(facts, tuple(names), given.get("queries"))}
+        return {"columns": names, "queries": _conditions(facts, names, given.get("queries"))}
 
     def own_json(self) -> JsonObject:
         data: JsonObject = {"columns": list(self.columns)}
@@ -123,7 +120,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return Block(tuple(names), np.asarray(places, dtype=np.int64), prod(sizes))
 
     def holds(self, condition: Predicate) -> npt.NDArray[np.bool_]:
-        """In which cells a condition holds."""
+        """The cells in which a condition holds."""
         met = np.ones(self.domain, dtype=np.bool_)
         for clause in condition.clauses:
             met &= self._met(clause)
@@ -155,16 +152,20 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     @cached_property
     def widest(self) -> Fraction:
         """max_h min(s_h, D−s_h, D/4): how many rows rounding can move a query, see above."""
+        return min(Fraction(self._smaller_side), Fraction(self.domain, 4))
+
+    @cached_property
+    def _smaller_side(self) -> int:
+        """max_h min(s_h, D−s_h)."""
         sizes = self.sums(np.ones(self.domain)).astype(np.int64)
-        most = int(np.minimum(sizes, self.domain - sizes).max())
-        return min(Fraction(most), Fraction(self.domain, 4))
+        return int(np.minimum(sizes, self.domain - sizes).max())
 
     def need(self) -> CellCounts:
         return CellCounts(self.columns, self.sizes, self.where)
 
     @property
     def known(self) -> int | None:
-        """n, where it is public."""
+        """n, if it is public."""
         return self.facts.countable(self.where, *self.columns)
 
     # The promise
@@ -185,8 +186,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         """For comparison: the error of the same shares if all D cells were counted with Laplace noise of scale Δ/ε and
         added up, over a query's cells or over all others, whichever are fewer."""
         moved = self.facts.unit.at_most * (2 if self.facts.relation == "replace" else 1)
-        sizes = self.sums(np.ones(self.domain)).astype(np.int64)
-        most = int(np.minimum(sizes, self.domain - sizes).max())
+        most = self._smaller_side
         off = total_reach(moved / self.epsilon, most, self.beta / self.many) if most else 0
         return Fraction(off, self.facts.about)
 
@@ -200,17 +200,12 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return combined([self.facts.schema.category(name).labels for name in self.columns])
 
     def shown(self) -> dict[str, str]:
-        names = [self.named(name) for name in self.columns]
-        if not any(names):
-            return {}
-        labels = [self.facts.schema.category(name).labels for name in self.columns]
-        told = [[known.get(label, label) for label in one] for known, one in zip(names, labels, strict=True)]
-        return dict(zip(self.labels(), combined(told), strict=True))
+        return self.shown_together(self.columns)
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))
 
-    def told_rows(self, rows: Sequence[int]) -> dict[str, int]:
+    def rows_by_label(self, rows: Sequence[int]) -> dict[str, int]:
         return dict(zip(self.labels(), (int(many) for many in rows), strict=True))
 
 
@@ -234,7 +229,7 @@ def root_above(square: Fraction) -> Fraction:
 
 
 def whole(given: JsonObject, name: str, most: int) -> int | None:
-    """A whole number from 1 to `most`; None where nothing is given."""
+    """An integer from 1 to `most`; None if nothing is given."""
     wanted = given.get(name)
     if wanted in (None, ""):
         return None

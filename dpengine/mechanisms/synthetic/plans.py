@@ -1,8 +1,8 @@
-"""Which marginals a synthetic table measures: the names of the plans, what each spends on what, and from which noise on
-another one is taken. Public facts decide (`SyntheticTable.best_plan`).
+"""The plans of a synthetic table: which marginals each measures, how it spends ρ, and from which noise on another plan
+is better. Public facts decide (`SyntheticTable.best_plan`).
 
-The numbers were found on made-up tables: random ones, and the first of those that `python -m bench.synthetic_tables`
-compares with other ways. The second was made when they were there. Other numbers would be as private.
+We tuned the numbers on made-up tables: random ones, and the first of the tables that `python -m bench.synthetic_tables`
+compares with other methods. The second table came later. Other numbers would be as private.
 """
 
 from __future__ import annotations
@@ -25,40 +25,41 @@ from dpengine.mechanisms.marginals.wanted import MOST_CELLS, zero_apart
 Kind = TypeVar("Kind")
 PAIRS, TRIPLES, MIXED, CHOSEN = PLANS = ("pairs", "triples", "mixed", "chosen")
 IN_TURNS, EVERY = (MIXED, CHOSEN), (PAIRS, TRIPLES, MIXED)
-FIRST = Fraction(5, 12)  # of ρ, for what is measured whatever is chosen
-# The same of a mixed plan, how many triples it chooses for each column, and how much more columns by themselves weigh,
-# up to how far noise would put all triples off: the less that is, the more are worth choosing.
+FIRST = Fraction(5, 12)  # of ρ, for the marginals measured in any case
+# A mixed plan by the error that noise would give all triples: the smaller it is, the more triples are worth choosing.
+# The part of ρ as in FIRST, the number of triples for each column, and the extra weight of single columns.
 Mix = tuple[Fraction, Fraction, int]
 MIXES: tuple[tuple[float, Mix], ...] = (
     (0.03, (Fraction(3, 5), Fraction(3, 2), 8)),
     (0.065, (Fraction(7, 10), Fraction(1), 32)),
     (math.inf, (Fraction(17, 20), Fraction(1, 2), 12)),
 )
-SOME_TRIPLES = 0.065  # so far off, all are measured where a mixed plan would choose them all
-FOR_KEPT = Fraction(1, 2)  # of ρ, for what is measured whatever is chosen, where all pairs with a column are among it
-MOST_ROWS = 2_000_000  # made up
-MOST_IN_THREES = 24  # columns of which triples may be chosen
-MOST_COUNTED = 1_000_000  # cells of everything that may be chosen
-KEPT_BETTER = 4  # so many times less variance have the marginals of a column that somebody wants kept
-# The share of rows in other cells, on average, up to which all are measured; of pairs, over the number of columns.
+SOME_TRIPLES = 0.065  # up to this error, measure all triples if a mixed plan would choose them all
+FOR_KEPT = Fraction(1, 2)  # of ρ, as FIRST, if all pairs with a kept column are measured in any case
+MOST_ROWS = 2_000_000  # of a synthetic table
+MOST_IN_THREES = 24  # columns, to choose among their triples
+MOST_COUNTED = 1_000_000  # cells of all candidates
+KEPT_BETTER = 4  # the marginals of a kept column have this many times less variance
+# If noise moves at most this share of rows to other cells, on average, all triples or all pairs are measured. The share
+# for pairs is divided by the number of columns.
 GOOD_TRIPLES, GOOD_PAIRS = 0.01, 0.14
 TURNS = 3  # for each column but one
 
 
 def up_to(rows: Sequence[tuple[float, Kind]], off: Callable[[], float]) -> Kind:
-    """Of the first row that reaches so far; noise is worked out only where there are several."""
+    """The value of the first row with a large enough limit; `off` is computed only if there are several rows."""
     reached = off() if len(rows) > 1 else 0.0
-    return next(one for most, one in rows if reached <= most)
+    return next(value for most, value in rows if reached <= most)
 
 
 def candidates(plan: str, columns: int) -> list[Columns]:
-    """Everything that may be chosen, however large: pairs where not all are measured, and triples of few columns."""
+    """All candidates, however large: pairs if not all are measured, and triples of few columns."""
     pairs: list[Columns] = [] if plan == MIXED else list(combinations(range(columns), 2))
     return [*pairs, *(combinations(range(columns), 3) if columns <= MOST_IN_THREES else ())]
 
 
 def countable(plan: str, sizes: Sequence[int], always: set[Columns]) -> tuple[Columns, ...]:
-    """The candidates but for what is measured in any case; the smallest, where all are too many to count."""
+    """The candidates without the marginals measured in any case; only the smallest if all are too many to count."""
     many = {part: math.prod(sizes[place] for place in part) for part in candidates(plan, len(sizes))}
     kept, counted = list[Columns](), 0
     for part in sorted(many.keys() - always, key=lambda part: (len(part), many[part], part)):
@@ -69,23 +70,22 @@ def countable(plan: str, sizes: Sequence[int], always: set[Columns]) -> tuple[Co
 
 
 def summed(value: Sequence[Sequence[int]], largest: Sequence[Columns], sizes: Sequence[int], part: Columns) -> Integers:
-    """The counts of a marginal, from those of the largest sets that were counted."""
+    """The counts of a marginal, from those of the largest counted sets."""
     place = next(place for place, held in enumerate(largest) if set(part) <= set(held))
     cells = np.array(value[place], dtype=np.int64).reshape([sizes[column] for column in largest[place]])
-    told: Integers = cells.sum(axis=tuple(axis for axis, column in enumerate(largest[place]) if column not in part))
-    return told
+    marginal: Integers = cells.sum(axis=tuple(axis for axis, column in enumerate(largest[place]) if column not in part))
+    return marginal
 
 
 def with_known(given: JsonObject, schema: Schema, usual: Sequence[str]) -> JsonObject:
-    """What somebody asked for, with amounts of 0 apart, and with the rules that were declared with the table, of the
-    columns that it will have."""
-    wanted, said = given.get("columns") or list(usual), given.get("never") or []
-    if not isinstance(wanted, (list, tuple)) or not isinstance(said, (list, tuple)):
+    """A form with amounts of 0 in a cell of their own, and with the declared rules on its columns."""
+    wanted, never = given.get("columns") or list(usual), given.get("never") or []
+    if not isinstance(wanted, (list, tuple)) or not isinstance(never, (list, tuple)):
         return given
     columns: list[Json] = [
-        ref_json(zero_apart(one, schema)) if isinstance(one, str) and one in usual else one for one in wanted
+        ref_json(zero_apart(ref, schema)) if isinstance(ref, str) and ref in usual else ref for ref in wanted
     ]
-    names = [one["column"] if isinstance(one, dict) and "column" in one else one for one in columns]
+    names = [ref["column"] if isinstance(ref, dict) and "column" in ref else ref for ref in columns]
     own = rules_on(schema, [name for name in names if isinstance(name, str)]) if schema.never else []
-    rules = [*own, *(rule for rule in said if rule not in own)]
+    rules = [*own, *(rule for rule in never if rule not in own)]
     return given | {"columns": columns} | ({"never": rules} if rules else {})

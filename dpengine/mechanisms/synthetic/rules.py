@@ -1,11 +1,11 @@
-"""What cannot be in a synthetic table: which combinations of cells are left, and which values. Public facts only.
+"""Impossible rows of a synthetic table: which combinations of cells and values the rules leave. Public facts only.
 
 Pieces      the codes of a column fall into pieces that are in one cell and meet the same conditions. A cell holds one
             kind of piece or several. Whether a row meets a rule depends on the kinds of its values alone.
-Possible    a combination of cells is possible if a value of each can be chosen so that no rule is met, all rules taken
-            together. All combinations of kinds are tried once; rows are looked up.
-Told        a number or day is told by its value, so that is chosen; a list, or a weekday, by its cell, which can be if
-            one of its values can.
+Possible    a combination of cells is possible if each cell has a value such that the row meets no rule. We try all
+            combinations of kinds once, and look rows up.
+Shown       a synthetic row shows the value of a number or day, so the value must be possible. It shows the cell of a
+            list or a weekday, which is possible if one of its values is.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from dpengine.statistics.marginals import CellAxis
 
 MOST_TRIED = 200_000  # combinations of kinds
 Mask = npt.NDArray[np.bool_]
-Piece = tuple[int, int]  # from a code up to before another
+Piece = tuple[int, int]  # from a code up to another, which is excluded
 
 
 def valued(axis: CellAxis, facts: Facts) -> bool:
-    """Are the cells of a column runs of numbers or days, whose values can be told?"""
+    """Are the cells of a column runs of numbers or days, so that rows show values?"""
     runs = isinstance(axis.ref, Grouped) and len(axis.ref.starts) == axis.ref.size
     return runs and not isinstance(facts.schema[base(axis.ref)], Category)
 
 
 def evened(axes: Sequence[CellAxis], facts: Facts) -> dict[str, bool]:
-    """The columns of numbers and days that are told by values; True where a measured group holds several, among which a
-    made-up row has any: then neither averages and sums nor counts of single ones follow from what was measured."""
-    found = {}
+    """The columns that show values; True if a measured group holds several of them and a synthetic row has any of
+    these. Then averages, sums and counts of single values do not follow from what was measured."""
+    columns = {}
     for axis in axes:
         column = facts.schema[base(axis.ref)]
         if isinstance(axis.ref, Grouped) and isinstance(column, Number | Date) and valued(axis, facts):
-            found[base(axis.ref)] = axis.ref.size < column.size
-    return found
+            columns[base(axis.ref)] = axis.ref.size < column.size
+    return columns
 
 
 class Mix(Protocol):
@@ -71,7 +71,7 @@ class OnColumn:
         self.starts, kinds = np.array(starts, dtype=np.int64), []
         for start, end in zip(starts, [*starts[1:], self.size], strict=True):
             row = {kind_name(self.name): FITS, self.name: start}
-            kind = of_kind.setdefault(tuple(one.holds(row) for one in conditions), len(of_kind))
+            kind = of_kind.setdefault(tuple(condition.holds(row) for condition in conditions), len(of_kind))
             kinds.append(kind)
             self.pieces[axis.of(row)].setdefault(kind, []).append((start, end))
         self.none = of_kind.setdefault((False,) * len(conditions), len(of_kind))
@@ -84,25 +84,25 @@ class OnColumn:
         self.holds: Mask = np.array([[kind in held for kind in range(len(of_kind))] for held in of_class])
 
     def _starts(self, listed: bool) -> list[int]:
-        groups = [one.group for one in self.conditions if isinstance(one, InGroup)]
+        groups = [part.group for part in self.conditions if isinstance(part, InGroup)]
         groups += [self.axis.ref] if isinstance(self.axis.ref, Grouped) else []
         if listed or not all(group.starts for group in groups):
             return list(range(self.size))
-        ends = {end for one in self.conditions if isinstance(one, Range) for end in (one.low, one.high + 1)}
+        ends = {end for part in self.conditions if isinstance(part, Range) for end in (part.low, part.high + 1)}
         ends |= {start for group in groups for start in group.starts} | {0}
         return sorted(end for end in ends if 0 <= end < self.size)
 
     def kinds(self, codes: Integers) -> Integers:
-        """Of declared codes, −1 for none."""
-        found = self.kinds_of_pieces[np.searchsorted(self.starts, codes, side="right").clip(1) - 1]
-        return np.where(codes == MISSING, self.none, found)
+        """The kinds of declared codes; a missing value is −1."""
+        kinds = self.kinds_of_pieces[np.searchsorted(self.starts, codes, side="right").clip(1) - 1]
+        return np.where(codes == MISSING, self.none, kinds)
 
 
 class Rules:
     def __init__(self, axes: Sequence[CellAxis], facts: Facts, never: Sequence[Predicate]) -> None:
         names = [base(axis.ref) for axis in axes]
         self.places = sorted({names.index(name) for rule in never for name in rule.columns()})
-        parts = [[one.parts if isinstance(one, AnyOf) else (one,) for one in rule.clauses] for rule in never]
+        parts = [[alone.parts if isinstance(alone, AnyOf) else (alone,) for alone in rule.clauses] for rule in never]
         own: dict[str, list[Simple]] = {names[place]: [] for place in self.places}
         for part in (part for rule in parts for clause in rule for part in clause):
             own[part.column].append(part)
@@ -117,7 +117,7 @@ class Rules:
 
     @cached_property
     def _fine(self) -> Mask:
-        """Which combinations of kinds meet no rule; an axis for each column."""
+        """The combinations of kinds that meet no rule; an axis for each column."""
         met = np.zeros([len(column.meets) for column in self.columns], dtype=np.bool_)
         for rule in self._parts:
             all_of = np.ones_like(met)
@@ -133,7 +133,7 @@ class Rules:
         return ~met
 
     def _folded(self, all_columns: bool) -> Mask:
-        """The same with classes of cells in place of kinds: of all columns, or of those that are told by cells."""
+        """`_fine` with classes of cells in place of kinds: for all columns, or for those that show cells."""
         table = self._fine
         for place, column in enumerate(self.columns):
             if all_columns or not column.valued:
@@ -146,31 +146,31 @@ class Rules:
         return self._folded(all_columns=True)
 
     @cached_property
-    def _told(self) -> Mask:
+    def _shown(self) -> Mask:
         return self._folded(all_columns=False)
 
     def possible(self, cells: Sequence[Integers]) -> Mask:
-        """For rows given by a cell for each column of the table."""
+        """A mask of rows, given by a cell for each column of the table."""
         held = zip(self.places, self.columns, strict=True)
         return np.asarray(self._cells[tuple(column.classes[cells[place]] for place, column in held)])
 
     def freed(self, cells: Sequence[Integers], rng: Mix) -> list[Integers]:
-        """Rows that cannot be take these columns from one that can, or from any combination that is left."""
+        """Give impossible rows the cells of a possible row or, if there is none, of a possible combination."""
         fine = self.possible(cells)
         wrong, right = np.flatnonzero(~fine), np.flatnonzero(fine)
-        found = [code.copy() for code in cells]
+        codes = [code.copy() for code in cells]
         if not len(wrong):
-            return found
+            return codes
         some = right[(rng.shares(len(wrong)) * len(right)).astype(np.int64)] if len(right) else None
         left = np.argwhere(self._cells)[0]
-        for place, column, one in zip(self.places, self.columns, left, strict=True):
-            usual = int(np.flatnonzero(column.classes == one)[0])
-            found[place][wrong] = usual if some is None else cells[place][some]
-        return found
+        for place, column, kind in zip(self.places, self.columns, left, strict=True):
+            usual = int(np.flatnonzero(column.classes == kind)[0])
+            codes[place][wrong] = usual if some is None else cells[place][some]
+        return codes
 
     def met(self, cells: Sequence[Integers], values: Sequence[Integers]) -> Mask:
-        """Rows, by the cells and the values that are told, that meet a rule."""
-        return ~self._told[tuple(self._keys(cells, values))]
+        """A mask of rows that meet a rule, by their cells and shown values."""
+        return ~self._shown[tuple(self._keys(cells, values))]
 
     def _keys(self, cells: Sequence[Integers], values: Sequence[Integers]) -> list[Integers]:
         return [
@@ -179,8 +179,7 @@ class Rules:
         ]
 
     def moved_out(self, cells: Sequence[Integers], values: list[Integers], rng: Mix) -> None:
-        """Rows that would meet a rule by the values that were taken take others of the same cells, in as few columns as
-        can be."""
+        """Give rows that meet a rule other values of the same cells, in as few columns as possible."""
         wrong = np.flatnonzero(self.met(cells, values))
         keys = np.array([key[wrong] for key in self._keys(cells, values)]).T
         ways: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
@@ -197,9 +196,9 @@ class Rules:
                     values[place][row] = start + rng.below(end - start)
 
     def _ways(self, own: Sequence[int], now: Sequence[int]) -> list[tuple[int, ...]]:
-        """Kinds that the values of a row's cells may have, with as few changed as can be."""
+        """Possible kinds of values for a row's cells, with as few changes as possible."""
         held = zip(self.columns, own, now, strict=True)
         kinds = [list(column.pieces[cell]) if column.valued else [key] for column, cell, key in held]
-        able = [one for one in product(*kinds) if self._told[one]]
-        changed = [sum(map(int.__ne__, one, now)) for one in able]
-        return [one for one, many in zip(able, changed, strict=True) if many == min(changed)]
+        able = [way for way in product(*kinds) if self._shown[way]]
+        changed = [sum(map(int.__ne__, way, now)) for way in able]
+        return [way for way, many in zip(able, changed, strict=True) if many == min(changed)]

@@ -24,7 +24,6 @@ Cost        C(m+D−1, m) multisets times D + |C|; bounded below, and refused be
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
@@ -35,23 +34,18 @@ import numpy.typing as npt
 
 from dpengine.accountant.loss import Exponential
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, exp_decimal, ln_above
+from dpengine.core.exact import ceiling, ln_above
 from dpengine.core.types import Integers, JsonObject
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.answer_state import NOISE
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
-from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import IN_A, SOME, Example, Trial
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite
+from dpengine.noise.laws import Finite, weighted
 from dpengine.noise.tails import choice_gap
-
-# All multisets of m cells out of D, each with the number of its sequences: what a small database is chosen from.
-#
-# The D^m sequences of m cells are grouped by how often each cell occurs: C(m+D−1, m) multisets y, each with m!/Π y_i!
-# sequences. Everything here is public: it depends on D and m alone.
 
 Counts = npt.NDArray[np.uint8]
 
@@ -64,7 +58,8 @@ def multisets_in_all(cells: int, size: int) -> int:
 
 
 def all_multisets(cells: int, size: int) -> tuple[Counts, Integers]:
-    """Every multiset as a row of counts, and its sequences; D^m < 2^62, so m < 62 and counts fit a byte."""
+    """Every multiset of m cells out of D as a row of counts, and the number of its sequences. Public: D and m decide.
+    D^m < 2^62, so m < 62 and counts fit a byte."""
     if cells < 2 or size < 1 or cells**size >= MOST_SEQUENCES:
         raise ValueError("too many sequences, or nothing to choose from")
     return _small(cells, size) if multisets_in_all(cells, size) * cells <= _KEPT else _enumerated(cells, size)
@@ -93,7 +88,7 @@ def _enumerated(cells: int, size: int) -> tuple[Counts, Integers]:
 
 
 def _ahead(cells: int, size: int) -> Integers:
-    """How many multisets of the remaining cells there are, for every number of rows that is left."""
+    """The number of multisets of the remaining cells, for every number of remaining rows."""
     return np.array([multisets_in_all(cells, left) for left in range(size + 1)], dtype=np.int64)
 
 
@@ -133,7 +128,7 @@ class SmallDatabase(OfClass):
             "for a share of some": {"columns": ["c", "d"], "size": 1, "queries": [IN_A], "where": [SOME]},
         },
         example=Example({"columns": ["town"], "size": 2}),
-        twins=("quarter",),
+        broken_variants=("quarter",),
         covered="test_the_promise_is_kept",
         large={"columns": ["t"]},
     )
@@ -207,20 +202,17 @@ class SmallDatabase(OfClass):
         return tuple(counts[block].tolist())
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
-        """The chance of every multiset; None where there are too many to list."""
+        """The chance of every multiset; None if there are too many to list."""
         if multisets_in_all(self.domain, self.rows) > MOST_LISTED:
             return None
         counts, ways = all_multisets(self.domain, self.rows)
-        gaps = self.gaps(value)
-        best = int(gaps.min())
-        pairs = zip(ways.tolist(), gaps.tolist(), strict=True)
-        weights = [many * exp_decimal(-self.rate * (gap - best)) for many, gap in pairs]
-        total = sum(weights, Decimal(0))
-        return Finite({tuple(y): weight / total for y, weight in zip(counts.tolist(), weights, strict=True)})
+        multisets = [tuple(multiset) for multiset in counts.tolist()]
+        gaps, many = (dict(zip(multisets, of.tolist(), strict=True)) for of in (self.gaps(value), ways))
+        return weighted(gaps, self.rate, many)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         """The rows of each combination."""
-        return Released(self.told_rows(raw))
+        return Released(self.rows_by_label(raw))
 
 
 def fits(domain: int, many: int, size: int) -> bool:

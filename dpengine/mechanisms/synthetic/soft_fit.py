@@ -3,17 +3,17 @@
 Fit         points x, each a combination of cells, have a weight p(x) for about as many rows as there are. Released are
             y_A, the marginals, each cell with noise of variance V_A. The weights minimise
                 KL(p ‖ q) + Σ_A ‖M_A·p − y_A‖²/(2·τ_A·V_A),
-            q the points' first weights: the nearest to q among those that fit what was released about as well as its
-            noise lets anything fit. No weight is below 0, so cells where nobody is are told from noise by themselves.
+            q the points' first weights: the nearest to q among those that fit the released marginals about as well as
+            their noise allows. No weight is below 0, so the fit itself removes noise from empty cells.
 Trust       KL(p ‖ q) is about Σ(m − m_q)²/(2·m_q) over the cells of a marginal: as if its cells lay about those of q
             with variance c·m_q, c = 1/τ. How far a marginal really is from q can be read off its noisy cells,
-            E‖y − m_q‖² = c·Σm_q + cells·V, so each has a τ of its own (`trusted`): columns that have nothing to do with
-            each other are not fitted to noise, and those that hang together are followed. No closer than to a part of
-            its noise: λ is of the order of (y − m)/(τV), so τV is the number of rows by which a cell has to be off to
-            be multiplied or divided by e, and with τV = κ·√V that is κ standard deviations of its noise, however much
-            was spent (`followed`). A triple is followed to a smaller part of its noise than a pair, and held against
-            what all others say of it (`by_others`): one that another triple explains is not fitted to its noise.
-            It is solved in the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
+            E‖y − m_q‖² = c·Σm_q + cells·V, so each has its own τ (`trusted`): we do not fit independent columns to
+            noise, and follow dependent ones. But no closer than a part of the noise: λ is of the order of (y − m)/(τV),
+            so τV is the number of rows by which a cell has to be off to be multiplied or divided by e, and with
+            τV = κ·√V that is κ standard deviations of its noise, whatever the spend (`followed`). We follow a triple
+            more closely than a pair, and compare it with the fit of all others (`by_others`): a triple that another
+            one explains is not fitted to its noise.
+            We solve the dual, marginal by marginal: p = q·exp(Σ_A λ_A), and given all others λ_A has the cells
                 m′ = τV·ω(ln(m·e^(−λ)/(τV)) + y/(τV)),  λ′ = (y − m′)/(τV),
             m the marginal now and ω Wright's function (w + ln w = z). Each step is an exact maximum over λ_A of a
             concave function, so it converges; for τ → 0 it is iterative proportional fitting.
@@ -32,10 +32,10 @@ from dpengine.core.types import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
 
 SWEEPS = 40
-SOFT = 0.05  # τ where nothing else says more
-TRUST, OFF_TREE = 3.0, 1.0  # τ = TRUST/c; of what is held against more than single columns, OFF_TREE/c
-HARDEST, SOFTEST = 0.7, 5.0  # but no less than the first over √V, and no more than the second
-HARDEST_THREE = 0.3  # the same of three columns
+SOFT = 0.05  # the default τ
+TRUST, OFF_TREE = 3.0, 1.0  # τ = TRUST/c; OFF_TREE/c for marginals compared with more than single columns
+HARDEST, SOFTEST = 0.7, 5.0  # but at least HARDEST/√V and at most SOFTEST
+HARDEST_THREE = 0.3  # HARDEST for three columns
 _NEAR = 2e-4  # of a row's weight, on average
 _PAIRED, _STEEPEST = 20, 500.0  # sweeps of a triple to its pairs, and the largest exponent
 Progress = Callable[[int, int], None]
@@ -52,7 +52,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Points:
-    """Combinations of cells, by column, and how many rows each stands for."""
+    """Combinations of cells, by column, and the number of rows of each."""
 
     codes: tuple[Integers, ...]
     weights: Floats
@@ -66,12 +66,12 @@ class Points:
 
     def marginal(self, columns: Columns, sizes: Sequence[int]) -> Floats:
         shape = [sizes[place] for place in columns]
-        told = np.bincount(self.places(columns, sizes), self.weights, math.prod(shape))
-        return np.asarray(told, dtype=np.float64).reshape(shape)
+        sums = np.bincount(self.places(columns, sizes), self.weights, math.prod(shape))
+        return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
 def quiet(done: int, total: int) -> None:
-    """Nobody waits for it."""
+    """Report no progress."""
 
 
 def raked(
@@ -87,44 +87,43 @@ def raked(
 
 
 def by_others(first: Points, sizes: Sequence[int], targets: Sequence[Target], sweeps: int) -> dict[Columns, Floats]:
-    """What the fit to all says of every triple without the part of its own: m·e^(−λ), with the pairs that it has in
-    the fit. What one triple explains of another is in it."""
+    """Every triple by the fit to all other marginals: m·e^(−λ), with its pairs from the fit. It includes what other
+    triples explain of it."""
     points, dual = _solved(first, sizes, targets, SOFT, sweeps, quiet)
-    found: dict[Columns, Floats] = {}
-    for one, own in zip(targets, dual, strict=True):
-        if one.cells.ndim == 3:
-            told = points.marginal(one.columns, sizes)
-            bare = told * np.exp(np.minimum(-own.reshape(told.shape), _STEEPEST))
+    explained: dict[Columns, Floats] = {}
+    for target, own in zip(targets, dual, strict=True):
+        if target.cells.ndim == 3:
+            fitted = points.marginal(target.columns, sizes)
+            bare = fitted * np.exp(np.minimum(-own.reshape(fitted.shape), _STEEPEST))
             for _ in range(_PAIRED):
                 for axis in range(3):
-                    wanted, now = told.sum(axis=axis, keepdims=True), bare.sum(axis=axis, keepdims=True)
+                    wanted, now = fitted.sum(axis=axis, keepdims=True), bare.sum(axis=axis, keepdims=True)
                     bare = bare * np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)
-            found[one.columns] = bare
-    return found
+            explained[target.columns] = bare
+    return explained
 
 
 def _solved(
     first: Points, sizes: Sequence[int], targets: Sequence[Target], soft: float, sweeps: int, progress: Progress
 ) -> tuple[Points, list[Floats]]:
-    """The weights, and λ. Where points are all combinations in order, sums go along axes, which takes half the time and
-    no list of places."""
+    """The weights, and λ. If the points are all combinations in order, sums go along axes: half the time, no places."""
     grid = len(first.weights) == math.prod(sizes)
     weights = first.weights.copy().reshape(tuple(sizes) if grid else -1)
     total = float(weights.sum())
-    places = [] if grid else [first.places(one.columns, sizes).astype(np.int32) for one in targets]
-    rests = [tuple(axis for axis in range(len(sizes)) if axis not in one.columns) for one in targets]
-    dual: list[Floats] = [np.zeros(one.cells.size) for one in targets]
+    places = [] if grid else [first.places(target.columns, sizes).astype(np.int32) for target in targets]
+    rests = [tuple(axis for axis in range(len(sizes)) if axis not in target.columns) for target in targets]
+    dual: list[Floats] = [np.zeros(target.cells.size) for target in targets]
     for sweep in range(sweeps):
         moved = 0.0
-        for at, one in enumerate(targets):
+        for at, target in enumerate(targets):
             if grid:
                 now: Floats = np.asarray(weights.sum(axis=rests[at]), dtype=np.float64).ravel()
             else:
-                now = np.asarray(np.bincount(places[at], weights, one.cells.size), dtype=np.float64)
-            then, change = soft_step(now, dual[at], one.cells.ravel(), soft * one.variance)
+                now = np.asarray(np.bincount(places[at], weights, target.cells.size), dtype=np.float64)
+            then, change = soft_step(now, dual[at], target.cells.ravel(), soft * target.variance)
             dual[at] += change
             factor = np.exp(change)
-            weights *= np.expand_dims(factor.reshape(one.cells.shape), rests[at]) if grid else factor[places[at]]
+            weights *= np.expand_dims(factor.reshape(target.cells.shape), rests[at]) if grid else factor[places[at]]
             moved += float(np.abs(then - now).sum())
         progress(sweep + 1, sweeps)
         if moved < _NEAR * total * len(targets):
@@ -143,17 +142,17 @@ def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[F
     return then, change
 
 
-def followed(one: Target, deviations: float) -> Target:
-    """With the variance with which a fit lets it be off by about so many standard deviations of its noise."""
-    return Target(one.columns, one.cells, deviations * math.sqrt(one.variance) / SOFT)
+def followed(target: Target, deviations: float) -> Target:
+    """With a variance that lets a fit be off by about `deviations` standard deviations of the noise."""
+    return Target(target.columns, target.cells, deviations * math.sqrt(target.variance) / SOFT)
 
 
-def trusted(one: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
-    """With a variance of τ/SOFT times its own, τ by how far it is from what is expected beyond its noise."""
-    beyond = float(((one.cells - expected) ** 2).sum()) - one.cells.size * one.variance
-    least = hardest / math.sqrt(one.variance)
+def trusted(target: Target, expected: Floats, rows: float, trust: float = TRUST, hardest: float = HARDEST) -> Target:
+    """With τ/SOFT times its variance, τ by its distance from the expected counts beyond its noise."""
+    beyond = float(((target.cells - expected) ** 2).sum()) - target.cells.size * target.variance
+    least = hardest / math.sqrt(target.variance)
     tau = SOFTEST if beyond <= 0 else min(max(trust * rows / beyond, least), SOFTEST)
-    return Target(one.columns, one.cells, one.variance * tau / SOFT)
+    return Target(target.columns, target.cells, target.variance * tau / SOFT)
 
 
 def of_pairs(
@@ -168,7 +167,7 @@ def of_pairs(
 
 
 def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows: float) -> Floats:
-    """The same of one pair by itself, from the shares of its two columns: how likely each combination is."""
+    """The fit of one pair by itself, from the shares of its two columns: a distribution."""
     alone = np.outer(first, second).ravel()
     then, _ = soft_step(rows * alone, np.zeros_like(alone), cells.ravel(), SOFT * variance)
     shares: Floats = (then / then.sum()).reshape(cells.shape)
@@ -176,36 +175,36 @@ def of_pair(cells: Floats, variance: float, first: Floats, second: Floats, rows:
 
 
 def given_first(joint: Floats, other: Floats) -> Floats:
-    """How likely each cell of the second column is given that of the first; as in `other` where nobody has that."""
+    """The distribution of the second column given the first; `other` for empty cells of the first."""
     total = joint.sum(axis=1, keepdims=True)
     return np.where(total > 0, joint / np.where(total > 0, total, 1.0), other)
 
 
 def nearest(cells: Floats) -> Floats:
-    """The nearest distribution to noisy cells: all less by the same, and none below 0."""
+    """The nearest distribution to noisy cells: the same amount subtracted from all, and none below 0."""
     flat = np.sort(cells.ravel())[::-1]
     total = max(float(flat.sum()), 1.0)
     over = (np.cumsum(flat) - total) / np.arange(1, len(flat) + 1)
     last = int(np.flatnonzero(flat > over)[-1])
     shares: Floats = np.maximum(cells - over[last], 0.0) / total
-    told: Floats = shares / shares.sum()
-    return told
+    scaled: Floats = shares / shares.sum()
+    return scaled
 
 
 def together(joint: Floats) -> float:
-    """How far two columns are from independent: mutual information."""
+    """Mutual information."""
     alone = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     met = joint > 0
     return float((joint[met] * np.log(joint[met] / alone[met])).sum())
 
 
 def tree(many: int, pairs: Mapping[Columns, Floats]) -> list[tuple[int | None, int]]:
-    """Each column after the one that it follows: a spanning forest of the pairs that hang together most."""
+    """Each column with its parent: a spanning forest of the pairs with the most mutual information."""
     strength = {pair: together(joint) for pair, joint in pairs.items()}
     joined: list[tuple[int | None, int]] = []
     left = set(range(many))
     while left:
-        near = {pair: one for pair, one in strength.items() if (pair[0] in left) != (pair[1] in left)}
+        near = {pair: strong for pair, strong in strength.items() if (pair[0] in left) != (pair[1] in left)}
         if near:
             pair = max(near, key=near.__getitem__)
             child = pair[0] if pair[0] in left else pair[1]

@@ -1,12 +1,11 @@
-"""A synthetic table: made-up rows that keep what columns show by two or three at a time, from marginals that are bought
-together.
+"""A synthetic table: made-up rows that keep the marginals of two or three columns, which are bought together.
 
 Guarantee   ρ-zCDP with ρ = ε²/2, for every ε, under replace-one and under add/remove; no finite ε at δ = 0.
 Theorem     discrete Gaussian noise on the residuals of marginals (`residuals`: statement and proof), and where pairs
             are chosen, the exponential mechanism (McSherry and Talwar 2007, Thm 6).
 Statistic   how many rows are in each combination of cells of two or three columns; cells as in a first look
             (`overview`), rows without a value in one of their own. All are counted in one scan.
-Plan        from public facts: how many cells there are, about how many people, ε. Everything below is fixed by it.
+Plan        from public facts: the number of cells, about how many people, ε. It fixes everything below.
             pairs    all columns by themselves and all pairs
             triples  all of these and all triples
             mixed    all columns by themselves and all pairs, and T triples, chosen one after the other
@@ -14,8 +13,8 @@ Plan        from public facts: how many cells there are, about how many people, 
                      (`chosen_pairs`); a column to be kept with all its pairs in any case
 Loss        pairs, triples: one row moves all residuals together by what `residuals` says; the noise is scaled so that
             the loss of the whole is ρ.
-            mixed, chosen: a part of ρ goes to what is measured whatever is chosen, in the same way. A part to T
-            choices: with M_A the counts of A, E_A whole numbers computed from what was released before, c_A public, the
+            mixed, chosen: a part of ρ goes to the marginals measured in any case, in the same way. A part goes to T
+            choices: with M_A the counts of A, E_A integers computed from what was released before, c_A public, the
             score s_A = Σ_cells |M_A − E_A| − c_A moves by at most Δ = m where a person has up to m rows (a row adds 1
             to one cell), 2m under replace-one; A is chosen with chance ∝ exp(ε′·s_A/(2Δ)) among those that may be
             chosen then: its log-ratio has a range of ε′, which costs ε′²/8 of ρ; a public part of Σ or of s_A, rounded
@@ -29,8 +28,8 @@ Accuracy    every cell of every measured marginal is within √(2·V·ln(4N/β))
             except with probability β/2 (`overview`; the rest of β is for what else is read off them). V is known
             before anything is spent, and so the widest range of every pair that will be measured. Whether a pair is
             measured again may depend on its noise: after K turns in all that is a martingale of variance σ²/K, and N
-            counts a cell for every K that its pairs may have (`ways`). Of what is only fitted nothing is promised.
-Answer      the released whole numbers. The rows are fitted to them (`released.table_fit`), which is post-processing.
+            counts a cell for every K that its pairs may have (`ways`). Nothing is promised of what is only fitted.
+Answer      the released integers. The rows are fitted to them (`released.synthetic_fit`), which is post-processing.
 Cost        one scan; as many integers to draw as there are measured cells.
 """
 
@@ -55,6 +54,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import base, ref_json
 from dpengine.declared.public_rules import among
 from dpengine.declared.schema import ItemSet
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.overview import Overview, Statistic
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
@@ -75,7 +75,6 @@ from dpengine.mechanisms.synthetic import plans
 from dpengine.mechanisms.synthetic.chosen_pairs import TERMS, Choosing
 from dpengine.mechanisms.synthetic.plans import CHOSEN, EVERY, IN_TURNS, MIXED, PAIRS, PLANS, TRIPLES
 from dpengine.mechanisms.synthetic.rules import Rules
-from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -112,21 +111,21 @@ class SyntheticTable(Overview):
             "of a chosen triple": {"columns": ["c", "d", "t"], "plan": MIXED},
         },
         example=Example({"columns": ["town", "member"], "plan": PAIRS}),
-        twins=("half", "relation", "bare"),
+        broken_variants=("half", "relation", "bare"),
         covered="test_every_measured_range_covers",
     )
     takes_long: ClassVar[bool] = True
     makes_rows: ClassVar[str] = "fitted"
 
     plan: str = ""
-    keep: str = ""  # a column whose pairs are measured more exactly
-    never: tuple[Predicate, ...] = ()  # combinations that cannot be: no made-up row meets one
+    keep: str = ""  # a column with more exact pairs
+    never: tuple[Predicate, ...] = ()  # impossible combinations: no made-up row meets one
 
     # Reading
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
-        usual = [name for name, one in facts.schema.columns.items() if can_be_part(one)]
+        usual = [name for name, column in facts.schema.columns.items() if can_be_part(column)]
         return plans.with_known(given, facts.schema, usual)
 
     @classmethod
@@ -134,27 +133,27 @@ class SyntheticTable(Overview):
         query = super().build(facts, parameters)
         query = query if query.plan else query.planned(query.best_plan())
         if query.never:
-            query.rules  # noqa: B018 (they are refused where they leave nothing)
+            query.rules  # noqa: B018 (refuses rules that leave nothing)
         if max(map(len, query.sets)) < 2:
             raise AllowanceError("synthetic_table.wide", columns=[base(ref) for ref in query.columns], most=MOST_CELLS)
         return query
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given.get("columns") or [name for name, one in facts.schema.columns.items() if can_be_part(one)]
-        made = read_wanted(facts, {"columns": names})
-        plain = [base(ref) for ref in made["columns"]]
-        if made["items"] or len(plain) < 2:
+        names = given.get("columns") or [name for name, column in facts.schema.columns.items() if can_be_part(column)]
+        fields = read_wanted(facts, {"columns": names})
+        plain = [base(ref) for ref in fields["columns"]]
+        if fields["items"] or len(plain) < 2:
             raise AllowanceError("synthetic_table.columns", most=MOST_COLUMNS)
         plan, keep = str(given.get("plan") or ""), str(given.get("keep") or "")
         if plan not in ("", *PLANS):
             raise AllowanceError("synthetic_table.plan", plans=list(PLANS))
         if keep and keep not in plain:
             raise AllowanceError("synthetic_table.keep", column=keep[:60])
-        made |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": EVEN}
-        made |= {"every": plan in EVERY, "three": plan == TRIPLES}
-        refuse_large(facts, made | {"against": (keep,) if keep else ()})
-        return made
+        fields |= {"plan": plan, "keep": keep, "never": among(facts.schema, plain, given.get("never")), "spread": EVEN}
+        fields |= {"every": plan in EVERY, "three": plan == TRIPLES}
+        refuse_large(facts, fields | {"against": (keep,) if keep else ()})
+        return fields
 
     @remembered(256)  # a page asks for it at every price, and again at every click
     def planned(self, plan: str) -> Self:
@@ -162,8 +161,8 @@ class SyntheticTable(Overview):
 
     @remembered(256)
     def best_plan(self) -> str:
-        """By how far noise would put measured marginals off on average, which is public: all triples where that is
-        little, else all pairs and some triples, else some of both."""
+        """By the average error that noise gives the marginals, which is public: all triples if it is small, else all
+        pairs and some triples, else some of both."""
         threes = 2 < len(self.axes) <= plans.MOST_IN_THREES
         if len(self.axes) > 2 and self._off_in(TRIPLES) <= plans.GOOD_TRIPLES:
             return TRIPLES
@@ -176,7 +175,7 @@ class SyntheticTable(Overview):
         return PAIRS if some.turns == some.choices and wanted <= set(some.sets) else CHOSEN
 
     def _off_in(self, plan: str) -> float:
-        """What noise would put off if all pairs, or triples, were measured; without end where they are too many."""
+        """`off_by_noise` if all pairs, or triples, were measured; infinite if they are too many."""
         query = self.planned(plan)
         cells = [math.prod(self.axes[place].size for place in part) for part in query._always]
         fits = len(cells) <= MOST_SETS and sum(cells) <= MOST_NUMBERS and max(cells) <= MOST_CELLS
@@ -195,7 +194,7 @@ class SyntheticTable(Overview):
         if self.keep:
             given["keep"] = self.keep
         if self.never:
-            given["never"] = [one.as_json() for one in self.never]
+            given["never"] = [rule.as_json() for rule in self.never]
         return given
 
     def sentence(self) -> str:
@@ -215,21 +214,20 @@ class SyntheticTable(Overview):
 
     @cached_property
     def _always(self) -> tuple[Columns, ...]:
-        """What is measured whatever is chosen."""
+        """The marginals measured in any case."""
         names = [base(ref) for ref in self.columns]
         kept = (self.keep,) if self.keep and self.plan == CHOSEN else ()
         return wanted_sets(names, kept, self.plan == TRIPLES, self.plan != CHOSEN)
 
     @cached_property
     def _parts(self) -> tuple[Columns, ...]:
-        """All that may be chosen; the smallest, where all are too many to count. Triples of large pairs are none."""
+        """The candidates; only the smallest if all are too many to count, without triples of large pairs."""
         sizes = [axis.size for axis in self.axes]
         return plans.countable(self.plan, sizes, set(self._always)) if self.plan in IN_TURNS else ()
 
     @cached_property
     def layout(self) -> ResidualLayout:
-        """A marginal weighs as much as it has cells, so that the share of rows that noise moves is about as small in
-        large ones."""
+        """A marginal weighs as much as it has cells, so that noise moves about the same share of rows in large ones."""
         sizes = tuple(axis.size for axis in self.axes)
         rows, replaced = self.facts.unit.id_column is None, self.facts.relation == "replace"
         weights = tuple((part, self._weight(part, sizes)) for part in self._always)
@@ -242,13 +240,14 @@ class SyntheticTable(Overview):
 
     @property
     def turns(self) -> int:
-        """T: triples by the number of columns (`MIXES`), or some times as many as columns of both (`TURNS`)."""
+        """T, by the number of columns: `MIXES` or `TURNS`."""
         if self.plan == MIXED:
             return min(math.ceil(len(self.axes) * self._mix[1]), len(self._parts))
         return min(plans.TURNS * (len(self.axes) - 1), len(self._parts)) if self.plan == CHOSEN else 0
 
     @property
-    def choices(self) -> int:  # among how many they are chosen
+    def choices(self) -> int:
+        """The number of candidates."""
         return len(self._parts)
 
     @property
@@ -280,7 +279,7 @@ class SyntheticTable(Overview):
         return self.drawn(value, coins, lambda done, total: None)
 
     def drawn(self, value: Statistic, coins: Coins, progress: Progress) -> tuple[int, ...]:
-        """The residuals of what is measured in any case, then each that is chosen, after its place among all."""
+        """The residuals measured in any case; then for each choice its place among all, and its residuals."""
         raw = list(super().draw(value, coins))
         if not self.turns:
             return tuple(raw)
@@ -288,10 +287,10 @@ class SyntheticTable(Overview):
         held, turn = dict[Columns, int](), 0
         while turn < self.turns:
             offers = self.choosing.offers(held, self.turns - turn, self._always, self.noise_of)
-            expected = self._expected(raw, known, [one.part for one in offers])
+            expected = self._expected(raw, known, [option.part for option in offers])
             scores, able = self.choosing.scores(cells, expected, offers)
             place, _ = coins.choose(scores.max() - scores, able, self.choosing.rate)
-            [offer] = (one for one in offers if one.place == place)
+            [offer] = (option for option in offers if option.place == place)
             raw.append(place)
             for part, many in offer.needed:
                 raw += coins.gaussian(residual(cells[part]).ravel().tolist(), self._spread_of(part, many))
@@ -302,42 +301,44 @@ class SyntheticTable(Overview):
         return tuple(raw)
 
     def law(self, value: Statistic) -> Law | None:  # type: ignore[override]
-        """Where something is chosen, only if there is nothing else to choose: it changes what is drawn next."""
-        told = super().law(value)
+        """None if there is a real choice, because it changes what is drawn next."""
+        law = super().law(value)
         if not self.turns:
-            return told
+            return law
         if len(self._parts) > 1:
             return None
         [part] = self._parts
         numbers = residual(self._cells_of(value)[part]).ravel().tolist()
         more = (Normal(number, self._spread_of(part)) for number in numbers)
-        return Independent((*told.parts, Finite({0: _ONE}), *more))
+        return Independent((*law.parts, Finite({0: _ONE}), *more))
 
     def _spread_of(self, part: Columns, turns: int = 1) -> Fraction:
         return self.choosing.noise[part] * self.layout.cells(part) ** 2 / turns
 
     def _cells_of(self, value: Statistic) -> dict[Columns, Integers]:
-        """The counts of everything that may be chosen."""
+        """The counts of all candidates."""
         return {part: plans.summed(value, self.largest, self.layout.sizes, part) for part in self._parts}
 
     def _expected(
         self, raw: Sequence[int], known: Mapping[Columns, Integers], wanted: Sequence[Columns]
     ) -> dict[Columns, Integers]:
         noise = self.noise_in(raw)
-        told = {part: (cells, float(self.layout.variance(part, noise))) for part, cells in self.marginals(raw).items()}
+        measured = {
+            part: (cells, float(self.layout.variance(part, noise))) for part, cells in self.marginals(raw).items()
+        }
         public = self.facts.people if self.layout.known else None
-        rows = max(float(public or told[(0,)][0].sum()), 1.0)
-        return self.choosing.expected(rows, told, known, wanted)
+        rows = max(float(public or measured[(0,)][0].sum()), 1.0)
+        return self.choosing.expected(rows, measured, known, wanted)
 
     # Accuracy
 
     def ways(self, part: Columns) -> int:
-        """For each pair in it, by how many turns it may have taken in all, in whatever steps (see Accuracy)."""
+        """For each pair in it, the number of totals of turns that it may have taken (see Accuracy)."""
         return len(self.choosing.levels) ** math.comb(len(part), 2) if self.turns else 1
 
     def off_by_noise(self) -> float:
-        """The share of rows that noise puts into other cells than the true ones, on average over all pairs (or triples)
-        that are or may be measured: half of √(2/π)·sd in every cell. A fit often takes much of it away again."""
+        """The share of rows that noise moves to other cells, on average over all pairs (or triples) that may be
+        measured: half of √(2/π)·sd in every cell. A fit often removes much of it."""
         parts, about = [part for part in self.sets if len(part) == 2 + (self.plan == TRIPLES)], self.facts.about
         wide = (math.sqrt(float(self.variance(part)) / (2 * math.pi)) for part in parts)
         off = [each * self.layout.cells(part) / about for each, part in zip(wide, parts, strict=True)]
@@ -349,18 +350,18 @@ class SyntheticTable(Overview):
     # The answer
 
     def finding(self, value: Json, interval: Json) -> str:
-        """How many made-up rows there are, in place of a headline: as many as the first column has by its bars."""
+        """The number of made-up rows."""
         bars = [value[label] for label in self.labels()[: self.axes[0].size]] if value else []
-        told = say("answer.synthetic_table", rows=self.rows_made(bars), columns=len(self.columns))
-        return say("answer.noise", what=told) if self.state(value, interval) else told
+        sentence = say("answer.synthetic_table", rows=self.rows_made(bars), columns=len(self.columns))
+        return say("answer.noise", what=sentence) if self.state(value, interval) else sentence
 
     def rows_made(self, bars: Sequence[float]) -> int:
-        """As many as the table has, where that is public, else as the bars of the first column add up to."""
+        """The table's number of rows if it is public, else the sum of the first column's bars."""
         rows = self.facts.people if self.layout.known else None
         return min(max(rows or sum(map(round, bars)), 1), plans.MOST_ROWS)
 
     def marginals(self, raw: Sequence[int | Fraction]) -> dict[Columns, Floats]:
-        """Every measured marginal, from what was drawn so far."""
+        """Every marginal measured so far."""
         if not self.turns:
             return super().marginals(raw)
         released = dict(self._released(raw))
@@ -368,12 +369,12 @@ class SyntheticTable(Overview):
         return {part: rebuilt(self.layout, part, released) for part in measured}
 
     def noise_in(self, raw: Sequence[int | Fraction]) -> dict[Columns, Fraction]:
-        """σ² of every residual that was measured, by how many turns it took."""
+        """σ² of every measured residual, by its turns."""
         if not self.turns:
             return self.noise_of
         start = sum(self.layout.cells(part) for part in self.layout.bases)
-        found = self.choosing.read(raw, start, self._always)
-        return self.noise_of | {part: self.noise_of[part] / many for part, (_, many) in found.items()}
+        bought = self.choosing.read(raw, start, self._always)
+        return self.noise_of | {part: self.noise_of[part] / many for part, (_, many) in bought.items()}
 
     def _released(self, raw: Sequence[int | Fraction]) -> Iterator[tuple[Columns, Floats]]:
         if self.layout.known:
@@ -387,5 +388,5 @@ class SyntheticTable(Overview):
 
 
 def can_be_part(column: object) -> bool:
-    """Whether a column can be one of a synthetic table: its rows are in cells."""
+    """Can a synthetic table have this column? It must have cells."""
     return tellable(column) and not isinstance(column, ItemSet)

@@ -1,13 +1,13 @@
-"""The engines that compute a need, and where the coded rows lie that they read. An engine reads coded tables and
+"""The engines that compute a need, and the addresses of the coded rows they read. An engine reads coded tables and
 nothing else; its result equals `need.of(rows)` exactly.
 
-The coded rows of a table have an *address*, and its kind says which engine reads it (`choose.Engines`):
+The coded rows of a table have an *address*, and its kind selects the engine (`choose.Engines`):
 
     Path           a Parquet file in the workspace          DuckDB, in this process
     PostgresRows   a table in a schema of ours              Postgres, which ships aggregates and no rows
     SparkRows      a folder of Parquet that Spark reaches   Spark
 
-Everywhere the columns are called the same (c0, c1, … and what `intake.encode` writes beside them).
+The columns have the same names everywhere (c0, c1, … and the further ones of `intake.encode`).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Statistic = TypeVar("Statistic")
 
 @dataclass(frozen=True)
 class PostgresRows:
-    """A table of coded rows in Postgres. It is never written again: other codes are another table."""
+    """A table of coded rows in Postgres. It never changes: other codes are another table."""
 
     schema: str
     table: str
     connection: str = field(repr=False)  # a libpq URL; it may hold a password, so nothing shows it
-    # What it was when it was made (libpq.AS_MADE), and after a space the same of the table of every row, where there is
-    # one; empty where nobody noted that.
+    # The table's identity when it was written (libpq.AS_MADE), and after a space that of the table of every row, if
+    # there is one; empty if nobody noted it.
     made: str = ""
 
 
@@ -41,7 +41,7 @@ class SparkRows:
 
     path: str  # as Spark knows it: a file or a folder, on a disk, in HDFS or in a store
     master: str = "local[2]"  # or spark://host:port, or sc://host:port for Spark Connect
-    most: int | None = None  # so many rows at most, where that is public
+    most: int | None = None  # a public bound on the number of rows, if there is one
 
 
 Coded = Path | PostgresRows | SparkRows
@@ -50,11 +50,11 @@ Address = TypeVar("Address", contravariant=True)
 
 class Engine(Protocol[Address]):
     def refuse(self, need: AnyNeed | RawNeed) -> None:
-        """Called before a charge: raises if this engine cannot compute such a need. Decided by the need's class and
-        public facts."""
+        """Called before a charge: raise if this engine cannot compute such a need. The need's class and public facts
+        decide."""
 
     def refuse_away(self, coded: Address) -> None:
-        """Called before a charge: raises if the rows cannot be reached. That reveals nothing about them."""
+        """Called before a charge: raise if the rows cannot be reached. That reveals nothing about them."""
 
     def read(self, need: Need[Statistic], coded: Address, schema: Schema) -> Statistic: ...
 
@@ -69,8 +69,8 @@ def every_row(coded: PostgresRows) -> PostgresRows: ...
 @overload
 def every_row(coded: SparkRows) -> SparkRows: ...
 def every_row(coded: Coded) -> Coded:
-    """Where *all* rows lie, coded the same way: beside those that count, in tables where a person has several rows and
-    a column holds sets."""
+    """The address of *all* rows, coded the same way: a second table beside the rows that count, if a person has several
+    rows and a column holds sets."""
     if isinstance(coded, PostgresRows):
         return replace(coded, table=f"{coded.table}_every")
     if isinstance(coded, SparkRows):

@@ -1,5 +1,5 @@
-"""Which engine reads a table: the one for its address. Only DuckDB is at hand always; another engine is imported when
-the first table needs it, and comes with requirements of its own."""
+"""Select the engine for a table's address. Only DuckDB is always there; another engine is imported when the first table
+needs it, and has its own requirements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CodedTable(Generic[Where]):
 
 
 class Engines:
-    """All engines as one; each is made when it is first needed."""
+    """All engines as one; each starts when it is first needed."""
 
     def __init__(self, spill: Callable[[], Path] | None = None) -> None:
         self.spill, self._making = spill, threading.Lock()

@@ -1,8 +1,11 @@
 """Needs computed by embedded DuckDB over the coded Parquet file.
 
 Ibis compiles the need's own expression (statements.py) and DuckDB runs it: one database per engine, so that the memory
-limit holds for all threads together, and one cursor per thread. Only integers are compared and counted; no float is
-involved and no value in the data can make a computation fail. A `Streamed` need tallies the stored codes itself.
+limit holds for all threads together, and one cursor per thread. It compares and counts only integers, never floats, and
+no value in the data can make a computation fail. A `Streamed` need tallies the stored codes itself.
+
+Needs of raw columns read the raw Parquet file one row group at a time, and each different text of a group once, so
+memory grows with the different values and not with the rows. Nothing in a cell can make a reading fail.
 """
 
 from __future__ import annotations
@@ -41,13 +44,11 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
 }
-
-
-STREAMED = 2**16  # rows at a time: few enough for a processor's own memory
+STREAMED = 2**16  # rows at a time: they fit a processor's cache
 
 
 def connect(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A database in memory that loads no extension and spills, if it must, into the workspace folder."""
+    """A database in memory that loads no extension and, if it must, spills into the workspace folder."""
     connection = duckdb.connect(config=SETTINGS | {"temp_directory": str(folder / ".spill")})
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET lock_configuration = true")
@@ -56,7 +57,7 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
 
 class DuckEngine:
     def __init__(self, spill: Callable[[], Path] | None = None) -> None:
-        self._spill = spill  # one database reads many tables: it must not spill into the folder of one of them
+        self._spill = spill  # one database reads many tables: it must not spill into one table's folder
         self._lock = threading.Lock()
         self._database: duckdb.DuckDBPyConnection | None = None
         self._local = threading.local()
@@ -69,7 +70,7 @@ class DuckEngine:
             raise AllowanceError("engine.unreadable")
 
     def read(self, need: Need[Statistic], coded: Path, schema: Schema) -> Statistic:
-        """Exactly `need.of(rows)`. A damaged or absent file is the only thing that can go wrong."""
+        """Exactly `need.of(rows)`. Only a damaged or absent file can make it fail."""
         if isinstance(need, NoData):
             return cast(Statistic, ())
         if isinstance(need, Needs):
@@ -79,9 +80,9 @@ class DuckEngine:
         if isinstance(need, Streamed):
             return cast(Statistic, _streamed(need, coded, schema))
         if not isinstance(need, Aggregate):
-            raise TypeError("a need that this engine cannot read")  # decided by its class, before any data are read
+            raise TypeError("a need that this engine cannot read")  # its class decides, before any data are read
         coded = every_row(coded) if need.every_row else coded
-        if not coded.is_file():  # an absent name with a * in it would be taken for a pattern
+        if not coded.is_file():  # DuckDB would take an absent name with a * in it for a pattern
             raise AllowanceError("engine.unreadable")
         try:
             return cast(Statistic, self._read(need, coded, schema))
@@ -107,33 +108,33 @@ class DuckEngine:
         return cursor
 
     def _read(self, need: Aggregate[Statistic], coded: Path, schema: Schema) -> Statistic:
-        cursor, found = self._cursor(coded.parent), statement(need, schema, "duckdb")
-        lists = found.lists | need.tables()
+        cursor, compiled = self._cursor(coded.parent), statement(need, schema, "duckdb")
+        lists = compiled.lists | need.tables()
         try:
             for name, values in lists.items():
                 cursor.register(name, values)
-            rows = {f"{CODED} AS NOT MATERIALIZED": f"SELECT {found.wide} FROM read_parquet(?)"}
-            columns = cursor.execute(found.over(rows), [str(coded)]).fetchnumpy()
+            rows = {f"{CODED} AS NOT MATERIALIZED": f"SELECT {compiled.wide} FROM read_parquet(?)"}
+            columns = cursor.execute(compiled.over(rows), [str(coded)]).fetchnumpy()
         finally:
             for name in lists:
                 cursor.unregister(name)
         if any(values.dtype.kind not in "iu" for values in columns.values()):
-            raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
+            raise TypeError("a statistic came as a float, perhaps rounded")  # the query's types decide, not its values
         return need.shape({name: np.array(values, dtype=np.int64) for name, values in columns.items()})
 
 
 def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
-    """Codes as narrow as they are stored, column by column, in the order of the file; a set as one number."""
+    """Narrow codes, column by column, in the order of the file; a set as one number."""
     places = list(schema.columns)
     try:
         stored = [pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0) for name in need.columns]
-        return tuple(_sets(one) if pa.types.is_list(one.type) else one.to_numpy() for one in stored)
+        return tuple(_sets(column) if pa.types.is_list(column.type) else column.to_numpy() for column in stored)
     except (OSError, pa.ArrowException):
         raise AllowanceError("engine.unreadable") from None
 
 
 def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statistic:
-    """Each thread goes through its share of the file's groups of rows: which groups, its number says."""
+    """Each thread reads its share of the file's row groups."""
     names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
     wanted = need.stored(names)
 
@@ -159,21 +160,15 @@ def _sets(column: pa.ChunkedArray) -> Integers:
     return sets
 
 
-# Needs of a raw column, read off the raw Parquet file one row group at a time.
-#
-# Each different text of a group is looked at once, so memory grows with the different values and not with the rows.
-# Nothing a cell holds can make a reading fail.
-
-
 def read_columns(need: RawNeed, rows: Path, place: Callable[[str], int]) -> RawStatistic:
-    """Exactly `need.of(rows)`; `place` says where in the file a column stands."""
+    """Exactly `need.of(rows)`; `place` gives the place of a column in the file."""
     if isinstance(need, Several):
-        return tuple(read_raw(one, rows, place(one.column)) for one in need.needs)
+        return tuple(read_raw(part, rows, place(part.column)) for part in need.needs)
     return read_raw(need, rows, place(need.column))
 
 
 def read_raw(need: OneColumn, rows: Path, place: int) -> OfOne:
-    """Exactly `need.of(rows)`, where the need's column is the one at `place` in the file."""
+    """Exactly `need.of(rows)`, for the column at `place` in the file."""
     rows_of: Counter[str | None] = Counter()
     try:
         with pq.ParquetFile(rows, memory_map=False) as file:

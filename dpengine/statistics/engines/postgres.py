@@ -1,8 +1,8 @@
-"""Needs computed where the rows are, by Postgres: counts and sums leave the database, rows and codes never do.
+"""Needs computed in the database, by Postgres: counts and sums leave it, rows and codes never do.
 
-Each need is one statement (statements.py) in a transaction that reads only and sees one snapshot. Its text is made of
-public facts; what is looked up in lists is bound as parameters on the server. What would need the rows themselves, or a
-pass over them for each of hundreds of steps, is refused before anything is charged.
+Each need is one statement (statements.py) in a read-only transaction on one snapshot. Its text consists of public
+facts; lists of codes are bound as parameters on the server. A need for the rows themselves, or for a pass over them in
+each of hundreds of steps, is refused before anything is charged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -33,14 +34,14 @@ Connection: TypeAlias = "psycopg.Connection[tuple[object, ...]]"
 
 WHOLE = {postgres.types[name].oid for name in ("int2", "int4", "int8")}
 NUMERIC = postgres.types["numeric"].oid
-MOST_IDLE = 4  # connections that wait, for each database
+MOST_IDLE = 4  # waiting connections for each database
 PATIENCE = "15s"  # for a lock, before a charge
-# No limit of a role or a database cancels a question that has been charged: whether it is reached may depend on rows.
+# No limit of a role or a database may cancel a charged question: whether it reaches the limit may depend on rows.
 UNLIMITED = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 
 
 class PostgresEngine:
-    """A question has a connection to itself; afterwards it waits for the next, unless something went wrong."""
+    """A question has its own connection, which then waits for the next question, unless something went wrong."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -58,7 +59,7 @@ class PostgresEngine:
                 raise AllowanceError("engine.rows_stay")
 
     def refuse_away(self, coded: PostgresRows) -> None:
-        """No row is looked at: only whether the table is there, may be read, and is still the one that was made."""
+        """Check, without reading a row, that the table is there, may be read, and is still the one we wrote."""
         with self._reading(coded) as cursor:
             cursor.execute(f"SET LOCAL lock_timeout TO '{PATIENCE}'")
             made = coded.made.split()
@@ -70,7 +71,7 @@ class PostgresEngine:
                         raise AllowanceError("engine.changed")
 
     def read(self, need: Need[Statistic], coded: PostgresRows, schema: Schema) -> Statistic:
-        """Exactly `need.of(rows)`. Only the way to the database can fail."""
+        """Exactly `need.of(rows)`. Only the connection can fail."""
         self.refuse(need)
         if isinstance(need, NoData):
             return cast(Statistic, ())
@@ -81,16 +82,16 @@ class PostgresEngine:
             return cast(Statistic, computed(cast(Aggregate[object], need), coded, schema, cursor))
 
     def let_go(self) -> None:
-        """Close the connections that wait for the next question."""
+        """Close the waiting connections."""
         with self._lock:
             idle, self._idle = self._idle, {}
-        for connection in (one for several in idle.values() for one in several):
+        for connection in chain.from_iterable(idle.values()):
             connection.close()
 
     @contextmanager
     def _reading(self, coded: PostgresRows) -> Iterator[psycopg.RawCursor]:
-        """A transaction that reads only, in one snapshot. An error of the database says nothing but that there was one:
-        its text may quote a value, or where the database is."""
+        """A read-only transaction on one snapshot. We report of a database error only that it occurred: its text may
+        quote a value, or the database's address."""
         try:
             connection = self._connected(coded.connection)
             try:
@@ -111,7 +112,7 @@ class PostgresEngine:
             raise AllowanceError("engine.away") from None
 
     def _connected(self, url: str) -> Connection:
-        """One that waits, if it still answers; else a new one, which costs some 20 ms."""
+        """A waiting connection, if it still answers; else a new one, which takes some 20 ms."""
         with self._lock:
             waiting = self._idle.get(url, [])
             connection = waiting.pop() if waiting else None
@@ -128,24 +129,24 @@ class PostgresEngine:
 
 
 def _unlimited(version: int) -> str:
-    """Settings for one transaction, in one message; the name of a function means Postgres's own."""
+    """Settings for one transaction, in one message; function names mean Postgres's own."""
     names = (*UNLIMITED, "transaction_timeout") if version >= 170_000 else UNLIMITED
     return "; ".join(["SET LOCAL search_path TO pg_catalog", *(f"SET LOCAL {name} TO 0" for name in names)])
 
 
 def computed(need: Aggregate[object], coded: PostgresRows, schema: Schema, cursor: psycopg.RawCursor) -> object:
-    """One statement, and the statistic from what it returns."""
-    found, coded = statement(need, schema, "postgres"), every_row(coded) if need.every_row else coded
-    rows = sql.SQL("SELECT {} FROM {}").format(sql.SQL(found.wide), sql.Identifier(coded.schema, coded.table))
+    """Run one statement, and return the statistic."""
+    compiled, coded = statement(need, schema, "postgres"), every_row(coded) if need.every_row else coded
+    rows = sql.SQL("SELECT {} FROM {}").format(sql.SQL(compiled.wide), sql.Identifier(coded.schema, coded.table))
     tables, bound = {f"{CODED} AS NOT MATERIALIZED": rows.as_string(None)}, list[Bound]()
-    for name, values in (found.lists | need.tables()).items():
+    for name, values in (compiled.lists | need.tables()).items():
         tables[f"{name} AS NOT MATERIALIZED"] = _looked_up(values, bound)
-    cursor.execute(found.over(tables), bound)
+    cursor.execute(compiled.over(tables), bound)
     return need.shape(_columns(cursor))
 
 
 def _looked_up(values: pa.Table, bound: list[Bound]) -> str:
-    """A public table whose cells are parameters: a list of codes, or one row of weights."""
+    """A public table with its cells as parameters: a list of codes, or one row of weights."""
     if values.num_columns == 1 and not pa.types.is_list(values.schema.types[0]):
         bound.append(values.column(0).to_pylist())
         return f"SELECT unnest(${len(bound)}::bigint[]) AS {values.column_names[0]}"
@@ -162,11 +163,11 @@ def _columns(cursor: psycopg.RawCursor) -> dict[str, Integers]:
     assert cursor.description is not None
     kinds = {column.name: column.type_code for column in cursor.description}
     if not set(kinds.values()) <= WHOLE | {NUMERIC}:
-        raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
+        raise TypeError("a statistic came as a float, perhaps rounded")  # the query's types decide, not its values
     cells = zip(*cursor.fetchall(), strict=True) if cursor.rowcount else ((),) * len(kinds)
     return {
         name: np.array(column, dtype=np.int64)
         if kind in WHOLE
-        else np.array([int(one) for one in column], dtype=object)
+        else np.array([int(value) for value in column], dtype=object)
         for (name, kind), column in zip(kinds.items(), cells, strict=True)
     }

@@ -1,13 +1,13 @@
 """Needs computed by Spark over coded Parquet: on this machine, on a cluster, or through Spark Connect.
 
 Each need is one statement (statements.py) and one job: machines count their own rows and ship cells, this process gets
-the aggregate. Its settings are ours (SETTINGS), so that no cluster's defaults decide what a row can do: ANSI mode is
+the aggregate. The settings are ours (SETTINGS), so that no cluster's defaults decide what a row can do. ANSI mode is
 on, and nothing can make it throw, because no sum can leave its type: Spark adds 64-bit numbers in 64 bits, so every
 summand is a decimal(28, 0) and its sum a decimal(38, 0), however many rows there are; unless a public number of rows
 and the declared bounds prove that 64 bits are enough (view.total).
 
-Partitions, failed tasks and repeated ones change nothing: an aggregate of integers is the same in any order, and noise
-is drawn once, in this process, after it has arrived.
+Partitions, failed tasks and repeated ones change nothing: an aggregate of integers is the same in any order, and we
+draw noise once, in this process, after the aggregate has arrived.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CONNECT = "sc://"
 BROKEN = (PySparkException, Py4JError, OSError)
 _numbers = count()
 for _logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-    logging.getLogger(_logger).disabled = True  # PySpark prints errors there, whose text may quote a value
+    logging.getLogger(_logger).disabled = True  # PySpark logs errors there, and their text may quote a value
 
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -49,14 +49,14 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.runSQLOnFiles": "false",  # the name of a table is never a path
 }
-QUIET = {  # where this process is the driver; what is shuffled or spilled to a disk is encrypted
+QUIET = {  # if this process is the driver; shuffled and spilled data are encrypted
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
     "spark.io.encryption.enabled": "true",
     "spark.log.level": "OFF",  # an error's text may quote a value
 }
-HERE = {  # where all of Spark is on this machine
+HERE = {  # if all of Spark is on this machine
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "2",
@@ -65,7 +65,7 @@ HERE = {  # where all of Spark is on this machine
 
 class SparkEngine:
     def __init__(self, spill: Callable[[], Path] | None = None) -> None:
-        self._spill = spill  # where a Spark of this process puts what does not fit into its memory
+        self._spill = spill  # the folder for what does not fit into memory
         self._lock = threading.Lock()
         self._sessions: dict[str, SparkSession] = {}
         self._views: dict[SparkRows, str] = {}
@@ -78,13 +78,13 @@ class SparkEngine:
                 raise AllowanceError("engine.rows_stay")
 
     def refuse_away(self, coded: SparkRows) -> None:
-        """The files' names and types are looked at, and no row; and whether Spark answers."""
+        """Check that Spark answers, and read the files' names and types but no row."""
         with self._trying(coded):
             session, view = self.view(coded)
-            session.table(view).schema  # noqa: B018 - Spark is asked for it
+            session.table(view).schema  # noqa: B018 - asks Spark
 
     def read(self, need: Need[Statistic], coded: SparkRows, schema: Schema) -> Statistic:
-        """Exactly `need.of(rows)`. Only the way to Spark, or to its files, can fail."""
+        """Exactly `need.of(rows)`. Only the connection to Spark, or to its files, can fail."""
         self.refuse(need)
         if isinstance(need, NoData):
             return cast(Statistic, ())
@@ -96,29 +96,29 @@ class SparkEngine:
             return aggregate.shape(whole_columns(session.sql(sql).toArrow()))
 
     def let_go(self) -> None:
-        """Forget which files a table has. What Spark itself wrote to a disk is encrypted, and goes when it stops."""
+        """Forget the files of all tables. Spark's own files on a disk are encrypted, and vanish when it stops."""
         with self._lock:
             self._views.clear()
 
     def stop(self) -> None:
-        """End the Sparks that were started here, with what they run."""
+        """End the Sparks started here."""
         with self._lock:
             self._views.clear()
             while self._sessions:
                 _end(self._sessions.popitem()[1])
 
     def statement(self, need: Aggregate[object], coded: SparkRows, schema: Schema) -> tuple[SparkSession, str]:
-        """The one statement that computes a need, and the session that knows its tables."""
+        """The statement that computes a need, and the session with its tables."""
         coded = every_row(coded) if need.every_row else coded
-        found = statement(need, schema, "pyspark", coded.most)
+        compiled = statement(need, schema, "pyspark", coded.most)
         session, view = self.view(coded)
-        tables = {f"{CODED} AS": f"SELECT {found.wide} FROM {view}"}
-        for name, values in (found.lists | need.tables()).items():
+        tables = {f"{CODED} AS": f"SELECT {compiled.wide} FROM {view}"}
+        for name, values in (compiled.lists | need.tables()).items():
             tables[f"{name} AS"] = _looked_up(values)
-        return session, found.over(tables)
+        return session, compiled.over(tables)
 
     def view(self, coded: SparkRows) -> tuple[SparkSession, str]:
-        """The table under a name in the session of its Spark. Its files are listed once, because they never change."""
+        """The table's name in the session of its Spark. Its files are listed once, because they never change."""
         session = self.session(coded.master)
         with self._lock:
             if coded not in self._views:
@@ -128,15 +128,15 @@ class SparkEngine:
             return session, self._views[coded]
 
     def session(self, master: str) -> SparkSession:
-        """The way to a Spark, which is started where it is not there yet."""
+        """The session of a Spark, which starts if needed."""
         with self._lock:
             session = self._sessions.get(master) or self._start(master)
             self._sessions[master] = session
             return session
 
     def session_apart(self, master: str) -> SparkSession:
-        """A session of its own, for one table that is brought: no name that others have is found in it, and none of its
-        names in others. Through Spark Connect, that of an engine of its own is."""
+        """A session for one uploaded table: it shares no names with others. With Spark Connect, that needs an engine of
+        its own."""
         session = self.session(master)
         return session if master.startswith(CONNECT) else _settled(session.newSession())
 
@@ -144,7 +144,7 @@ class SparkEngine:
         if master.startswith(CONNECT):
             return _settled(_connected(master))
         running = SparkContext._active_spark_context
-        if running is not None and running.master != master:  # a process has one, and PySpark would hand that one out
+        if running is not None and running.master != master:  # a process has only one, and PySpark would return it
             raise AllowanceError("engine.other_spark", master=running.master)
         settings = SETTINGS | QUIET
         if master.startswith("local"):
@@ -156,8 +156,8 @@ class SparkEngine:
 
     @contextmanager
     def _trying(self, coded: SparkRows) -> Iterator[None]:
-        """An error says nothing but that there was one: its text may quote a value. The next question lists the files
-        anew, and starts Spark anew if it is gone."""
+        """We report of an error only that it occurred: its text may quote a value. The next question lists the files
+        again, and restarts Spark if it is gone."""
         try:
             yield
         except BROKEN as error:
@@ -165,14 +165,14 @@ class SparkEngine:
                 for address in (coded, every_row(coded)):
                     self._views.pop(address, None)
                 if not isinstance(error, PySparkException) or coded.master.startswith(CONNECT) or _gone():
-                    self._views = {one: name for one, name in self._views.items() if one.master != coded.master}
+                    self._views = {table: name for table, name in self._views.items() if table.master != coded.master}
                     _end(self._sessions.pop(coded.master, None))
             raise AllowanceError("engine.away") from None
 
 
 def _connected(master: str) -> SparkSession:
-    """Through Spark Connect, which may stand beside a Spark of this process. Who does not answer is away after some
-    seconds; PySpark itself would try for ten minutes."""
+    """Through Spark Connect, which may run beside a Spark of this process. A server that does not answer is away after
+    some seconds; PySpark itself would try for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession as Connected
 
@@ -188,13 +188,13 @@ def _settled(session: SparkSession) -> SparkSession:
 
 
 def _gone() -> bool:
-    """Has the process of a Spark that was started here ended?"""
+    """Has the process of a Spark started here ended?"""
     gateway = SparkContext._gateway
     return gateway is not None and gateway.proc.poll() is not None
 
 
 def _end(session: SparkSession | None) -> None:
-    """Also where its process is gone, of which PySpark would keep the broken end."""
+    """Stop a session, also if its process is gone: PySpark would keep the broken connection."""
     with suppress(*BROKEN):
         if session is not None:
             session.stop()
@@ -218,14 +218,14 @@ def _array(numbers: list[int]) -> str:
     return f"array({', '.join(f'{number}L' for number in numbers)})"
 
 
-def whole_columns(found: Arrow) -> dict[str, Integers]:
+def whole_columns(table: Arrow) -> dict[str, Integers]:
     """Counts and codes in 64 bits; sums, which are decimals without a fraction, as Python's integers."""
     columns: dict[str, Integers] = {}
-    for field, column in zip(found.schema, found.columns, strict=True):
+    for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_decimal(field.type) and field.type.scale == 0:
             columns[field.name] = np.array([int(sum_) for sum_ in column.to_pylist()], dtype=object)
         elif pa.types.is_integer(field.type):
             columns[field.name] = column.to_numpy().astype(np.int64)
         else:
-            raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
+            raise TypeError("a statistic came as a float, perhaps rounded")  # the query's types decide, not its values
     return columns

@@ -1,14 +1,14 @@
-"""A need as one SQL statement, for whichever engine: the same Ibis expression, compiled in another dialect.
+"""A need as one SQL statement for every engine: the same Ibis expression, compiled in its dialect.
 
-Ibis only builds and compiles (10 ms, without a backend or a connection of its own). A statement depends on public facts
-only: the need's class and fields, the declared columns, the names of the coded ones. It reads a table called `coded`,
-which each engine puts before it with the columns widened to 64 bits: codes are stored as narrow as they fit, engines
-compute in the stored width, and one person's large code must not decide whether a release fails. Where a need does no
-arithmetic on codes (`Aggregate.as_stored`) they stay narrow, and are read faster.
+Ibis only builds and compiles (10 ms, without a backend or a connection). A statement depends on public facts only: the
+need's class and fields, the declared columns, the names of the coded ones. It reads a table called `coded`, which each
+engine puts before it with the columns widened to 64 bits: stored codes are narrow, engines compute in the stored width,
+and one person's large code must not decide whether a release fails. If a need does no arithmetic on codes
+(`Aggregate.as_stored`) they stay narrow, which is faster.
 
-**No row can make it throw, wrap or return NULL.** Coded columns hold no NULL. What one row adds stays below 2^62 on its
-way (declared bounds; MOST_OF_ROW), and no table has MOST_ROWS rows, so a sum stays below MOST_OF_ROW·MOST_ROWS < 10^37
-and is exact as decimal(38, 0). It is read as a Python integer, whatever its length.
+**No row can make it throw, wrap or return NULL.** Coded columns hold no NULL. One row adds less than 2^62 at every step
+(declared bounds; MOST_OF_ROW), and no table has MOST_ROWS rows, so a sum stays below MOST_OF_ROW·MOST_ROWS < 10^37 and
+is exact as decimal(38, 0). We read it as a Python integer, whatever its length.
 """
 
 from __future__ import annotations
@@ -33,41 +33,40 @@ Columns = tuple[tuple[str, bool], ...]  # the declared names in order, each with
 
 @dataclass(frozen=True)
 class Statement:
-    """A need in SQL over the table `coded`, the columns it has, and the lists that the need's conditions look codes up
-    in."""
+    """A need in SQL over the table `coded`, with the long lists of codes in its conditions."""
 
     sql: str
-    wide: str  # what to select from the stored columns, so that `coded` has them in 64 bits
+    wide: str  # selects the stored columns in 64 bits
     lists: dict[str, pa.Table]
 
     def over(self, tables: Mapping[str, str]) -> str:
-        """The statement, with these tables before it; each is `name AS` → the query that makes it."""
+        """The statement, with these tables before it; each is `name AS` → its query."""
         named = ", ".join(f"{name} ({query})" for name, query in tables.items())
         return f"WITH {named}, {self.sql[5:]}" if self.sql.startswith("WITH ") else f"WITH {named} {self.sql}"
 
 
 def statement(need: Aggregate[object], schema: Schema, dialect: str, most_rows: int | None = None) -> Statement:
-    """`most_rows`: as many rows as there are at most, where that is public."""
+    """`most_rows` is a public bound on the number of rows, if there is one."""
     sets = schema.of_kind(ItemSet)
     columns = tuple((name, name in sets) for name in schema.columns)
-    # Postgres adds codes of 32 bits in 64, and a table of it holds up to 10^12 rows.
+    # Postgres adds codes of 32 bits in 64, and a table holds up to 10^12 rows.
     short = dialect != "postgres" or all(column.size <= 2**22 for column in schema.columns.values())
     filled = frozenset(name for name, column in schema.columns.items() if not _may_lack(column))
     return compiled(need.compiled_as(), columns, dialect, need.as_stored and short, filled, most_rows)
 
 
 def _of_kinds(need: object) -> set[str]:
-    """The columns whose kinds of cells the conditions of a need look at."""
-    found = set[str]()
+    """The columns with kinds of cells in the conditions of a need."""
+    names = set[str]()
     for field in fields(need) if is_dataclass(need) else ():
         value = getattr(need, field.name)
         for part in value if isinstance(value, tuple) else (value,):
-            found |= part.kinds_of() if isinstance(part, Predicate) else _of_kinds(part)
-    return found
+            names |= part.kinds_of() if isinstance(part, Predicate) else _of_kinds(part)
+    return names
 
 
 def _may_lack(column: Column) -> bool:
-    """Can a row have no value there? By the declaration, never by the rows."""
+    """Can a row have no value there? The declaration decides, never the rows."""
     return isinstance(column, Ordered) and not column.complete
 
 
@@ -80,25 +79,22 @@ def compiled(
     filled: frozenset[str] = frozenset(),
     most_rows: int | None = None,
 ) -> Statement:
-    """It depends on public facts only, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as DuckDB takes to
-    read a million rows."""
-    import ibis  # takes half a second, so it is imported only when data are read
+    """Public, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as DuckDB takes to read a million rows."""
+    import ibis  # takes half a second, so only when data are read
 
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
     kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)
     kinds |= {flag_name(names[column]): "int64" for column in _of_kinds(need)}
     view = View(ibis.table(kinds, name=CODED), names, {}, counts_fast=dialect == "duckdb", filled=filled)
-    with adding_decimals(dialect == "pyspark", most_rows):  # which adds whole numbers in 64 bits
+    with adding_decimals(dialect == "pyspark", most_rows):  # Spark adds integers in 64 bits
         wanted = need.expression(view.meeting(need.where))
-    if (
-        dialect == "duckdb"
-    ):  # its decimals would reach numpy as floats; declared bounds keep a sum of 10^10 rows within 64 bits
+    if dialect == "duckdb":  # its decimals would reach numpy as floats; a sum of 10^10 rows fits 64 bits by declaration
         sums = [name for name, kind in wanted.schema().items() if kind.is_decimal()]
         wanted = wanted.cast(dict.fromkeys(sums, "int64")) if sums else wanted
     if ibis.options.pyspark is None:  # only a backend with a connection would set it
         ibis.options.pyspark = type("NoNull", (ibis.config.Config,), {"treat_nan_as_null": False})()
     sql = str(ibis.to_sql(wanted, dialect=dialect))
-    # Items of a set are only looked for and counted, and so are the codes of some needs: they stay narrow.
+    # Items of a set, and the codes of some needs, are only compared and counted: they stay narrow.
     narrow = {name for name, kind in kinds.items() if kind != "int64" or as_stored}
     wide = ", ".join(name if name in narrow else f"CAST({name} AS BIGINT) AS {name}" for name in kinds)
     return Statement(sql, wide, view.lists)

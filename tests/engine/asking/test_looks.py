@@ -217,8 +217,8 @@ def test_what_the_ledger_holds_is_enough(table: dp.Table, key: str) -> None:
     assert [one.epsilon for one in (look.query for look in reading.answers)] == [1, 1, 2]
     assert table.looks(query.at(Fraction(3))).answers == reading.answers  # whatever the ε
     raw = reading.answers[0].raw
-    assert raw is not None and query.around(raw, 1) == query.finish(raw)
-    once, twice = (_width(query.around(mean_of([raw] * looks), looks).interval) for looks in (1, 2))
+    assert raw is not None and query.from_mean(raw, 1) == query.finish(raw)
+    once, twice = (_width(query.from_mean(mean_of([raw] * looks), looks).interval) for looks in (1, 2))
     assert twice < once
 
 
@@ -232,7 +232,7 @@ def test_the_range_of_one_more_look_is_known_beforehand(table: dp.Table) -> None
         told = foreseen(answers, query, BETA)
         table.ask(query)
         rows = [one.raw for one in table.looks(query).answers if one.query.epsilon == query.epsilon and one.raw]
-        stated = replace(query, beta=share_of(BETA, spend, len(rows))).around(mean_of(rows), len(rows)).interval
+        stated = replace(query, beta=share_of(BETA, spend, len(rows))).from_mean(mean_of(rows), len(rows)).interval
         assert told[1] - told[0] == stated[1] - stated[0]
     assert foreseen((), small, BETA) is None
 

@@ -27,7 +27,7 @@ def attack(asked: AdaptiveSession, rows: list[Any]) -> bool:
         state, part = asked.step(state, ask, lambda need: need.of(rows), coins)
         query = part.query
         assert query.ask is not None and not hasattr(query.ask, "options")
-        truth = query._told(query._share(query.measured(query.need().of(rows))[0]))
+        truth = query._in_unit(query._share(query.measured(query.need().of(rows))[0]))
         error = abs(part.released.value - truth) / float(query.ask.width)  # type: ignore[union-attr]
         low, high = part.released.interval
         far = far or error > float(asked.alpha) + 1e-12 or not low - 1e-9 <= truth <= high + 1e-9

@@ -35,7 +35,7 @@ def test_sums_of_nodes_are_what_lies_at_or_below(leaves: int, relation: str) -> 
     public = relation == "replace"
     assert query.everyone == (int(counts.sum()) if public else None)
     nodes = query.measured(tuple(counts.tolist()))
-    assert list(query.around(nodes, 1).value.values()) == np.cumsum(counts).tolist()
+    assert list(query.from_mean(nodes, 1).value.values()) == np.cumsum(counts).tolist()
     for (parts, _), long in zip(count_tree.sums(leaves, public), query.lengths, strict=True):
         used = [node for part in parts for node in range(part.first, part.end)]
         assert len(set(used)) == len(used) == long
@@ -89,17 +89,17 @@ LATER = [pytest.param(*one, marks=pytest.mark.long) for one in (("", 1), ("gauss
 
 
 @pytest.mark.parametrize(
-    ("noise", "looks"), [("", 3), ("gaussian", 1), ("gaussian_root", 1), ("gaussian_root", 3), *LATER]
+    ("noise", "averaged"), [("", 3), ("gaussian", 1), ("gaussian_root", 1), ("gaussian_root", 3), *LATER]
 )
-def test_the_tree_keeps_its_band_also_when_averaged(noise: str, looks: int) -> None:
+def test_the_tree_keeps_its_band_also_when_averaged(noise: str, averaged: int) -> None:
     """β = 0.2, all cells at once, 100 answers; false alarm ≤ 1e-6."""
     counts = tuple(np.random.default_rng().integers(0, 20, 60).tolist())
     query = tree(60, sum(counts), noise=noise, beta="0.2")
     truth, coins, draws = np.cumsum(counts), SystemCoins(), 100
     missed = 0
     for _ in range(draws):
-        raws = [query.draw(counts, coins) for _ in range(looks)]
-        told = query.around(tuple(Fraction(sum(one), looks) for one in zip(*raws, strict=True)), looks)
+        raws = [query.draw(counts, coins) for _ in range(averaged)]
+        told = query.from_mean(tuple(Fraction(sum(one), averaged) for one in zip(*raws, strict=True)), averaged)
         missed += any(not low <= true <= high for true, (low, high) in zip(truth, told.interval.values(), strict=True))
     assert missed <= allowed_failures(draws, 0.2)
     assert query.reach(3) < query.reach(1)

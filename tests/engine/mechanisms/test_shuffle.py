@@ -267,7 +267,7 @@ def test_ranges_hold_where_there_are_more_values_than_people() -> None:
 
 def test_the_reversed_sign_of_the_source_would_be_seen() -> None:
     query = build("shuffle_histogram", 2_000, column="c", delta="1e-6", solution="second")
-    value, interval = query._told(2_000 - 1_500 + int(2_000 * query.chance))
+    value, interval = query._bar(2_000 - 1_500 + int(2_000 * query.chance))
     assert abs(value - 1_500) < 1 and interval[0] <= 1_500 <= interval[1]
 
 
@@ -346,6 +346,6 @@ def test_only_where_the_number_of_people_is_public(key: str) -> None:
 def test_a_sum_of_exactly_n_is_a_zero() -> None:
     """Nobody holds the value and no coin came up: n ones, told as 0 with its range; one fewer is a count."""
     query = build("shuffle_histogram", 2_000, column="c", delta="1e-6", solution="second")
-    assert query._told(2_000) == (0.0, (0, query.rare))
+    assert query._bar(2_000) == (0.0, (0, query.rare))
     low, high = query.reach()
-    assert query._told(1_999) == (pytest.approx(1 + 2_000 * float(query.chance)), (1 + low, 1 + high))
+    assert query._bar(1_999) == (pytest.approx(1 + 2_000 * float(query.chance)), (1 + low, 1 + high))

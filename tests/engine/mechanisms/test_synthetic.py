@@ -225,7 +225,7 @@ def test_shares_are_promised_for_the_class_alone() -> None:
     query = made("small_database", (2, 3, 2), 1_000, epsilon="5")
     assert isinstance(query, OfClass)
     rows = in_rows(np.arange(1, 13) / 78, 1_000)
-    found = Synthetic(query, query.told_rows(rows.tolist()))
+    found = Synthetic(query, query.rows_by_label(rows.tolist()))
     assert found.rows == 1_000 and found.table().num_rows == 1_000 and found.table(3).num_rows == 3
     shares = found.marginal(["c1", "c0"])
     assert list(shares)[:2] == ["v0 × v0", "v0 × v1"] and abs(sum(one.value for one in shares.values()) - 100) < 1e-9

@@ -69,9 +69,9 @@ def test_what_liars_can_do_to_the_answer_by_listing_it(solution: str) -> None:
             missed = Decimal(0)
             for coins, chance in enumerate(chances_of(honest, query.chance)):
                 if solution == "second":
-                    told, true = query._told(honest - truth + coins + sent)[0], truth + others - hidden
+                    told, true = query._bar(honest - truth + coins + sent)[0], truth + others - hidden
                 elif solution:
-                    told, true = query._told(truth + coins + sent)[0], truth + hidden
+                    told, true = query._bar(truth + coins + sent)[0], truth + hidden
                 else:
                     told, true = query.finish(truth + coins + sent).value, truth + hidden
                 missed += chance if abs(Fraction(told) - true) > bound else 0

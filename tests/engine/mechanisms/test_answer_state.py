@@ -15,7 +15,7 @@ from battery import CASES, allowed_failures, build, case_name
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms import catalogue, telling
+from dpengine.mechanisms import answer_state, catalogue
 from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.stepwise import Stepwise
 from dpengine.mechanisms.trial import WORLD, model
@@ -43,7 +43,7 @@ def state_of(query: Query, people: int) -> str:
 @pytest.mark.parametrize("key", catalogue)
 def test_every_card_declares_when_its_answer_says_nothing(key: str) -> None:
     states = catalogue[key].card.states
-    assert states and set(states) <= set(telling.STATES)
+    assert states and set(states) <= set(answer_state.STATES)
 
 
 @in_each_relation

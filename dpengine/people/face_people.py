@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
 from dpengine.asking.answers import Meter, claim_of, make_meter
 from dpengine.asking.exports import Deed, deed_of
 from dpengine.asking.release import new_request
@@ -235,7 +236,7 @@ class PeopleFace:
             takes = filter.share(
                 budget.rule,
                 self._at.ledger.standing(budget.id).totals,
-                people_rules.price_of(budget.rule, query.loss()),
+                cost(query.loss(), budget.rule.alpha),
             )
         name = wish_id or f"w-{new_request()}"
         return self._at.house.ledger.wish(name, record.budget, table, reason, self.person, wanted, claim, takes)

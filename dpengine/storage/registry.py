@@ -16,7 +16,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
-from dpengine.ledger.sqlite_file import VERSION, Handle, journal, made, refuse_holes, spoken
+from dpengine.ledger.sqlite_file import VERSION, Handle, has_tables, journal, refuse_holes, spoken
 
 _DAMAGED = "registry.damaged"
 _WAIT = 10
@@ -87,7 +87,7 @@ class Registry:
             refuse_holes(self._path)
         self._refuse_older()
         with self.transaction() as rows:
-            if not made(rows):
+            if not has_tables(rows):
                 for statement in (*_CREATE.split(";"), f"PRAGMA user_version = {VERSION}"):
                     rows.execute(statement)
         path.chmod(0o600)

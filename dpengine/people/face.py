@@ -1,9 +1,9 @@
-"""The face of a workspace: all that one person may do, and nothing else. Once people sign in, pages and other doors use
-only this, so a page that forgets to ask whether somebody may do something cannot do harm.
+"""The face of a workspace: everything one person may do, and nothing else. Where people sign in, pages and the API use
+only this, so a page that forgets to check a right does no harm.
 
-Every verb is checked when it is called, against the ledger as it is then (rights.py says which verb is whose); what
-spends or changes something is decided once more by the ledger itself, in the transaction that writes its row. A face
-never hands out the workspace, a table of it, its ledger or its jobs, but faces of them.
+Every verb is checked when it is called, against the ledger at that moment (rights.py lists who may use which verb). The
+ledger itself decides once more about everything that spends or changes, in the transaction that writes its row. A face
+never hands out the workspace, its tables, ledger or jobs, but faces of them.
 """
 
 from __future__ import annotations
@@ -32,49 +32,11 @@ from dpengine.storage.registry import Record
 from dpengine.storage.tokens import Token
 from dpengine.table import Table
 
-# What a person does about tokens, by which a program asks for them (storage/tokens.py).
-
 _log = logging.getLogger("allowance")
 
 
-class TokenFace(PeopleFace):
-    __slots__ = ()
-
-    def new_token(
-        self, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
-    ) -> tuple[str, Token]:
-        """A token, which is shown now and never again, and what is kept of it. It covers the named tables, or all that
-        the person may see; with `metrics`, only the figures about the server, and those for an administrator alone. It
-        works through its last day, at most a year from now; 90 days where none is named."""
-        self._check("new_token")
-        for table in tables:
-            self._check("table", table)
-        if metrics and not self._at.may(frozenset({rights.ADMINISTRATOR})):
-            raise AllowanceError("people.no_right")
-        shown, made = self._at.house.token_book.make(self.person, name, tables, metrics, until)
-        _log.warning("token made: %s by %s", made.id, self.person)
-        return shown, made
-
-    def tokens(self, person: str | None = None) -> list[Token]:
-        """Their own tokens; for an administrator also another person's."""
-        self._check("tokens")
-        if person not in (None, self.person) and not self._at.may(frozenset({rights.ADMINISTRATOR})):
-            raise AllowanceError("people.no_right")
-        return self._at.house.token_book.of(person or self.person)
-
-    def revoke_token(self, token: str) -> None:
-        """Take back a token of their own, by its id; an administrator anybody's. It opens nothing from now on."""
-        self._check("revoke_token")
-        found = self._at.house.token_book.find(token)
-        theirs = found is not None and found.person == self.person
-        if found is None or not (theirs or self._at.may(frozenset({rights.ADMINISTRATOR}))):
-            raise AllowanceError("token.unknown")
-        self._at.house.token_book.revoke(token)
-        _log.warning("token revoked: %s by %s", token, self.person)
-
-
 class Guarded:
-    """Something of the workspace's with some of its verbs, each checked when it is called."""
+    """A part of the workspace with some of its verbs, each checked when it is called."""
 
     __slots__ = ("__at", "__inner", "__name", "__verbs")
 
@@ -96,27 +58,27 @@ class Guarded:
             limiter.here.verb(at.person, verb)
             return faced(at, act(*given, **named))
 
-        checked.__name__, checked.__doc__ = verb, act.__doc__  # and nothing by which `act` could be found
+        checked.__name__, checked.__doc__ = verb, act.__doc__  # and nothing that leads to `act`
         return checked
 
     def __dir__(self) -> list[str]:
         return sorted(self.__verbs)
 
 
-def faced(at: Standpoint, found: object) -> object:
-    """What a verb returned, with its own face where it has one."""
-    if isinstance(found, Table):
-        return Guarded(at, found, rights.TABLE, found.name)
-    if isinstance(found, Session):
-        if found.entry.charge.actor != at.person:
+def faced(at: Standpoint, value: object) -> object:
+    """What a verb returned, behind its own face if it has one."""
+    if isinstance(value, Table):
+        return Guarded(at, value, rights.TABLE, value.name)
+    if isinstance(value, Session):
+        if value.entry.charge.actor != at.person:
             raise AllowanceError("session.unknown")
-        return Guarded(at, found, rights.SESSION, found.entry.charge.table)
-    if isinstance(found, PlanRun) and any(entry.charge.actor != at.person for entry, _ in found.rows):
-        return PlanRun(found.id)
-    return found
+        return Guarded(at, value, rights.SESSION, value.entry.charge.table)
+    if isinstance(value, PlanRun) and any(entry.charge.actor != at.person for entry, _ in value.rows):
+        return PlanRun(value.id)
+    return value
 
 
-class Face(TokenFace):
+class Face(PeopleFace):
     """A workspace as one person may use it."""
 
     __slots__ = ()
@@ -126,7 +88,7 @@ class Face(TokenFace):
         self.person = person
 
     def may(self, verb: str, table: str | None = None) -> bool:
-        """May they do this now, to a table or at all? For what a page shows; the verb itself asks again."""
+        """May they do this now, to a table or at all? For what a page shows; the verb itself checks again."""
         verbs = rights.WORKSPACE | rights.TABLE if table is not None else rights.WORKSPACE
         return verb in verbs and self._at.may(verbs[verb], table)
 
@@ -141,7 +103,7 @@ class Face(TokenFace):
 
     @property
     def folder(self) -> Path:
-        """Where their files wait before they become a table: nobody else's are there."""
+        """Where their files wait before they become a table. Nobody else's files are there."""
         self._check("folder")
         place = self._at.house.folder / "people" / self.person
         for part in (place.parent, place, place / "tmp", place / "files"):
@@ -150,7 +112,7 @@ class Face(TokenFace):
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger as far as pages read it: rows about tables that the person may see."""
+        """The ledger as pages read it: rows about tables that the person may see."""
         return cast(Ledger, Guarded(self._at, self._at.ledger, rights.LEDGER, None))
 
     @property
@@ -160,14 +122,14 @@ class Face(TokenFace):
     # Tables
 
     def table(self, name: str, visitor: str = "") -> Table:
-        """A table that they may see; of a sample, with a practice budget of their own."""
+        """A table that they may see; a sample has a practice budget of their own."""
         self._check("table", name)
         return self._table(name)
 
     def _table(self, name: str, joined: bool = False) -> Table:
         record = self._at.house.record(name)
-        found = PersonTable(PersonHome(self._at), record, self._at.budget_of(record), self.person, joined)
-        return cast(Table, faced(self._at, found))
+        table = PersonTable(PersonHome(self._at), record, self._at.budget_of(record), self.person, joined)
+        return cast(Table, faced(self._at, table))
 
     def tables(self) -> list[Record]:
         """The declared tables that they may see."""
@@ -176,7 +138,7 @@ class Face(TokenFace):
 
     def names(self) -> list[tuple[str, str]]:
         self._check("names")
-        knows = self._at.may(frozenset({rights.ADMINISTRATOR}))  # who hands tables over knows which there are
+        knows = self._administers()  # whoever hands tables over knows which there are
         return [(name, budget) for name, budget in self._at.house.names() if knows or self._at.visible(name, budget)]
 
     def here(self, name: str) -> bool:
@@ -188,18 +150,18 @@ class Face(TokenFace):
         return {name: kind for name, kind in self._at.house.closed().items() if self._at.visible(name)}
 
     def add_table(self, name: str, source: object, **declared: object) -> Table:
-        """Bring a table: they become its owner, with a grant of its whole allowance."""
+        """Add a table: they become its owner, with a grant of its whole allowance."""
         self._check("add_table")
         if isinstance(source, str | Path) and self.folder.resolve() not in Path(source).resolve().parents:
-            raise AllowanceError("load.absent")  # of the files on the machine, those in their own folder alone
+            raise AllowanceError("load.absent")  # files outside their own folder do not exist for them
         added = self._at.house.add_table(name, source, **declared | {"actor": self.person})
         return self._table(added.name, added.joined)
 
     def describe_source(self, source: Source) -> Described:
-        """The columns of a table in a database: of hosts that the operator named."""
+        """The columns of a table in a database, on hosts that the operator named."""
         self._check("describe_source")
-        found = self._at.house.describe_source(source)
-        return replace(found, earlier=tuple(name for name in found.earlier if self._at.governs(name)))
+        described = self._at.house.describe_source(source)
+        return replace(described, earlier=tuple(name for name in described.earlier if self._at.governs(name)))
 
     @property
     def reads_databases(self) -> bool:
@@ -215,10 +177,10 @@ class Face(TokenFace):
         self._check("has_source", name)
         return self._at.house.has_source(name)
 
-    def bring_newer(self, name: str, newer: str, **said: object) -> Table:
-        """A newer state of a table of theirs that lives in a database."""
+    def bring_newer(self, name: str, newer: str, **declared: object) -> Table:
+        """A newer state of a table of theirs from a database."""
         self._check("bring_newer", name)
-        added = self._at.house.bring_newer(name, newer, **said | {"actor": self.person})
+        added = self._at.house.bring_newer(name, newer, **declared | {"actor": self.person})
         return self._table(added.name, added.joined)
 
     def seal(self, name: str, actor: str = "") -> Act:
@@ -232,6 +194,42 @@ class Face(TokenFace):
     def raise_cap(self, name: str, epsilon: object, actor: str = "") -> Act:
         self._check("raise_cap", name)
         return self._at.house.raise_cap(name, epsilon, self.person)
+
+    # Tokens, by which a program asks for a person (storage/tokens.py)
+
+    def new_token(
+        self, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
+    ) -> tuple[str, Token]:
+        """A token, shown now and never again, and its stored record. It covers the named tables, or all that the person
+        may see; with `metrics`, only the figures about the server, for an administrator alone. It works through its
+        last day, at most a year from now; 90 days if none is named."""
+        self._check("new_token")
+        for table in tables:
+            self._check("table", table)
+        if metrics and not self._administers():
+            raise AllowanceError("people.no_right")
+        shown, token = self._at.house.token_book.make(self.person, name, tables, metrics, until)
+        _log.warning("token made: %s by %s", token.id, self.person)
+        return shown, token
+
+    def tokens(self, person: str | None = None) -> list[Token]:
+        """Their own tokens; for an administrator also another person's."""
+        self._check("tokens")
+        if person not in (None, self.person) and not self._administers():
+            raise AllowanceError("people.no_right")
+        return self._at.house.token_book.of(person or self.person)
+
+    def revoke_token(self, token: str) -> None:
+        """Revoke a token of their own by its id; an administrator anybody's. It opens nothing from now on."""
+        self._check("revoke_token")
+        known = self._at.house.token_book.find(token)
+        if known is None or not (known.person == self.person or self._administers()):
+            raise AllowanceError("token.unknown")
+        self._at.house.token_book.revoke(token)
+        _log.warning("token revoked: %s by %s", token, self.person)
+
+    def _administers(self) -> bool:
+        return self._at.may(frozenset({rights.ADMINISTRATOR}))
 
     # Answers
 
@@ -258,8 +256,7 @@ class Face(TokenFace):
         return self._at.house.verify_ledger()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
-        """Against the rows that they may see: any other is unknown."""
+        """Checked against the rows that they may see: any other is unknown."""
         self._check("check_receipts")
-        seen = self._at.ledger.find
         rows = self._at.house.ledger.export_rows()  # all: the chain is one
-        return check(read_receipts(content, name), rows, lambda request: seen(request) is not None)
+        return check(read_receipts(content, name), rows, lambda request: self._at.ledger.find(request) is not None)

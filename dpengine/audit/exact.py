@@ -152,10 +152,7 @@ class Losses:
                 for two, q in other.atoms.items():
                     atoms[loss + two] = atoms.get(loss + two, Decimal(0)) + p * q
             finite = Losses(
-                atoms,
-                1 - (1 - self.infinite) * (1 - other.infinite),
-                self.lost + other.lost,
-                self.fuzz + other.fuzz,
+                atoms, 1 - (1 - self.infinite) * (1 - other.infinite), self.lost + other.lost, self.fuzz + other.fuzz
             )
         return finite if len(atoms) <= MOST_ATOMS else finite.coarser()
 
@@ -296,8 +293,7 @@ def epsilon_at(first: Law, second: Law, delta: Fraction) -> Span:
     """The least ε ≥ 0 for which this direction is (ε, δ)-DP, to 10^-6; infinite if no ε up to 1,000 is."""
     loss_law, wanted = losses(first, second), decimal_of(delta)
     return Span(
-        _least(lambda at: loss_law.delta(at).low <= wanted),
-        _least(lambda at: loss_law.delta(at).high <= wanted),
+        _least(lambda at: loss_law.delta(at).low <= wanted), _least(lambda at: loss_law.delta(at).high <= wanted)
     )
 
 
@@ -317,7 +313,6 @@ def _parts(law: Law) -> tuple[Law, ...]:
 
 
 def _of_one(first: Law, second: Law) -> Losses:
-    """The losses of one coordinate."""
     if isinstance(first, Independent) or isinstance(second, Independent):
         return losses(first, second)
     if isinstance(first, Laplace) and isinstance(second, Laplace) and first.scale == second.scale:

@@ -3,7 +3,7 @@
 The method of Cebere, Erb, Desfontaines, Bellet and Fitzsimons (2026, arXiv:2602.17454), applied to this engine: every
 statistic comes through `Workspace.read`, and every random number through the coins. A release is run on one table and
 recorded: its statistics, its noise with all parameters, its output. Then it is run on the neighbour, and every noise
-call returns what it returned before. Any difference now did not pass through the noise. `compared` lists the checks.
+call returns what it returned before. A difference now did not pass through the noise. `compared` lists the checks.
 
 Five questions (`WHOLE`) draw with other calls, or have a support that depends on the data, for which δ pays; so do
 jointly drawn percentiles and sets of the most common values. For these the whole draw is recorded and replayed, and its
@@ -100,23 +100,19 @@ class Recorder(Coins):
     # Noise on private numbers
 
     def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
-        held = [int(value) for value in values]
-        drawn = self.note("laplace", held, lambda: self._inner.laplace(held, scale), scale, len(held))
-        return list(drawn)
+        return self._noised("laplace", self._inner.laplace, values, scale)
 
     def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
-        held = [int(value) for value in values]
-        return list(
-            self.note("gaussian", held, lambda: self._inner.gaussian(held, sigma_squared), sigma_squared, len(held))
-        )
+        return self._noised("gaussian", self._inner.gaussian, values, sigma_squared)
 
     def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        return self._noised("gaussian", self._inner.wide_gaussian, values, sigma_squared)
+
+    def _noised(
+        self, kind: str, draw: Callable[[list[int], Fraction], list[int]], values: Sequence[int], size: Fraction
+    ) -> list[int]:
         held = [int(value) for value in values]
-        return list(
-            self.note(
-                "gaussian", held, lambda: self._inner.wide_gaussian(held, sigma_squared), sigma_squared, len(held)
-            )
-        )
+        return list(self.note(kind, held, lambda: draw(held, size), size, len(held)))
 
     def many_laplace(self, values: Integers, scale: Fraction) -> Integers:
         held = np.array(values, dtype=np.int64)

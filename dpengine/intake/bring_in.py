@@ -91,13 +91,7 @@ def load_raw(
 
 
 def code_rows(
-    folder: Path,
-    loaded: Loaded,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
-    version: int = 1,
+    folder: Path, loaded: Loaded, schema: Schema, unit: Unit, dialect: Dialect, secret: bytes, version: int = 1
 ) -> int:
     """Store the rows that count as integer codes under a schema; returns the number of people."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"

@@ -2,7 +2,7 @@
 the sorted places of its items.
 
 One public rule codes every cell. It depends only on that cell and the schema, and no content can make it fail. Values
-are compared exactly as `schema.normal` compares them when the list is declared. (DuckDB's `lower` differs from Python's
+are compared exactly as `spelling.normal` compares them in a declared list. (DuckDB's `lower` differs from Python's
 on some letters: two different listed values could become one there, and a row match twice.)
 """
 

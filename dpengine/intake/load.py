@@ -80,12 +80,7 @@ def load(
 
 
 def _load(
-    source: object,
-    dialect: Dialect,
-    raw: Path,
-    secret: bytes,
-    report: Callable[[float], None],
-    bad_records: str,
+    source: object, dialect: Dialect, raw: Path, secret: bytes, report: Callable[[float], None], bad_records: str
 ) -> Loaded:
     if not isinstance(source, (str, Path)):
         return _written([_frame(source, dialect)], raw, secret, report)

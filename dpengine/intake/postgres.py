@@ -261,7 +261,6 @@ class Snapshot:
 
     @property
     def encoding(self) -> str:
-        """The encoding of the database."""
         return str(self._relation[6])
 
     def _stream(self, query: Driver, file: Driver, folder: Path, report: Callable[[float], None]) -> None:

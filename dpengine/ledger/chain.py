@@ -280,8 +280,8 @@ class _Reader:
             return "chain.form"
         if record is None and row["kind"] != "close":
             return "chain.orphan"
-        if row["kind"] != "close" and (fault := self.people.act_fault(row["budget"], table, row["actor"])):
-            return fault
+        if row["kind"] != "close" and people_rules.act_fault(self.people, row["budget"], table, row["actor"]):
+            return WRONG
         if record is not None and row["kind"] == "protect":
             return self._protect(row, record)
         if record is not None and before is not None and after is not None:
@@ -308,8 +308,8 @@ class _Reader:
         unit = Unit.from_json(body["unit"])
         if not people_rules.is_own(record):
             return "chain.protect"
-        if fault := self.people.protect_fault(record.id, row["actor"]):
-            return fault
+        if people_rules.protect_fault(self.people, record.id, row["actor"]):
+            return WRONG
         try:
             rows = rows_of_a_person(record.unit, unit)
         except AllowanceError:
@@ -488,9 +488,6 @@ class PeopleSoFar:
             _, table = self._moved[budget, holder]
             self._moved[budget, holder] = sum(parts.values(), Fraction(0)), table
 
-    def protect_fault(self, budget: str, actor: str) -> str | None:
-        return people_rules.protect_fault(self, budget, actor) and WRONG
-
     def step_fault(
         self, row: LedgerRow, record: BudgetRecord, table: str, under: str, keys: Sequence[str]
     ) -> str | None:
@@ -512,9 +509,6 @@ class PeopleSoFar:
         ):
             return None
         return None if record.rule == shared.rule else WRONG
-
-    def act_fault(self, budget: str, table: str, actor: str) -> str | None:
-        return people_rules.act_fault(self, budget, table, actor) and WRONG
 
     def _role(self, row: LedgerRow) -> str | None:
         role = Role.from_row(row)

@@ -40,7 +40,7 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
-    """The rows of a ledger file, in order. Any fault in it, now or while reading, becomes one sentence."""
+    """The rows of a ledger file, in order. A fault in it, now or while reading, becomes one sentence."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))

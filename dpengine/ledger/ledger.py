@@ -279,7 +279,6 @@ class Ledger:
         return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
 
     def acts(self, budget: str) -> list[Act]:
-        """The owner's acts, newest first."""
         with self._file.reading() as db:
             return owner_rows.of_budget(db, budget)
 
@@ -425,15 +424,14 @@ class Ledger:
             return steps_of(db, session, after)
 
     def step(self, session: str, step: str) -> Burned | None:
-        """One step by its id."""
         with self._file.reading() as db:
-            return find_step(db, session, step)
+            return find_step(db, _BY_ID, session, step)
 
     def progress(self, session: str) -> tuple[int, bool, bool]:
         """How many steps were used, whether the session was ended, and whether “which is largest” was asked in it."""
         with self._file.reading() as db:
             ended = session_ended(db, session) or self._outlived(db, self._charge(db, session))
-            return steps_asked(db, session), ended, chose_once(db, session)
+            return steps_asked(db, session), ended, bool(sound_rows(db, _CHOSE, [session]))
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
         """Everything released about the people of a budget before row `before`, or up to now: every loss charged to it,
@@ -615,12 +613,10 @@ class Ledger:
             self._refuse_act(db, budget, table, actor)
 
     def refuse_protecting(self, budget: str, table: str, actor: str) -> None:
-        """Refuses anybody who may not declare more protection."""
         with self._file.reading() as db:
             self._refuse_protecting(db, budget, table, actor)
 
     def refuse_bringing(self, actor: str) -> None:
-        """Refuses anybody who may not add a table."""
         with self.people() as book:
             if book.served() and not people_rules.brings(book, actor):
                 raise AllowanceError(people_rules.NO_RIGHT)
@@ -915,7 +911,7 @@ class Ledger:
         self._watch.before_spending()
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
-            known = find_step(db, session, step)
+            known = find_step(db, _BY_ID, session, step)
             if known is not None:
                 if canonical(known.claim) != canonical(claim):
                     raise AllowanceError("session.step_reused")
@@ -929,14 +925,14 @@ class Ledger:
             owner_rows.refuse_closed(db, charge.budget, charge.table)
             at = _now()
             claim = self._listed(db, charge.budget, actor, claim, at)
-            body = step_body(charge.table, asked + 1, step, worker, claim)
-            row = self._append(db, "step", charge.budget, session, actor, body, "", at)
+            body = {"table": charge.table, "index": asked + 1, "step": step, "worker": worker, "claim": claim}
+            row = self._append(db, "step", charge.budget, session, actor, canonical(body), "", at)
         return Burned.from_row(row, fresh=True)
 
     def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
         """Record the outcome of a used step, `part` or `lost`, once; a second outcome is ignored."""
         with self._file.writing() as db:
-            burned = step_numbered(db, session, index)
+            burned = find_step(db, _NUMBERED, session, index)
             if burned is None:
                 raise AllowanceError("session.unknown")
             if burned.told is None:
@@ -959,8 +955,7 @@ class Ledger:
         with self._file.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
-            known = owner_rows.closing(db, budget, table, kind)
-            if known:
+            if known := owner_rows.closing(db, budget, table, kind):
                 return known[0]
             return Act.from_row(self._append(db, kind, budget, "", actor, owner_rows.body(table), "", _now()))
 
@@ -979,8 +974,7 @@ class Ledger:
         with self._file.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
-            known = owner_rows.new_people(db, budget, table, newer)
-            if known:
+            if known := owner_rows.new_people(db, budget, table, newer):
                 return known[0]
             body = owner_rows.body(table, newer=newer)
             return Act.from_row(self._append(db, "new_people", budget, "", actor, body, "", _now()))
@@ -1101,17 +1095,8 @@ class Ledger:
         self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
     ) -> JsonObject:
         seq, prev = head_of(db)
-        row: JsonObject = {
-            "seq": seq + 1,
-            "at": at,
-            "kind": kind,
-            "budget": budget,
-            "request": request,
-            "actor": actor,
-            "body": body,
-            "totals": totals,
-            "prev": prev,
-        }
+        values = (seq + 1, at, kind, budget, request, actor, body, totals, prev)
+        row: JsonObject = dict(zip(COLUMNS[:-1], values, strict=True))
         row["hash"] = hash_of(row)
         db.conn.execute(_INSERT, row)
         return row
@@ -1144,28 +1129,11 @@ _ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entri
 _ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
 
 
-def step_body(table: str, index: int, step: str, worker: str, claim: JsonObject) -> str:
-    return canonical({"table": table, "index": index, "step": step, "worker": worker, "claim": claim})
-
-
 def steps_of(db: Database, session: str, after: int = 0) -> list[Burned]:
     """The steps after number `after`, in order, each with its outcome."""
     outcomes = {_index(row): row for row in sound_rows(db, _OUTCOMES_AFTER, [session, after])}
     rows = sorted(sound_rows(db, _STEPS, [session, after]), key=_index)
     return [Burned.from_row(row, outcomes.get(_index(row))) for row in rows]
-
-
-def chose_once(db: Database, session: str) -> bool:
-    """Did a step ask “which is largest”?"""
-    return bool(sound_rows(db, _CHOSE, [session]))
-
-
-def find_step(db: Database, session: str, step: str) -> Burned | None:
-    return _with_outcome(db, sound_rows(db, _BY_ID, [session, step]))
-
-
-def step_numbered(db: Database, session: str, index: int) -> Burned | None:
-    return _with_outcome(db, sound_rows(db, _NUMBERED, [session, index]))
 
 
 def steps_asked(db: Database, session: str) -> int:
@@ -1191,7 +1159,9 @@ def _index(row: JsonObject) -> int:
     return int(json.loads(row["body"])["index"])
 
 
-def _with_outcome(db: Database, rows: list[JsonObject]) -> Burned | None:
+def find_step(db: Database, sql: str, session: str, step: str | int) -> Burned | None:
+    """A step of a session, by its id or its number, with its outcome."""
+    rows = sound_rows(db, sql, [session, step])
     if not rows:
         return None
     burned = Burned.from_row(rows[0])

@@ -89,7 +89,6 @@ def at_hand(db: Database, bodies: Iterable[str]) -> None:
 
 
 def named_in(body: str) -> Iterator[str]:
-    """The digests in the body of a row."""
     return (match.group(1) for match in _NAMED.finditer(body))
 
 

@@ -196,12 +196,10 @@ class PeopleBook:
     # What pages list, beyond what a decision needs
 
     def roles_of(self, person: str) -> list[Role]:
-        """The roles that a person has now."""
         newest = {(role.role, role.table): role for role in map(Role.from_row, self._rows(_ROLES_OF, person))}
         return [role for role in newest.values() if role.on]
 
     def roles(self) -> list[Role]:
-        """The roles that anybody has now."""
         newest = {(role.person, role.role, role.table): role for role in map(Role.from_row, self._rows(_ALL_ROLES))}
         return [role for role in newest.values() if role.on]
 

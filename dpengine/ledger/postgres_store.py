@@ -245,7 +245,7 @@ def driver() -> ModuleType:
 
 
 @contextmanager
-def spoken() -> Iterator[None]:
+def own_errors() -> Iterator[None]:
     """psycopg's errors as our sentences."""
     psycopg = driver()
     try:
@@ -414,8 +414,7 @@ def all_rows(link: Link, schema: str) -> Iterator[JsonObject]:
 
 @contextmanager
 def rows_in(address: Address) -> Iterator[Iterator[JsonObject]]:
-    """The rows of a ledger that is only read."""
-    with spoken(), closing(Link(address, _PATIENCE)) as link, link.atomic():
+    with own_errors(), closing(Link(address, _PATIENCE)) as link, link.atomic():
         yield all_rows(link, address.schema)
 
 
@@ -638,7 +637,7 @@ class PostgresLedger:
         self._alive = Alive(address, wait, self._connected)
         self._held_alone: Link | None = None
         try:
-            with spoken():
+            with own_errors():
                 if alone:
                     self._take_alone()
                 elif self.path.exists():
@@ -660,7 +659,7 @@ class PostgresLedger:
     @contextmanager
     def reading(self, sure: bool = False) -> Iterator[Link]:
         """`sure`: on a connection tested just now, so that a server restarted in between costs no answer."""
-        with spoken():
+        with own_errors():
             state = self._state
             held: Link | None = getattr(state.local, "link", None)
             if held is not None:
@@ -939,7 +938,7 @@ class PostgresLedger:
     # Who is alive
 
     def announce(self, worker: str) -> bool:
-        with spoken():
+        with own_errors():
             return self._alive.announce(worker)
 
     def hears(self, worker: str) -> bool:

@@ -108,7 +108,6 @@ def fill(db: Database) -> None:
 
 
 def number(db: Database, question: str) -> int:
-    """How often the question was answered."""
     return int(next(iter(db.query(_NUMBER, [question])))["number"])
 
 

@@ -66,7 +66,6 @@ class BudgetRecord:
         return replace(self, rule=replace(self.rule, epsilon=epsilon))
 
     def for_unit(self, unit: JsonObject) -> BudgetRecord:
-        """With more protection declared."""
         return replace(self, unit=unit)
 
     @staticmethod

@@ -51,24 +51,19 @@ def _granted(under: str) -> str:
 
 
 _CHARGED_UNDER = "(SELECT json_extract(body, '$.under') FROM entries WHERE kind = 'charge' AND request = NEW.request)"
-_BARRED = (
-    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
-    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'barred'"
-    " ORDER BY seq DESC LIMIT 1), 0)"
-)
 
-_OWNS = (
-    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
-    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'owner'"
-    " AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table') AND budget = NEW.budget"
-    " ORDER BY seq DESC LIMIT 1), 0)"
-)
 
-_ADMINISTERS = (
-    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
-    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'administrator'"
-    " ORDER BY seq DESC LIMIT 1), 0)"
-)
+def _role(role: str, where: str = "") -> str:
+    """Has the actor this role now?"""
+    return (
+        "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
+        f" AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = '{role}'{where}"
+        " ORDER BY seq DESC LIMIT 1), 0)"
+    )
+
+
+_BARRED, _ADMINISTERS = _role("barred"), _role("administrator")
+_OWNS = _role("owner", " AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table') AND budget = NEW.budget")
 
 STATEMENTS = (
     """CREATE INDEX roles_of ON entries (json_extract(body, '$.person'), json_extract(body, '$.role'),
@@ -241,7 +236,7 @@ def _primary(error: sqlite3.Error) -> int:
 
 
 @contextmanager
-def spoken(damaged: str = "ledger.damaged") -> Iterator[None]:
+def own_errors(damaged: str = "ledger.damaged") -> Iterator[None]:
     """SQLite's errors as our sentences: its own words may quote a statement."""
     try:
         yield
@@ -308,7 +303,7 @@ class LedgerFile:
         self._local = threading.local()
         self._handles: weakref.WeakSet[Handle] = weakref.WeakSet()
         self._lock = threading.Lock()
-        with spoken():
+        with own_errors():
             refuse_holes(self.path)
             if not self.path.exists():
                 self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
@@ -325,7 +320,7 @@ class LedgerFile:
 
     @contextmanager
     def reading(self) -> Iterator[SqliteDatabase]:
-        with spoken():
+        with own_errors():
             handle: Handle | None = getattr(self._local, "handle", None)
             if handle is None or handle.pid != os.getpid():
                 handle = Handle(self.path, self._wait)

@@ -132,7 +132,6 @@ class Face(PeopleFace):
         return cast(Table, faced(self._at, table))
 
     def tables(self) -> list[Record]:
-        """The declared tables that they may see."""
         self._check("tables")
         return [record for record in self._at.house.tables() if self._at.visible(record.name, record.budget)]
 
@@ -234,7 +233,6 @@ class Face(PeopleFace):
     # Answers
 
     def answer_of(self, entry: Entry) -> Answer | None:
-        """A stored answer of a table that they may see."""
         self._check("answer_of", entry.charge.table)
         return PersonHome(self._at).answer_of(entry)
 

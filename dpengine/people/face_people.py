@@ -116,7 +116,6 @@ class PeopleFace:
         self._at.house.forget_person(person)
 
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """The groups and who is in them."""
         self._check("groups")
         with self._at.house.ledger.people() as book:
             return book.groups()

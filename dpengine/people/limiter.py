@@ -16,12 +16,7 @@ from dpengine.core.errors import AllowanceError
 
 # Rate per second, and the burst after a pause
 RATES: Mapping[str, tuple[float, int]] = MappingProxyType(
-    {
-        "request": (10.0, 30),
-        "preview": (5.0, 20),
-        "verify": (1 / 10, 10),
-        "export": (1 / 3, 20),
-    }
+    {"request": (10.0, 30), "preview": (5.0, 20), "verify": (1 / 10, 10), "export": (1 / 3, 20)}
 )
 # Verbs that walk over the whole ledger or all answers of a table, from pages or the API
 HEAVY: Mapping[str, str] = MappingProxyType(

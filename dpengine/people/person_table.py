@@ -96,7 +96,6 @@ class PersonTable(Table):
         return super().session_for(questions, min(share, self._left()), calibration)
 
     def planner(self, keep: Fraction = NOTHING) -> Planner:
-        """Prices plans against both limits."""
         payer, standing = self._payer(), self._standing()  # read before the cap, as in `preview`
         if self.practice:
             return super().planner(keep)

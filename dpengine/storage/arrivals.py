@@ -42,7 +42,6 @@ class Arriving:
     protect: bool = False  # if the content is known with less protection: correct that
 
     def record(self, folder: str, budget: str, about: int, loaded: Loaded, at: str, practice: bool = False) -> Record:
-        """The record as the registry stores it."""
         return Record(
             name=self.name,
             folder=folder,

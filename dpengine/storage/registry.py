@@ -15,7 +15,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
-from dpengine.ledger.sqlite_file import VERSION, Handle, has_tables, journal, refuse_holes, spoken
+from dpengine.ledger.sqlite_file import VERSION, Handle, has_tables, journal, own_errors, refuse_holes
 
 _DAMAGED = "registry.damaged"
 _WAIT = 10
@@ -82,7 +82,7 @@ class Registry:
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
         self._anchor = Anchor(path.with_suffix(".head"))
-        with spoken(_DAMAGED):
+        with own_errors(_DAMAGED):
             refuse_holes(self._path)
         self._refuse_older()
         with self.transaction() as rows:
@@ -92,7 +92,7 @@ class Registry:
         path.chmod(0o600)
         # One connection stays open: when the last one closes, SQLite removes the file's shared memory, and on a full
         # disk it could not be created again for reading.
-        with spoken(_DAMAGED):
+        with own_errors(_DAMAGED):
             self._kept = Handle(self._path, _WAIT)
             self._kept.db.execute(_COME).fetchone()
 
@@ -110,14 +110,17 @@ class Registry:
             return
         if not self._path.exists():
             raise AllowanceError("registry.missing")
-        with spoken(_DAMAGED), closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as rows:
+        with own_errors(_DAMAGED), closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as rows:
             come = rows.execute(_COME).fetchone()[0]
         refuse_older(mark, START if come >= mark.seq else None, "registry.rolled_back")
 
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
         """One short write at a time, over all processes of the workspace; readers never wait."""
-        with spoken(_DAMAGED), closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection:
+        with (
+            own_errors(_DAMAGED),
+            closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection,
+        ):
             connection.row_factory = sqlite3.Row
             if write:
                 connection.execute(f"PRAGMA journal_mode={journal(self._path.parent)}")

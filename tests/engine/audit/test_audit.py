@@ -340,10 +340,10 @@ def test_writing_changes_only_what_is_between_the_marks(tmp_path: Path) -> None:
 
 def test_the_lines_of_one_question_are_written_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, rows = tmp_path / "audit.md", [["cdf", "old", 1], ["count", "old", 1]]
-    questions = report.table("Every question", ["question", "claim", "claimed ε"], rows)
+    questions = report.section_table("Every question", ["question", "claim", "claimed ε"], rows)
     told = [
         (questions, "A bound from 200 real draws."),
-        (report.table("The ledger as one mechanism", ["x"], [["y"]]), ""),
+        (report.section_table("The ledger as one mechanism", ["x"], [["y"]]), ""),
     ]
     page.write_text(f"a\n{report.BEGIN}\n{report.END}\nz\n", encoding="utf-8")
     report.write(page, report.markdown(told, "3 lines: no exact loss and no bound is above its claim."))
@@ -359,7 +359,7 @@ def test_the_lines_of_one_question_are_written_alone(tmp_path: Path, monkeypatch
     written = [line for line in text.splitlines() if line.startswith("| ")]
     assert [row.split(" | ")[0] for row in written[1:5]] == ["| cdf", "| fit_check", "| fit_check", "| count"]
     assert written[2] == "| fit_check | pure | 1.000 |" and text.startswith(f"a\n{report.BEGIN}\n5 lines: no exact")
-    fresh = report.table("Every question", ["question"], [["fit_check"]])
+    fresh = report.section_table("Every question", ["question"], [["fit_check"]])
     report.write_only(page, "fit_check", fresh, 200, kept=False)
     assert "4 lines: ABOVE ITS CLAIM: fit_check" in page.read_text(encoding="utf-8")
     report.write_only(page, "fit_check", fresh, 200, kept=True)

@@ -11,8 +11,8 @@ from dpengine.audit import report
 
 def test_what_one_long_test_left_is_written_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, folder = tmp_path / "audit.md", tmp_path / "noted"
-    old = report.table("Planted errors", ["error", "caught by"], [["half", "old"], ["twice", "old"]])
-    other = report.table("Files of other tools", ["file", "read"], [["a", "yes"]])
+    old = report.section_table("Planted errors", ["error", "caught by"], [["half", "old"], ["twice", "old"]])
+    other = report.section_table("Files of other tools", ["file", "read"], [["a", "yes"]])
     page.write_text(f"a\n{report.BEGIN}\n{report.END}\nz\n", encoding="utf-8")
     report.write(page, report.markdown([(old, "A note."), (other, "")], "3 lines: fine."))
     before = page.read_text(encoding="utf-8").splitlines()
@@ -28,6 +28,6 @@ def test_what_one_long_test_left_is_written_alone(tmp_path: Path, monkeypatch: p
     assert after[: place + 2] == [*before[:place], "| twice | new |", "| thrice | new |"]
     assert after[place + 2 : place + 8] == before[place + 1 : -2] and after[-2:] == before[-2:]
     assert after[-7:-2] == ["### Kills", "", "| when |", "|---|", "| early |"]
-    changed = report.table("Planted errors", ["error"], [["one"]])
+    changed = report.section_table("Planted errors", ["error"], [["one"]])
     report.write_section(page, changed)
     assert "| thrice | new |" not in page.read_text(encoding="utf-8")

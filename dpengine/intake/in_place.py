@@ -61,7 +61,7 @@ NUMBER = "[+−-]?[0-9.,’ \u00a0\u2009\u202f]*[0-9][.,]?(e[+-]?[0-9]+)?"
 SIGNS = ".,’ \u00a0\u2009\u202f+-−"
 
 
-def bring(
+def code_table(
     source: Source,
     name: str,
     schema: Schema,
@@ -73,7 +73,7 @@ def bring(
     """Code the table as `allowance.<name>`. A refusal leaves nothing of it behind."""
     refuse_uncodable(schema)
     return in_snapshot(
-        source, lambda snapshot: _bring(snapshot, name, schema, unit, dialect, secret, report), writes=True
+        source, lambda snapshot: _code_table(snapshot, name, schema, unit, dialect, secret, report), writes=True
     )
 
 
@@ -88,7 +88,7 @@ def drop(source: Source, *names: str) -> None:
     with_connection(source, delete)
 
 
-def _bring(
+def _code_table(
     snapshot: Snapshot,
     name: str,
     schema: Schema,

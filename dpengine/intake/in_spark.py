@@ -122,7 +122,7 @@ def describe_lake(source: Source, spill: Callable[[], Path] | None = None) -> De
         return lake.described
 
 
-def bring(
+def code_table(
     source: Source,
     target: Path,
     schema: Schema,
@@ -140,7 +140,7 @@ def bring(
     beside.mkdir(mode=0o700)
     try:
         with reading(source, spill) as lake:
-            return _bring(lake, target, beside, schema, unit, dialect, secret, report or (lambda share: None))
+            return _code_table(lake, target, beside, schema, unit, dialect, secret, report or (lambda share: None))
     except BaseException as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         for left in (target, every):
@@ -150,7 +150,7 @@ def bring(
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _bring(
+def _code_table(
     lake: Lake,
     target: Path,
     beside: Path,

@@ -83,12 +83,12 @@ def _load(
     source: object, dialect: Dialect, raw: Path, secret: bytes, report: Callable[[float], None], bad_records: str
 ) -> Loaded:
     if not isinstance(source, (str, Path)):
-        return _written([_frame(source, dialect)], raw, secret, report)
+        return _write_table([_frame(source, dialect)], raw, secret, report)
     with own_copy(Path(source), raw.parent, secret, lambda share: report(COPYING * share)) as (copy, files):
         parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
         if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
             raise AllowanceError("load.folder_names")
-        return replace(_written(parts, raw, secret, report), files=tuple(dict.fromkeys(files)))
+        return replace(_write_table(parts, raw, secret, report), files=tuple(dict.fromkeys(files)))
 
 
 def _database(
@@ -108,26 +108,26 @@ def _database(
         described = postgres.copy_rows(source, dialect, separators, copy, lambda share: report(COPYING * share))
         _, batches = read_csv(copy, postgres.AS_READ, "empty")
         names = [column.name for column in described.columns]
-        loaded = _written([(names, batches)], raw, secret, report)
-    except AllowanceError as refusal:
-        if refusal.code == "load.no_rows":  # that sentence is about files
-            raise AllowanceError("source.no_rows") from None
-        raise
+        loaded = _write_table([(names, batches)], raw, secret, report, "source.no_rows")
     finally:
         shutil.rmtree(inside, ignore_errors=True)
     addresses = tuple(address_mark(place, secret) for place in described.places)
     return replace(loaded, addresses=addresses, seen=described.seen)
 
 
-def _written(
-    parts: list[tuple[list[str], Batches]], raw: Path, secret: bytes, report: Callable[[float], None]
+def _write_table(
+    parts: list[tuple[list[str], Batches]],
+    raw: Path,
+    secret: bytes,
+    report: Callable[[float], None],
+    no_rows: str = "load.no_rows",
 ) -> Loaded:
-    """One table of all parts, in their order, and its marks."""
+    """One table of all parts, in their order, and its marks. `no_rows`: the refusal of an empty table."""
     names = check_names(parts[0][0])
     with written(raw) as part:
         rows = _store(part, names, [batches for _, batches in parts], lambda share: report(COPYING + READING * share))
         if not sum(rows):
-            raise AllowanceError("load.no_rows")
+            raise AllowanceError(no_rows)
         fingerprint, *marks = content_marks(part, len(names), rows, secret) or [""]
     report(1.0)
     return Loaded(sum(rows), tuple(names), fingerprint, tuple(marks))

@@ -228,7 +228,7 @@ NO_ROW = 2**62  # after every row
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
 LONGEST_REASON = 500
-_DEEDS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
+_ACTIONS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
 T = TypeVar("T")
 _SHOWN = 100  # refusals show 0.01 %: the price rounded up, the rest rounded down, so they never look equal
 
@@ -264,6 +264,8 @@ class Ledger:
         self._watch.close()
         self._file.close()
 
+    # Reading: budgets
+
     def budget(self, budget_id: str) -> BudgetRecord:
         def read(db: Database) -> BudgetRecord:
             record = self._budget(db, budget_id)
@@ -277,61 +279,6 @@ class Ledger:
     def standing(self, budget: str) -> Standing:
         """The running sums of a budget; zeros if nothing was charged yet."""
         return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
-
-    def acts(self, budget: str) -> list[Act]:
-        with self._file.reading() as db:
-            return owner_rows.of_budget(db, budget)
-
-    def protected_since(self, budget: str) -> int | None:
-        """The row that last declared more protection on this budget. It withdraws earlier claims about anything but the
-        table itself, and it ends the sessions opened before it."""
-
-        def read(db: Database) -> int | None:
-            rows = owner_rows.protections(db, base_of(budget))
-            return int(rows[0]["seq"]) if rows else None
-
-        return self._file.kept(("protected", budget), read)
-
-    def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
-        """The sums of a budget now, and under this unit, which must protect more. Nothing is written."""
-        with self._file.reading() as db:
-            record = self._known_budget(db, budget)
-            rows = rows_of_a_person(record.unit, unit)
-            return self._standing(db, budget), repriced(self._past(db, budget), rows, record.rule.alpha).whole
-
-    def closed(self) -> dict[tuple[str, str], str]:
-        """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
-        return self._file.kept(("closed",), owner_rows.all_closed)
-
-    def find(self, request: str) -> Entry | None:
-        if not is_request(request):
-            return None  # typed into an address by hand
-        with self._file.reading() as db:
-            entries = self._entries(db, self._charge_rows(db, request))
-        return entries[0] if entries else None
-
-    def charges(
-        self,
-        budget: str | None = None,
-        table: str | None = None,
-        limit: int = 100,
-        offset: int = 0,
-        key: str | None = None,
-    ) -> list[Entry]:
-        """Newest first, skipping `offset` of them; `key` selects one kind of question."""
-        conditions, values = ["kind = 'charge'"], []
-        body_table, body_key = "json_extract(body, '$.table')", "json_extract(body, '$.claim.key')"
-        for expression, value in (("budget", budget), (body_table, table), (body_key, key)):
-            if value is not None:
-                conditions.append(f"{expression} = ?")
-                values.append(value)
-        sql = f"SELECT * FROM entries WHERE {' AND '.join(conditions)} ORDER BY seq DESC LIMIT ? OFFSET ?"
-        with self._file.reading() as db:
-            return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
-
-    def told(self, charge: Charge) -> Charge:
-        """The part of a charge that the reader may see: here all of it."""
-        return charge
 
     def before(self, charge: Charge) -> Totals:
         """The sums of its budget just before a charge."""
@@ -368,6 +315,63 @@ class Ledger:
             return sums
 
         return self._file.kept(("recounted", charge.budget), read).get(charge.seq)
+
+    def acts(self, budget: str) -> list[Act]:
+        with self._file.reading() as db:
+            return owner_rows.of_budget(db, budget)
+
+    def protected_since(self, budget: str) -> int | None:
+        """The row that last declared more protection on this budget. It withdraws earlier claims about anything but the
+        table itself, and it ends the sessions opened before it."""
+
+        def read(db: Database) -> int | None:
+            rows = owner_rows.protections(db, base_of(budget))
+            return int(rows[0]["seq"]) if rows else None
+
+        return self._file.kept(("protected", budget), read)
+
+    def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
+        """The sums of a budget now, and under this unit, which must protect more. Nothing is written."""
+        with self._file.reading() as db:
+            record = self._known_budget(db, budget)
+            rows = rows_of_a_person(record.unit, unit)
+            return self._standing(db, budget), repriced(self._past(db, budget), rows, record.rule.alpha).whole
+
+    def closed(self) -> dict[tuple[str, str], str]:
+        """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
+        return self._file.kept(("closed",), owner_rows.all_closed)
+
+    # Reading: charges and answers
+
+    def find(self, request: str) -> Entry | None:
+        if not is_request(request):
+            return None  # typed into an address by hand
+        with self._file.reading() as db:
+            entries = self._entries(db, self._charge_rows(db, request))
+        return entries[0] if entries else None
+
+    def charges(
+        self,
+        budget: str | None = None,
+        table: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        key: str | None = None,
+    ) -> list[Entry]:
+        """Newest first, skipping `offset` of them; `key` selects one kind of question."""
+        conditions, values = ["kind = 'charge'"], []
+        body_table, body_key = "json_extract(body, '$.table')", "json_extract(body, '$.claim.key')"
+        for expression, value in (("budget", budget), (body_table, table), (body_key, key)):
+            if value is not None:
+                conditions.append(f"{expression} = ?")
+                values.append(value)
+        sql = f"SELECT * FROM entries WHERE {' AND '.join(conditions)} ORDER BY seq DESC LIMIT ? OFFSET ?"
+        with self._file.reading() as db:
+            return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
+
+    def told(self, charge: Charge) -> Charge:
+        """The part of a charge that the reader may see: here all of it."""
+        return charge
 
     def walk(self, budget: str) -> Iterator[Entry]:
         """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""
@@ -417,6 +421,8 @@ class Ledger:
             first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
         return Looked(count, tuple(first), tuple(newest))
 
+    # Reading: sessions
+
     def steps(self, session: str, newest: int | None = None) -> list[Burned]:
         """The steps of a session in order, with their outcomes: all, or the newest."""
         with self._file.reading() as db:
@@ -432,6 +438,8 @@ class Ledger:
         with self._file.reading() as db:
             ended = session_ended(db, session) or self._outlived(db, self._charge(db, session))
             return steps_asked(db, session), ended, bool(sound_rows(db, _CHOSE, [session]))
+
+    # Reading: everything released, and the chain itself
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
         """Everything released about the people of a budget before row `before`, or up to now: every loss charged to it,
@@ -485,6 +493,8 @@ class Ledger:
         if not verdict.ok or (guarded and intact):
             return verdict
         return replace(verdict, ok=False, why="chain.guards" if intact else DAMAGED)
+
+    # Reading, inside a transaction
 
     def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
         rows = sound_rows(db, _BUDGET, [budget_id])
@@ -591,19 +601,19 @@ class Ledger:
         with self._file.reading() as db:
             yield PeopleBook(db)
 
-    def as_rows_say(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
+    def cached_people(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
         """The same, cached until somebody writes: for what a page asks many times."""
         return self._file.kept(("people", *key), lambda db: read(PeopleBook(db)))
 
     @property
     def served(self) -> bool:
         """Do people sign in? True for good after the first row that names an administrator."""
-        return self.as_rows_say(("served",), lambda book: book.served())
+        return self.cached_people(("served",), lambda book: book.served())
 
-    def deeds(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
+    def acts_by(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
         """Rows of actions that a person took, newest first, before a row number: no answers, no outcomes of steps."""
         theirs, values = ("actor = ? AND ", [person]) if person is not None else ("", [])
-        sql = f"SELECT * FROM entries WHERE {theirs}{_DEEDS} AND seq < ? ORDER BY seq DESC LIMIT ?"
+        sql = f"SELECT * FROM entries WHERE {theirs}{_ACTIONS} AND seq < ? ORDER BY seq DESC LIMIT ?"
         with self._file.reading() as db:
             return sound_rows(db, sql, [*values, NO_ROW if before is None else before, most])
 

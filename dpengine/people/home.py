@@ -288,7 +288,7 @@ class Standpoint:
         """The person's roles, for one table or at all; empty if they may do nothing. They follow from the rows and the
         day, so the result is cached until somebody writes to the ledger."""
         moment = ("relations", self.person, repr(name), today())
-        return self.house.ledger.as_rows_say(moment, lambda book: self._relations(book, name, budget))
+        return self.house.ledger.cached_people(moment, lambda book: self._relations(book, name, budget))
 
     def _relations(self, book: PeopleBook, name: str | None, budget: str | None) -> frozenset[str]:
         if not book.served() or not people_rules.active(book, self.person):
@@ -353,7 +353,7 @@ class Standpoint:
         """The tables on a budget that the person may know of, if it also pays for somebody else's table with the same
         content; None if it pays for no such table. Tables that share an owner know of one another."""
         key = ("kindred", self.person, budget, today())
-        return self.house.ledger.as_rows_say(key, lambda book: (self._kindred(book, budget),))[0]
+        return self.house.ledger.cached_people(key, lambda book: (self._kindred(book, budget),))[0]
 
     def _kindred(self, book: PeopleBook, budget: str) -> list[str] | None:
         on_it = [name for name, paid in self.house.names() if paid == base_of(budget)]
@@ -367,7 +367,9 @@ class Standpoint:
         """May the person know a budget's terms? Those of a visible table, and of their own practice budget."""
         if base_of(budget) != budget and not budget.endswith(f":{self.person}"):
             return rights.AUDITOR in self.relations()
-        return self.house.ledger.as_rows_say(("knows", self.person, budget, today()), lambda book: self._knows(budget))
+        return self.house.ledger.cached_people(
+            ("knows", self.person, budget, today()), lambda book: self._knows(budget)
+        )
 
     def _knows(self, budget: str) -> bool:
         if budget.endswith(f":{self.person}"):

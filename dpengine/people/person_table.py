@@ -162,7 +162,7 @@ def _payers(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> li
     def read(book: PeopleBook) -> list[Payer]:
         return payers_of(book, budget, table, people_rules.grants_for(book, person, budget.id, table, today()))
 
-    return ledger.as_rows_say(("payers", budget.id, table, person, today()), read)
+    return ledger.cached_people(("payers", budget.id, table, person, today()), read)
 
 
 def _fits(rule: Rule, payer: Payer, price: Cost) -> bool:

@@ -107,8 +107,8 @@ def code_there(
 ) -> Loaded:
     """Code a table where its rows are."""
     if source.spark:
-        return in_spark.bring(source, folder / f"coded-{version}.parquet", *given, progress, spill)
-    return in_place.bring(source, coded_name(folder, version), *given, progress)
+        return in_spark.code_table(source, folder / f"coded-{version}.parquet", *given, progress, spill)
+    return in_place.code_table(source, coded_name(folder, version), *given, progress)
 
 
 def code_anew(

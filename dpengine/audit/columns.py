@@ -1,14 +1,14 @@
 """The exact ε and δ of publishing one declared column, from its declaration alone: no cell is read, nothing is drawn.
 
-Every row is published by itself, so tables of one row decide (thesis, Thm 4.7), and a table of one row is one cell: of
-|D| different cells there are |D|(|D|−1)/2 pairs. For each the exact divergences of the two laws are computed (`exact`).
+Every row is published by itself, so tables of one row decide (thesis, Thm 4.7). A table of one row is one cell: |D|
+different cells make |D|(|D|−1)/2 pairs. For each the exact divergences of the two laws are computed (`exact`).
 
-Which pairs are listed. Some have the same laws but for a shift or another name, and one of them stands for all:
-    numbers, days   two cells s steps apart: s = 1, …, D. Up to MOST_LISTED steps each s is computed; beyond, the
+Some pairs have the same laws up to a shift or another name, and one of them stands for all:
+    numbers, days   two cells s steps apart: s = 1, …, D. Up to MOST_LISTED steps each s is computed; beyond, only the
                     farthest, since a smaller shift loses no more (`row_noise`), by the closed form.
     a list          any two different values.
     a set           as one of all sets, any two different sets; item by item, two sets that differ in k items:
-                    k = 1, …, h, of which each is computed.
+                    each k = 1, …, h is computed.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from dpengine.noise.row_noise import Blur, Mixing, excess
 from dpengine.noise.set_noise import AsOne, ItemByItem, RowNoise
 
 MOST_LISTED = 300
-_SLACK = Decimal("1e-18")  # of decimals beside a claim
+_SLACK = Decimal("1e-18")  # rounding of decimals compared with a claim
 
 
 @dataclass(frozen=True)
 class ColumnAudit:
-    """What one-row tables lose at most. `epsilon` is infinite where no ε holds without δ."""
+    """The largest loss of one-row tables. `epsilon` is infinite if no ε holds without δ."""
 
     cells: int  # |D|
-    kinds: int  # of pairs whose laws were compared
+    kinds: int  # of pairs with compared laws
     epsilon: Decimal
     delta: Decimal  # at the claimed ε
     claimed_epsilon: Fraction
@@ -42,31 +42,31 @@ class ColumnAudit:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of different one-row tables there are."""
+        """The number of pairs of different one-row tables."""
         return self.cells * (self.cells - 1) // 2
 
     @property
     def kept(self) -> bool:
-        """Is it as private as is claimed? Without δ that is about ε alone."""
+        """Is it as private as claimed? Without δ only ε counts."""
         if self.claimed_delta:
             return self.delta <= decimal_of(self.claimed_delta) + _SLACK
         return self.epsilon <= decimal_of(self.claimed_epsilon) + _SLACK
 
 
 def audited_column(query: OfRows, name: str) -> ColumnAudit:
-    """Of a column of a published table, at the ε and δ that it gets there."""
+    """The audit of a column of a published table, at its ε and δ there."""
     many = len(query.columns)
     return audited_row(query.row(name), query.steps(name) + 1, query.epsilon / many, query.delta / many)
 
 
 def audited_row(row: RowNoise, cells: int, epsilon: Fraction, delta: Fraction) -> ColumnAudit:
-    """Of a row mechanism that claims (ε, δ), whatever it is."""
+    """The audit of any row mechanism that claims (ε, δ)."""
     if isinstance(row, Blur) and row.steps > MOST_LISTED:
         lost = decimal_of(row.steps / row.scale), excess(row.steps, row.scale, epsilon)
         return ColumnAudit(cells, 1, *lost, epsilon, delta)
     most, worst, kinds = Decimal(0), Decimal(0), 0
-    for one, other in _laws(row):
-        for first, second in ((one, other), (other, one)):
+    for law, other in _laws(row):
+        for first, second in ((law, other), (other, law)):
             most = max(most, max_divergence(first, second))
             worst = max(worst, hockey_stick(first, second, epsilon).high)
         kinds += 1
@@ -74,7 +74,7 @@ def audited_row(row: RowNoise, cells: int, epsilon: Fraction, delta: Fraction) -
 
 
 def _laws(row: RowNoise) -> Iterator[tuple[Law, Law]]:
-    """Two laws of each kind of pair."""
+    """Two laws for each kind of pair."""
     if isinstance(row, Blur):
         yield from ((row.law(0), row.law(shift)) for shift in range(1, row.steps + 1))
     elif isinstance(row, ItemByItem):
@@ -89,7 +89,7 @@ def _laws(row: RowNoise) -> Iterator[tuple[Law, Law]]:
 
 
 def _of_two(row: Mixing, truth: int) -> Finite:
-    """The law of what is told, with all values but two as one outcome: these are as likely for both."""
+    """The law of the output, with all values but two as one outcome: these are as likely for both."""
     chances = {place: decimal_of(row.truth if place == truth else row.chance) for place in (0, 1)}
     rest = decimal_of((row.size - 2) * row.chance)
     return Finite(chances | ({2: rest} if rest else {}))

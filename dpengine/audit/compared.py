@@ -1,15 +1,15 @@
-"""Compares what was drawn with what was claimed: a recorded release and its replay on a neighbour (`recorder`).
+"""Compares the draws with the claim: a recorded release and its replay on a neighbour (`recorder`).
 
     order      the same statistics are computed, and the same noise is drawn with the same parameters, in the same order
     answer     the answers are the same, byte for byte
     charge     nothing is computed or drawn before its charge is in the ledger
-    loss       the recorded change of each noised number, over the noise it was given, summed over all calls, is within
-               the claim: in ε, in Rényi divergence at an order, or in δ at the claimed ε
-    moved      no statistic moves by more than the sensitivity that is claimed of it
+    loss       the recorded change of each noised number, over its noise, summed over all calls, is within the claim: in
+               ε, in Rényi divergence at an order, or in δ at the claimed ε
+    moved      no statistic moves by more than its claimed sensitivity
 
 **Losses of one call.** Additive noise: Σ|d|/s for Laplace, Σd²/(2σ²) for Gaussian. A choice by e^(−rate·gap), and
 permute-and-flip: rate times the spread of the changes of the gaps, because a common change cancels (McKenna and Sheldon
-2020). The largest of noisy numbers: the spread of their changes over s, since what won by z wins still when its own
+2020). The largest of noisy numbers: the spread of their changes over s, since a winner by z still wins when its own
 noise grows by the others' greatest gain less its own. Randomised response: ln(truth/other) for each changed row.
 """
 
@@ -34,51 +34,51 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 
-_SLACK = 1e-9  # of floats beside a claim
+_SLACK = 1e-9  # rounding of floats compared with a claim
 
 
 @dataclass
 class Measured:
-    """What the recorded calls of a pair lose, and of how much."""
+    """The loss of the recorded calls of a pair, and their number."""
 
     epsilon: Decimal = Decimal(0)
     renyi: float = 0.0
-    laws: list[tuple[Law, Law]] = field(default_factory=list)  # of the calls, where δ is claimed
+    laws: list[tuple[Law, Law]] = field(default_factory=list)  # of the calls, if δ is claimed
     calls: int = 0
 
 
 def compare(
     query: AnyQuery, first: RecordedRun, second: RecordedRun, order: Fraction = ORDER
 ) -> tuple[list[RecordedFinding], Measured]:
-    """Everything that is wrong with a recorded release and its replay on a neighbour, and their privacy loss."""
+    """All faults of a recorded release and its replay on a neighbour, and their privacy loss."""
     findings = [*first.recorder.findings, *second.recorder.findings]
-    one, other = first.recorder.events, second.recorder.events
-    if len(one) != len(other):
-        findings.append(RecordedFinding("order", f"{len(other)} calls", f"{len(one)}"))
+    events, replayed = first.recorder.events, second.recorder.events
+    if len(events) != len(replayed):
+        findings.append(RecordedFinding("order", f"{len(replayed)} calls", f"{len(events)}"))
     findings += [
         RecordedFinding("answer", f"{name} differs")
-        for name, told_first in first.told.items()
-        if told_first != second.told.get(name)
+        for name, revealed in first.revealed.items()
+        if revealed != second.revealed.get(name)
     ]
     assert first.answer is not None
-    loss = loss_from_json(first.answer.receipt["loss"])  # as it was charged, not as the question says it
+    loss = loss_from_json(first.answer.receipt["loss"])  # as charged, not as the question states it
     claimed, measured = cost(loss, order), Measured()
     if any(finding.kind == "order" for finding in findings):
         return findings, measured  # different calls cannot be compared
-    for before, after in zip(one, other, strict=True):
+    for before, after in zip(events, replayed, strict=True):
         _add(measured, query, before, after, order, bool(claimed.delta))
     findings += _above(measured, claimed, order, *claimed_at(loss))
-    findings += _moved(query, one, other)
+    findings += _moved(query, events, replayed)
     return findings, measured
 
 
 def _above(
     measured: Measured, claimed: Cost, order: Fraction, at: Fraction, most: Fraction
 ) -> Iterator[RecordedFinding]:
-    """`most` is the δ that is claimed at the ε `at`."""
+    """`most` is the δ claimed at the ε `at`."""
     if claimed.delta:
-        one, other = (Independent(tuple(pair[side] for pair in measured.laws)) for side in (0, 1))
-        for ways in ((one, other), (other, one)):
+        law, other = (Independent(tuple(pair[side] for pair in measured.laws)) for side in (0, 1))
+        for ways in ((law, other), (other, law)):
             lost = hockey_stick(*ways, at).low
             if lost > decimal_of(most):
                 yield RecordedFinding("loss", f"δ = {float(lost):.3g}", f"{float(most):.3g}")
@@ -89,9 +89,11 @@ def _above(
         yield RecordedFinding("loss", f"Rényi of order {order} = {measured.renyi:.6g}", f"{float(claimed.renyi):.6g}")
 
 
-def _moved(query: AnyQuery, one: Sequence[RecordedEvent], other: Sequence[RecordedEvent]) -> Iterator[RecordedFinding]:
-    """The first statistic of a question whose measured numbers are a vector of public length."""
-    reads = [pair for pair in zip(one, other, strict=True) if pair[0].kind == "read"]
+def _moved(
+    query: AnyQuery, events: Sequence[RecordedEvent], replayed: Sequence[RecordedEvent]
+) -> Iterator[RecordedFinding]:
+    """Checks the first statistic of a question that measures a vector of public length."""
+    reads = [pair for pair in zip(events, replayed, strict=True) if pair[0].kind == "read"]
     if not reads or is_whole(query) or isinstance(query, OfRows) or repr((query.need(),)) != reads[0][0].public:
         return
     before, after = (query.measured(event.private) for event in reads[0])
@@ -108,7 +110,7 @@ def _moved(query: AnyQuery, one: Sequence[RecordedEvent], other: Sequence[Record
 def _add(
     measured: Measured, query: AnyQuery, before: RecordedEvent, after: RecordedEvent, order: Fraction, delta: bool
 ) -> None:
-    """One call's loss between the two tables, into the sum."""
+    """Add the loss of one call between the two tables to the sum."""
     if before.kind == "read" or before.private is None:
         return
     measured.calls += 1
@@ -127,7 +129,7 @@ def _add(
 
 
 def _of_call(before: RecordedEvent, after: RecordedEvent, order: Fraction) -> tuple[Decimal, float]:
-    """ε and the Rényi divergence, each an upper bound on what this call loses on this pair."""
+    """ε and the Rényi divergence, each an upper bound on the loss of this call on this pair."""
     if before.kind in ("choose", "flip"):
         spread = before.numbers[0] * _spread(before.private, after.private)
         curve = rules.of_bounded_range if before.kind == "choose" else rules.of_pure
@@ -147,7 +149,7 @@ def _of_call(before: RecordedEvent, after: RecordedEvent, order: Fraction) -> tu
 
 
 def _laws_of_rows(before: RecordedEvent, after: RecordedEvent) -> list[tuple[Law, Law]]:
-    """Of the numbers that differ, each with its noise."""
+    """The laws of the numbers that differ, each with its noise."""
     changed = [(int(a), int(b)) for a, b in zip(before.private, after.private, strict=True) if a != b]
     if before.kind == "laplace":
         return [(Laplace(a, before.numbers[0]), Laplace(b, before.numbers[0])) for a, b in changed]
@@ -175,7 +177,7 @@ def _spread(before: tuple[Integers, Integers], after: tuple[Integers, Integers])
 
 
 def _renyi_of_laplace(move: int, scale: Fraction, order: Fraction) -> float:
-    """Of discrete Laplace noise and the same noise moved, by three geometric sums."""
+    """The Rényi divergence of discrete Laplace noise from the same noise moved, by three geometric sums."""
     d, s, a = abs(move), float(scale), float(order)
     if d == 0:
         return 0.0

@@ -1,20 +1,19 @@
 """A lower bound on the privacy loss of a black box, from its outcomes on two neighbouring tables alone.
 
 **Statement.** `one` and `other` are independent draws of a release on the two tables. If the release is (ε, δ)-DP, then
-with probability at least 1 − `failure` the ε that is returned does not exceed that ε. It is a lower bound: a small one
-says that nothing was found with this many draws, never that there is nothing to find.
+with probability at least 1 − `failure` the returned ε does not exceed that ε. It is a lower bound: a small value means
+that this many draws showed nothing, never that there is nothing to show.
 
 **Proof.** The first half of each sample is searched for an event S and a direction; the second halves play no part in
 that. Given the first halves, S and the direction are therefore fixed, and the hits in the second halves are binomial:
 k₁ of n₁ with p = Pr[S] on the table that shows S more often, k₂ of n₂ with q on the other. Clopper and Pearson (1934):
-p ≥ p₋(k₁, n₁) except with probability failure/2, and q ≤ q₊(k₂, n₂) except with probability failure/2, whatever p and q
-are; by the union of the two, both hold except with probability `failure`. Neighbours are neighbours in both
-directions, so (ε, δ)-DP says p ≤ e^ε·q + δ either way, hence ε ≥ ln((p − δ)/q) ≥ ln((p₋ − δ)/q₊). Only one event is put
-to the test, so nothing is paid for the number of those that were searched. Averaging over the first halves keeps the
-bound. ∎
+p ≥ p₋(k₁, n₁) except with probability failure/2, and q ≤ q₊(k₂, n₂) except with probability failure/2, for all p and
+q; by the union bound, both hold except with probability `failure`. Neighbours are neighbours in both directions, so
+(ε, δ)-DP implies p ≤ e^ε·q + δ either way, hence ε ≥ ln((p − δ)/q) ≥ ln((p₋ − δ)/q₊). Only one event is tested, so the
+number of searched events costs nothing. Averaging over the first halves keeps the bound. ∎
 
-A draw that was searched must not be tested: the best of many events fits its own sample, and a bound computed on it
-accuses honest releases. `tests/engine/audit/test_audit.py` shows this.
+A searched draw must not be tested: the best of many events fits its own sample, and a bound computed on it accuses
+honest releases. `tests/engine/audit/test_audit.py` shows this.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from dpengine.audit.events import Event, EventReading, plain, readings_of, value
 from dpengine.core.types import Floats
 
 FAILURE = 1e-6
-_ENDS = 40  # of half-lines and values of one coordinate
+_ENDS = 40  # half-lines and values of one coordinate
 _INNER = 16  # ends of its intervals
 _ROUNDING = 1e-9  # far above the relative error of an inverse beta function
 
@@ -75,13 +74,13 @@ def measure(
 
 
 def search(one: Sequence[object], other: Sequence[object], delta: Fraction, failure: float) -> tuple[Event, bool]:
-    """The event and the direction (True: more often on `other`) that these draws would bound ε with best."""
+    """The event and the direction (True: more often on `other`) for which these draws give the best bound on ε."""
     return search_by(one, other, lambda more, many, less, others: _bounds(more, many, less, others, delta, failure))
 
 
 def search_by(one: Sequence[object], other: Sequence[object], bound: Bound) -> tuple[Event, bool]:
-    """The same for any bound from hits. Likelihood ratios are fitted to half of the draws and ranked on the rest: if
-    fitted and ranked on the same draws they would win by chance, and the bound would stay valid but be useless."""
+    """The same for any bound from hits. Likelihood ratios are fitted to half of the draws and ranked on the rest:
+    otherwise they would win by chance, and the bound would stay valid but be useless."""
     best: tuple[float, Event, bool] | None = None
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
     readings = readings_of(one[:middle], other[:centre])
@@ -117,7 +116,7 @@ def upper_chance(hits: Counts, draws: int, failure: float) -> Floats:
 
 
 def _bounds(more: Counts, many: int, less: Counts, others: int, delta: Fraction, failure: float) -> Floats:
-    """ln((p₋ − δ)/q₊) for each event, each side given half of the failure probability; −∞ where δ explains it all."""
+    """ln((p₋ − δ)/q₊) for each event, each side with half of the failure probability; −∞ if δ explains everything."""
     above = lower_chance(more, many, failure / 2) - float(delta)
     below = upper_chance(less, others, failure / 2)
     return np.where(above > 0, np.log(np.maximum(above, 1e-300) / below), -math.inf)
@@ -126,9 +125,9 @@ def _bounds(more: Counts, many: int, less: Counts, others: int, delta: Fraction,
 def _candidates(
     readings: dict[str, list[EventReading]], one: Sequence[object], other: Sequence[object]
 ) -> Iterator[tuple[list[Event], tuple[Counts, Counts]]]:
-    """Events by reading, with how often each holds in the two samples."""
-    for kind, some in readings.items():
-        for reading in some:
+    """Events by reading, with the number of hits of each in the two samples."""
+    for kind, readings_of_kind in readings.items():
+        for reading in readings_of_kind:
             first, second = (np.sort(values_of(reading, outcomes)) for outcomes in (one, other))
             events = list(_events(kind, reading, first, second))
             low = np.array([event.low for event in events])
@@ -157,7 +156,7 @@ def _events(kind: str, reading: EventReading, first: Floats, second: Floats) -> 
 
 
 def _ends(first: Floats, second: Floats, most: int) -> list[float]:
-    """Where events may begin and end: values that occur, evenly by rank, including the rarest on both sides."""
+    """Possible ends of events: values that occur, evenly by rank, including the rarest on both sides."""
     ends = np.unique(np.concatenate((first, second)))
     if len(ends) > most:
         pooled = np.sort(np.concatenate((first, second)))

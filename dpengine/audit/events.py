@@ -1,15 +1,15 @@
-"""The events by which a black box is tested: a number is read off each outcome, and lies between two ends.
+"""The events that test a black box: a number read off each outcome lies between two ends.
 
-An outcome is a number, a text, a tuple of numbers, or found values with their counts; a mapping is read as its items.
-The families:
+An outcome is a number, a text, a tuple of numbers, or values with their counts; a mapping is read as its items. The
+families:
 
     outcome     the outcome is this one, or is not
     value       one coordinate has this value
-    half-line   one coordinate is at most, or at least, so much
+    half-line   one coordinate is at most, or at least, a bound
     interval    one coordinate lies between two values
-    likelihood  the outcome's estimated log-likelihood ratio is at most, or at least, so much: by whole outcomes where
+    likelihood  the outcome's estimated log-likelihood ratio is at most, or at least, a bound: by whole outcomes if
                 they are few, and as a sum over the coordinates
-    label       a value was found, or was not; found with at least so much
+    label       a value was released, or was not; released with at least a count
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from dpengine.messages import say
 ABSENT = -math.inf
 
 MOST_COORDINATES = 128
-MOST_OUTCOMES = 64  # single outcomes that are tried, the most frequent ones
-_FEWEST = 10  # hits of a whole outcome whose ratio is estimated
+MOST_OUTCOMES = 64  # single outcomes tried, the most frequent ones
+_FEWEST = 10  # hits of a whole outcome for which the ratio is estimated
 _BINS = 32  # of one coordinate, in the estimated ratio
 
 
 class EventReading(Protocol):
-    """How a number is read off an outcome."""
+    """Reads a number off an outcome."""
 
     def read(self, outcome: object) -> float: ...
 
@@ -43,7 +43,7 @@ class EventReading(Protocol):
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One of the numbers; the only one where `place` is None."""
+    """One of the numbers; the only one if `place` is None."""
 
     place: int | None
 
@@ -73,7 +73,7 @@ class Same:
 
 @dataclass(frozen=True)
 class Label:
-    """The count that a value was found with; −∞ where it was not found."""
+    """The count that a value was released with; −∞ if it was not released."""
 
     name: str
 
@@ -93,7 +93,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Ratio:
-    """ln(P/Q) as estimated from a histogram of each reading, summed; 0 where neither table showed such an outcome."""
+    """ln(P/Q) as estimated from a histogram of each reading, summed; 0 if neither table showed such an outcome."""
 
     readings: tuple[EventReading, ...]
     edges: tuple[Floats, ...]
@@ -128,7 +128,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """ln(P/Q) as estimated from a histogram of whole outcomes; 0 where an outcome was seen too rarely."""
+    """ln(P/Q) as estimated from a histogram of whole outcomes; 0 if an outcome was seen too rarely."""
 
     scores: Mapping[Any, float]
 
@@ -162,7 +162,7 @@ class Event:
 
 
 def plain(outcomes: Sequence[object]) -> list[Any]:
-    """Outcomes as hashable things: a mapping as its items by name, a list as a tuple."""
+    """Hashable outcomes: a mapping as its items by name, a list as a tuple."""
     return [
         tuple(sorted(item.items())) if isinstance(item, Mapping) else tuple(item) if isinstance(item, list) else item
         for item in outcomes
@@ -170,7 +170,7 @@ def plain(outcomes: Sequence[object]) -> list[Any]:
 
 
 def readings_of(one: Sequence[object], other: Sequence[object]) -> dict[str, list[EventReading]]:
-    """What can be read off outcomes like these, by the family of events it serves; ratios are fitted to these."""
+    """The readings of outcomes like these, by the family of events they serve; ratios are fitted to these."""
     both = [*one, *other]
     first, second = Counter(one), Counter(other)
     common = (first + second).most_common(MOST_OUTCOMES)
@@ -199,13 +199,13 @@ def _coordinates(outcomes: Sequence[object]) -> list[EventReading]:
 
 
 def _labels(outcomes: Sequence[Any]) -> list[EventReading]:
-    def found(outcome: object) -> bool:
+    def has_counts(outcome: object) -> bool:
         return isinstance(outcome, tuple) and all(
             isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str) and _is_number(part[1])
             for part in outcome
         )
 
-    if not all(found(outcome) for outcome in outcomes):
+    if not all(has_counts(outcome) for outcome in outcomes):
         return []
     names = Counter(name for outcome in outcomes for name, _ in outcome)
     return [Label(name) for name, _ in names.most_common(MOST_COORDINATES)]
@@ -216,7 +216,7 @@ def _is_number(value: object) -> bool:
 
 
 def _log_ratio(first: Any, second: Any, many: int, others: int) -> Floats:
-    """Half a hit is added on each side, so that what was never seen is not taken for impossible."""
+    """Half a hit is added on each side, so that an unseen outcome does not count as impossible."""
     seen = (first + second) > 0
     ratio = np.log((first + 0.5) / (many + 1)) - np.log((second + 0.5) / (others + 1))
     return np.where(seen, ratio, 0.0)

@@ -4,18 +4,28 @@
 (ε, δ) in this direction. It needs only the law of L under P. Independent coordinates add their losses, so that law is a
 convolution; coordinates on which the two tables agree drop out.
 
-    Finite    one atom for each outcome; outcomes that Q lacks have infinite loss and are counted whole.
+    Finite    one atom for each outcome; outcomes that Q lacks have infinite loss and count in full.
     Laplace   outside the two centres L is constant: the two sides are one atom each, d − 1 points lie between. Exact.
     Normal    L = (d² − 2dz)/(2σ²), on a window |z| ≤ t with t² ≥ 140σ². Beyond lies less than 2e^-70, since the noise
-              is σ²-subgaussian (Canonne, Kamath, Steinke 2020, Lemma 5); it is counted whole into the upper end.
+              is σ²-subgaussian (Canonne, Kamath, Steinke 2020, Lemma 5); it counts in full in the upper end.
     Wide      Normals of one large variance v (WIDE): L = (|d|² − 2⟨d, Z⟩)/(2v). Each Z is within 1 of a continuous
-              N(0, v) (`tails.gaussian_mix_reach`), so L is within |d|₁/v of N(m, 2m), m = |d|²/(2v), which
-              is cut into cells; both are told as `fuzz`. What floats round, and what lies beyond seven deviations
-              (less than 10^-11), is lost.
+              N(0, v) (`tails.gaussian_mix_reach`), so L is within |d|₁/v of N(m, 2m), m = |d|²/(2v), which is cut into
+              cells; both errors are in `fuzz`. Rounding of floats, and the tail beyond seven deviations (less than
+              10^-11), is lost.
     Many      More than two Normals of several variances: their atoms, each moved to a grid of _STEP, are summed as
-              floats and told on a grid of _TOLD; what they move by is `fuzz`, what floats round is lost.
+              floats and put on a grid of _GRID; their shift is in `fuzz`, rounding of floats is lost.
 
 **Max-divergence**, the exact ε, is `laws.max_divergence`; the Rényi divergence `laws.renyi` (floats, twelve digits).
+
+**Pairs.** Every two neighbours of the small world are compared, or fewer if a theorem shows that they decide.
+
+*One row decides* (thesis, Thm 4.7). A mechanism of the form Y_d = (Y_{d₁}, …, Y_{d_n}) with independent Y_{d_i} is
+(ε, δ)-DP on tables of n rows if Y is on tables of one; and so is everything computed from it (Thm 4.3). So if every row
+is released by itself, the |D|(|D|−1) ordered pairs of one-row tables decide what n·C(|D|, 2)·|D|^(n−1) pairs of tables
+would (Ex. 4.8): 56 instead of 2,520 here. Whether a question *has* this form is checked: on every table of two and of
+three rows its law must be made of the laws of its rows (`made_of_rows`); otherwise all pairs are listed.
+
+*Events* (Thm 4.1) need no list at all: for a finite law the sum of positive parts is the worst event's excess.
 """
 
 from __future__ import annotations
@@ -44,26 +54,26 @@ from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 
-# The law of a value that is released only where its noisy count reaches a threshold: hidden, or a count.
+# The law of a value that is released only if its noisy count reaches a threshold: hidden, or a count
 
 
 def found_laws(
     one: dict[str, int], other: dict[str, int], threshold: int, scale: Fraction
 ) -> tuple[Independent, Independent]:
-    """Of every value that either table holds: hidden, or its noisy count from the threshold on.
+    """For every value in either table: hidden, or its noisy count from the threshold on.
 
     From the larger count on the ratio of the two laws is constant: all of it is one outcome, and nothing is lost.
     """
     last = max((threshold, *one.values(), *other.values()))
     names = sorted(one.keys() | other.keys())
     return (
-        Independent(tuple(_found(one.get(name, 0), threshold, scale, last) for name in names)),
-        Independent(tuple(_found(other.get(name, 0), threshold, scale, last) for name in names)),
+        Independent(tuple(_released(one.get(name, 0), threshold, scale, last) for name in names)),
+        Independent(tuple(_released(other.get(name, 0), threshold, scale, last) for name in names)),
     )
 
 
 @lru_cache(maxsize=4096)
-def _found(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
+def _released(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
     if count == 0:
         return Finite({"hidden": Decimal(1)})  # a value that nobody holds is never released
     noisy = Laplace(count, scale)
@@ -73,7 +83,8 @@ def _found(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
 
 @lru_cache(maxsize=4096)
 def found_bell(count: int, threshold: int, variance: Fraction, least: int, most: int) -> Finite:
-    """One window for both tables, whose counts are these two: beyond it lies less than 2e^-70."""
+    """The same with Gaussian noise. `least` and `most` are the counts of both tables, so that they share one window;
+    beyond it lies less than 2e^-70."""
     if count == 0:
         return Finite({"hidden": Decimal(1)})
     noisy, reach = Normal(count, variance), math.isqrt(int(140 * variance)) + 2
@@ -82,13 +93,13 @@ def found_bell(count: int, threshold: int, variance: Fraction, least: int, most:
     return Finite({"hidden": hidden} | {place: p for place, p in chances.items() if place >= threshold})
 
 
-# The law of a privacy loss, and sums of independent ones.
+# The law of a privacy loss, and sums of independent ones
 #
-# A `Span` holds the true value. Losses are kept to 10^-25 and, should a convolution have more than MOST_ATOMS of them,
-# are moved to a grid of 10^-6; beyond MOST_PRODUCTS they are first moved to a grid of at most CELLS points, without the
-# outermost 10^-15 of chance, which are lost, and summed as floats. Each moves by at most `fuzz`, and since (1 −
-# e^(ε−L))₊ rises with L, taking it at L ∓ fuzz gives the two ends. Chances come from laws of 28 digits: TOLERANCE, far
-# above their rounding, is added at both ends.
+# A `Span` holds the true value. Losses are kept to 10^-25. If a convolution has more than MOST_ATOMS of them, they are
+# moved to a grid of 10^-6. Beyond MOST_PRODUCTS they are first moved to a grid of at most CELLS points, without the
+# outermost 10^-15 of chance, which are lost, and summed as floats. Each moves by at most `fuzz`; since (1 − e^(ε−L))₊
+# rises with L, its values at L ∓ fuzz give the two ends. Chances come from laws of 28 digits: TOLERANCE, far above
+# their rounding, is added at both ends.
 
 TOLERANCE = Decimal("1e-20")
 MOST_ATOMS = 20_000
@@ -110,7 +121,7 @@ class Span:
 @dataclass(frozen=True)
 class Losses:
     """The law of L = ln(P/Q) under P: chances by loss, each loss true to ± fuzz; the chance of outcomes that Q lacks;
-    and the chance that was left out, whose loss may be anything."""
+    and the omitted chance, which may have any loss."""
 
     atoms: dict[Decimal, Decimal]
     infinite: Decimal = Decimal(0)
@@ -118,7 +129,7 @@ class Losses:
     fuzz: Decimal = PLACES
 
     def delta(self, epsilon: Fraction) -> Span:
-        """δ(ε): what of P is not covered by e^ε·Q."""
+        """δ(ε): the part of P not covered by e^ε·Q."""
         with localcontext(prec=DIGITS):
             at = decimal_of(epsilon)
             low, high = (self._over(at + self.fuzz), self._over(at - self.fuzz))
@@ -132,7 +143,7 @@ class Losses:
         return sum(terms, Decimal(0))
 
     def plus(self, other: Losses) -> Losses:
-        """The losses of two independent coordinates together. Chances of infinite and of unknown loss are kept."""
+        """The losses of two independent coordinates together, with their chances of infinite and of unknown loss."""
         if len(self.atoms) * len(other.atoms) > MOST_PRODUCTS:
             return _on_one_grid(self, other)
         with localcontext(prec=DIGITS):
@@ -141,10 +152,7 @@ class Losses:
                 for two, q in other.atoms.items():
                     atoms[loss + two] = atoms.get(loss + two, Decimal(0)) + p * q
             finite = Losses(
-                atoms,
-                1 - (1 - self.infinite) * (1 - other.infinite),
-                self.lost + other.lost,
-                self.fuzz + other.fuzz,
+                atoms, 1 - (1 - self.infinite) * (1 - other.infinite), self.lost + other.lost, self.fuzz + other.fuzz
             )
         return finite if len(atoms) <= MOST_ATOMS else finite.coarser()
 
@@ -158,7 +166,7 @@ class Losses:
 
 
 def _on_one_grid(one: Losses, other: Losses) -> Losses:
-    """Of two that have very many losses: both on one grid, and their sum there. What floats round is lost."""
+    """The sum of two laws with very many losses, both on one grid. Rounding of floats is lost."""
     kept = [_without_ends(each) for each in (one, other)]
     widest = max(losses[-1] - losses[0] for losses, _, _ in kept)
     step = max(float(_COARSE), widest / CELLS)
@@ -177,7 +185,7 @@ def _on_one_grid(one: Losses, other: Losses) -> Losses:
 
 
 def _without_ends(law: Losses) -> tuple[Floats, Floats, Decimal]:
-    """Losses in their order, with their chances, without the outermost of both ends; and the chance of those."""
+    """Losses in order, with their chances, without the outermost of both ends; and the chance of those."""
     order = sorted(law.atoms)
     losses = np.array([float(loss) for loss in order])
     chances = np.array([float(law.atoms[loss]) for loss in order])
@@ -185,25 +193,14 @@ def _without_ends(law: Losses) -> tuple[Floats, Floats, Decimal]:
     return losses[inside], chances[inside], 2 * Decimal(_ENDS)
 
 
-# Which two tables are compared: every two neighbours of the small world, or fewer where a theorem says they decide.
-#
-# **One row decides** (thesis, Thm 4.7). A mechanism of the form Y_d = (Y_{d₁}, …, Y_{d_n}) with independent Y_{d_i} is
-# (ε, δ)-DP on tables of n rows if Y is on tables of one; and what is computed from it is then too (Thm 4.3). So where
-# every row is released by itself, the |D|(|D|−1) ordered pairs of one-row tables decide what n·C(|D|, 2)·|D|^(n−1)
-# pairs
-# of tables would (Ex. 4.8): 56 instead of 2,520 here. That a question *has* this form is not believed but looked at: on
-# every table of two and of three rows its law must be made of the laws of its rows (`made_of_rows`); else all pairs are
-# listed.
-#
-# **Events** (Thm 4.1) need no list at all: of a finite law the sum of positive parts is the worst event's excess
-# (`exact`).
+# The compared tables
 
 Pair = tuple[Json, Json]  # statistics of two neighbouring tables
 
 
 def pairs(query: AnyQuery, whole: bool = False) -> Iterator[Pair]:
     """Every two different statistics of two neighbouring tables of the small world, in both directions; of tables of
-    one row where those decide, unless the `whole` world is wished."""
+    one row if those decide, unless the `whole` world is requested."""
     facts = query.facts
     alone = not whole and facts.relation == "replace" and facts.unit == Unit.rows() and made_of_rows(query)
     for first, second in neighbouring_statistics(query.need().of, facts.relation, facts.unit, 1 if alone else None):
@@ -215,8 +212,8 @@ def pairs(query: AnyQuery, whole: bool = False) -> Iterator[Pair]:
 
 
 def made_of_rows(query: AnyQuery) -> bool:
-    """Does a question that says so release every row by itself? The law on every small table is that of independent
-    rows, each as on a table of its own."""
+    """Does a question that declares it release every row by itself? Then its law on every small table is that of
+    independent rows, each as on a table of its own."""
     if not query.row_wise:
         return False
     read = query.need().of
@@ -245,7 +242,7 @@ def _lifted(first: Found, second: Found, more: int) -> tuple[Found, Found]:
 
 
 def _lifted_columns(query: FindDeclarations, one: Json, other: Json) -> Iterator[Pair]:
-    """The same with other people more: near the threshold of a list, and beyond the rank that an end is sought at."""
+    """The same with further people: near the threshold of a list, and beyond the rank at which an end is sought."""
     kinds = [kind for _, kind in query.asked]
     for more in (query.threshold - 1, query.threshold + 2) if query.lists else (1,):
         lifted = [
@@ -260,10 +257,12 @@ def _many(bands: tuple[int, ...], more: int) -> tuple[int, ...]:
     return (*bands[:middle], bands[middle] + more, *bands[middle + 1 :])
 
 
+# Divergences of two laws
+
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
-WIDE = 10**5  # a variance of one coordinate beyond which its atoms are too many; of k of them together its k-th root
+WIDE = 10**5  # a coordinate with a larger variance has too many atoms; for k of them together, its k-th root
 _CELLS, _SIDES = 100, 7  # cells in a deviation of a bell, and deviations to both sides
-_STEP, _TOLD = 5e-4, 5e-3  # of losses that are summed as floats
+_STEP, _GRID = 5e-4, 5e-3  # for losses that are summed as floats
 _FARTHEST = Decimal(1000)  # no claim is near e^-1000
 
 SEEN_DELTA = Fraction(1, 1000)  # the δ at which a loss without a finite ε is shown and searched for
@@ -286,16 +285,15 @@ def losses(first: Law, second: Law) -> Losses:
 
 
 def hockey_stick(first: Law, second: Law, epsilon: Fraction) -> Span:
-    """The least δ for which Pr[one ∈ S] ≤ e^ε·Pr[other ∈ S] + δ for every S. The other direction is another call."""
+    """The least δ for which Pr[first ∈ S] ≤ e^ε·Pr[second ∈ S] + δ for every S. The other direction is another call."""
     return losses(first, second).delta(epsilon)
 
 
 def epsilon_at(first: Law, second: Law, delta: Fraction) -> Span:
-    """The least ε ≥ 0 for which this direction is (ε, δ)-DP, to 10^-6; infinite where no ε up to 1,000 is."""
+    """The least ε ≥ 0 for which this direction is (ε, δ)-DP, to 10^-6; infinite if no ε up to 1,000 is."""
     loss_law, wanted = losses(first, second), decimal_of(delta)
     return Span(
-        _least(lambda at: loss_law.delta(at).low <= wanted),
-        _least(lambda at: loss_law.delta(at).high <= wanted),
+        _least(lambda at: loss_law.delta(at).low <= wanted), _least(lambda at: loss_law.delta(at).high <= wanted)
     )
 
 
@@ -315,7 +313,6 @@ def _parts(law: Law) -> tuple[Law, ...]:
 
 
 def _of_one(first: Law, second: Law) -> Losses:
-    """The losses of one coordinate."""
     if isinstance(first, Independent) or isinstance(second, Independent):
         return losses(first, second)
     if isinstance(first, Laplace) and isinstance(second, Laplace) and first.scale == second.scale:
@@ -346,11 +343,11 @@ def _of_laplace(apart: int, scale: Fraction) -> Losses:
     with localcontext(prec=DIGITS):
         ratio = exp_decimal(-1 / scale)
         side = exp_decimal(-Fraction(apart) / scale) / (1 + ratio)
-        atoms = {_told(Fraction(apart) / scale): 1 / (1 + ratio), _told(Fraction(-apart) / scale): side}
+        atoms = {_rounded(Fraction(apart) / scale): 1 / (1 + ratio), _rounded(Fraction(-apart) / scale): side}
         power = Decimal(1)
         for place in range(1, apart):
             power *= ratio
-            atoms[_told(Fraction(apart - 2 * place) / scale)] = (1 - ratio) / (1 + ratio) * power
+            atoms[_rounded(Fraction(apart - 2 * place) / scale)] = (1 - ratio) / (1 + ratio) * power
     return Losses(atoms)
 
 
@@ -359,7 +356,7 @@ def _of_normal(apart: int, variance: Fraction) -> Losses:
     noise, reach = Normal(0, variance), math.isqrt(int(140 * variance)) + 2
     with localcontext(prec=DIGITS):
         atoms = {
-            _told(Fraction(apart**2 - 2 * apart * z) / (2 * variance)): chance(noise, z)
+            _rounded(Fraction(apart**2 - 2 * apart * z) / (2 * variance)): chance(noise, z)
             for z in range(-reach, reach + 1)
         }
         return Losses(atoms, lost=2 * exp_decimal(Fraction(-70)))
@@ -381,49 +378,49 @@ def _of_wide(shifts: tuple[int, ...], variance: Fraction) -> Losses:
 
 @lru_cache(maxsize=64)
 def _of_bells(bells: tuple[tuple[int, Fraction], ...]) -> Losses:
-    """Each bell by what it moves by and its variance."""
+    """Each bell by its shift and its variance."""
     laws, first = [], 0
     for apart, variance in bells:
         reach = math.isqrt(int(140 * variance)) + 2
         z = np.arange(-reach, reach + 1)
         chances = np.exp(-(z**2) / (2 * float(variance)))
-        places = np.rint((apart**2 - 2 * apart * z) / (2 * float(variance)) / _STEP).astype(np.int64)
-        laws.append(np.bincount(places - places.min(), weights=chances / chances.sum()))
-        first += int(places.min())
+        steps = np.rint((apart**2 - 2 * apart * z) / (2 * float(variance)) / _STEP).astype(np.int64)
+        laws.append(np.bincount(steps - steps.min(), weights=chances / chances.sum()))
+        first += int(steps.min())
     cells = 1 << (sum(map(len, laws)) - 1).bit_length()
     summed = np.fft.irfft(math.prod((np.fft.rfft(law, cells) for law in laws), start=np.ones(1)), cells)
-    told = np.rint((first + np.arange(cells)) * (_STEP / _TOLD)).astype(np.int64)
-    chances = np.bincount(told - told[0], weights=np.clip(summed, 0, None))
+    places = np.rint((first + np.arange(cells)) * (_STEP / _GRID)).astype(np.int64)
+    chances = np.bincount(places - places[0], weights=np.clip(summed, 0, None))
     atoms = {
-        (Decimal(int(told[0]) + place) * Decimal(str(_TOLD))).quantize(PLACES): Decimal(float(p) * (1 - 1e-9))
+        (Decimal(int(places[0]) + place) * Decimal(str(_GRID))).quantize(PLACES): Decimal(float(p) * (1 - 1e-9))
         for place, p in enumerate(chances)
         if p > 1e-15
     }
-    fuzz = Decimal((len(bells) * _STEP + _TOLD) * 0.501)
+    fuzz = Decimal((len(bells) * _STEP + _GRID) * 0.501)
     return Losses(atoms, lost=max(Decimal(0), 1 - sum(atoms.values(), Decimal(0))) + Decimal("1e-8"), fuzz=fuzz)
 
 
-def _told(loss: Fraction) -> Decimal:
+def _rounded(loss: Fraction) -> Decimal:
     return decimal_of(loss).quantize(PLACES)
 
 
-# Questions of the catalogue -------------------------------------------------------------------------------------------
+# Questions of the catalogue
 
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest loss over all neighbouring tables of the small world, in each quantity; the pair is the worst in the
-    quantity that is claimed (where a δ is claimed, at half of its ε)."""
+    """The largest loss over all neighbouring tables of the small world, in each quantity. The pair is the worst in the
+    claimed quantity (if a δ is claimed, at half of its ε)."""
 
-    epsilon: Decimal  # max-divergence; infinite where no ε holds at δ = 0
-    renyi: float  # at the order that was asked for
-    delta: Span | None  # at the claimed ε, where a δ is claimed
+    epsilon: Decimal  # max-divergence; infinite if no ε holds at δ = 0
+    renyi: float  # at the requested order
+    delta: Span | None  # at the claimed ε, if a δ is claimed
     pair: Pair
 
 
 def worst(query: AnyQuery, order: Fraction = ORDER, whole: bool = False) -> Worst:
     """The exact loss of a question: over every pair of neighbours that decides (`pairs`), in both directions. `whole`
-    lists all pairs, also where a theorem makes that needless."""
+    lists all pairs, even if a theorem makes that needless."""
     claimed = cost(query.loss(), order)
     at, _ = claimed_at(query.loss())
     epsilon, most, delta = Decimal("-Infinity"), -math.inf, None
@@ -437,7 +434,7 @@ def worst(query: AnyQuery, order: Fraction = ORDER, whole: bool = False) -> Wors
         if claimed.delta:
             span = hockey_stick(first, second, at)
             delta = span if delta is None else Span(max(delta.low, span.low), max(delta.high, span.high))
-            # A δ of 10^-6 is never seen in draws: at half of the claimed ε a pair is picked whose δ is.
+            # A δ of 10^-6 is never seen in draws: choose a pair with a visible δ at half of the claimed ε.
             place = (float(hockey_stick(first, second, at / 2).high), 0.0)
         elif claimed.epsilon is None:
             place = (curve, 0.0)
@@ -460,8 +457,8 @@ def claimed_at(loss: Loss) -> tuple[Fraction, Fraction]:
 
 
 def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:
-    """The laws of a question on two statistics, on one support; that of the values it finds depends on both.
-    `known` keeps those that were computed already."""
+    """The laws of a question on two statistics, on one support; for released values it depends on both. `known` caches
+    computed laws."""
     if isinstance(query, FindValues):
         return found_laws(dict(one), dict(other), query.threshold, query.scale)
     if isinstance(query, FindDeclarations):
@@ -479,7 +476,7 @@ def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] 
 def _declared_laws(
     query: FindDeclarations, one: Any, other: Any, known: dict[Any, Any]
 ) -> tuple[Independent, Independent]:
-    """Of ranges the law itself; of every value that either table holds, as in `found_laws`, with Gaussian noise."""
+    """For ranges the law itself; for every value in either table, as in `found_laws`, with Gaussian noise."""
     sides: tuple[list[Law], list[Law]] = ([], [])
     for (_, kind), *both in zip(query.asked, one, other, strict=True):
         if kind != "list":

@@ -1,9 +1,22 @@
-"""Every strategy against an admission rule, by dynamic programming. Nothing here is drawn at random.
+"""The ledger as one mechanism: everything that adaptive analysts can make it release, compared with its cap.
 
-Randomized response is the worst ε-DP release (Kairouz, Oh, Viswanath 2015), so the game is: on table D a question at ε
-moves the loss by +ε with probability p = e^ε/(1+e^ε), else by −ε. The chooser sees the loss, picks the next admitted ε
-or stops, and is worth E[(1 − e^(reading − loss))₊] at the end: the true δ at the ε that was promised. Floats, exact to
-about twelve digits.
+**Exactly** (`exact_game`). `Game` tries every strategy against an admission rule, by dynamic programming; nothing is
+drawn at random. Randomized response is the worst ε-DP release (Kairouz, Oh, Viswanath 2015), so the game is: on table D
+a question at ε moves the loss by +ε with probability p = e^ε/(1+e^ε), else by −ε. The chooser sees the loss, picks the
+next admitted ε or stops, and is worth E[(1 − e^(reading − loss))₊] at the end: the true δ at the promised ε. Floats,
+exact to about twelve digits. A real ledger file decides every admission and shows the meter. The worth must not exceed
+δ.
+
+**By several people** (`game_of_people`). Several people play that game at once, each through a grant of their own. They
+talk: every next question, its asker and its size may depend on all answers so far, and each asks as long as their own
+grant and the table's cap allow. The worth of the best strategy must not exceed δ: one budget pays for all, whatever the
+grants add up to. With a budget of its own for each person, the same game would be worth more (`apart`).
+
+**By draws** (`audit_plays`). `play` asks a real table through `Table.ask`, each time on a fresh budget of a real
+ledger, until the strategy stops or the ledger refuses. A strategy sees every answer, what is left, and how far the
+answers favour one of the two tables: the exact log-likelihood ratio of the transcript so far, from the laws of the
+questions. A play shows that ratio at the end, and the number of questions. `empirical.lower_bound` turns plays on the
+two tables into a lower bound on the ε of the whole, which must not exceed the cap.
 """
 
 from __future__ import annotations
@@ -39,7 +52,7 @@ from dpengine.noise.laws import chance
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 
-Counts = tuple[int, ...]  # how many questions of each size were asked
+Counts = tuple[int, ...]  # the number of questions of each size
 
 
 class Game:
@@ -66,7 +79,7 @@ class Game:
         return [(*counts[:i], counts[i] + 1, *counts[i + 1 :]) for i in range(len(counts))]
 
     def worth(self, reading: Callable[[Counts], float]) -> float:
-        """The largest E[(1 − e^(reading − loss))₊] over all strategies, stopping whenever they like."""
+        """The largest E[(1 − e^(reading − loss))₊] over all strategies, which may stop at any time."""
         later: dict[Counts, Floats] = {}
         for layer in reversed(self.layers):
             now: dict[Counts, Floats] = {}
@@ -82,7 +95,7 @@ class Game:
 
 
 def shifted(values: Floats, move: int) -> Floats:
-    """values[s + move] at s; losses no history can reach are 0, and never read from the start."""
+    """values[s + move] at s; losses that no history can reach are 0, and never read from the start."""
     moved = np.zeros_like(values)
     if move > 0:
         moved[:-move] = values[move:]
@@ -91,23 +104,11 @@ def shifted(values: Floats, move: int) -> Floats:
     return moved
 
 
-# The ledger as one mechanism: everything that an adaptive analyst can make it release, compared with its cap.
-#
-# **By draws.** `play` asks a real table through `Table.ask`, each time on a fresh budget of a real ledger, until the
-# strategy stops or the ledger refuses. A strategy sees every answer, what is left, and how far the answers speak for
-# one
-# of the two tables: the exact log-likelihood ratio of the transcript so far, from the laws of the questions. What
-# a play shows is that ratio at the end, and how many questions there were; `empirical.lower_bound` turns plays on the
-# two
-# tables into a lower bound on the ε of the whole, which must not exceed the cap.
-#
-# **Exactly.** `exact_game` has every admission decided by a real ledger file, and lets `game.Game` try every strategy,
-# stopping whenever it likes, against the meter that the same file shows. What it is worth must not exceed δ.
-
+# By draws
 CAP, DELTA = Fraction(3, 2), Fraction(1, 10**6)
 SCHEMA = Schema({"x": Number(0, 3), "c": Category(["a", "b"], unknown="b", missing="b")})
 REST = [{"x": place % 4, "c": "ab"[place % 2]} for place in range(6)]
-PERSONS = ({"x": 3, "c": "a"}, {"x": 0, "c": "b"})  # who is different in the two tables
+PERSONS = ({"x": 3, "c": "a"}, {"x": 0, "c": "b"})  # the person that differs between the two tables
 NAMES = ("one", "other")
 BUDGET = Budget(CAP, DELTA)
 _GRAIN = 10**6
@@ -143,12 +144,12 @@ def steady(seen: Transcript) -> AnyQuery | None:
 
 
 def certain(seen: Transcript) -> AnyQuery | None:
-    """Small counts, and a stop as soon as the analyst is certain: the moment at which the answers say most."""
+    """Small counts, and a stop as soon as the analyst is certain: then the answers reveal most."""
     return None if abs(seen.ratio) >= 0.6 * float(CAP) else _count(seen.table, CAP / 5)
 
 
 def gambler(seen: Transcript) -> AnyQuery | None:
-    """Small bars while the answers say “other”; everything that is left at once when they say “one”."""
+    """Small bars while the answers favour “other”; everything that is left at once when they favour “one”."""
     if seen.ratio <= 0 or seen.asked == 0:
         return seen.table.query("histogram", column="c", epsilon=_at_most(CAP / 4, seen.left))
     return _count(seen.table, seen.left)
@@ -174,16 +175,16 @@ def _count(table: Table, epsilon: Fraction) -> AnyQuery:
     return table.query("count", where=[["c", "in", ["a"]]], epsilon=max(epsilon, _FINEST))
 
 
-def _at_most(wish: Fraction, left: Fraction) -> Fraction:
-    """The wish, or what is left of the allowance if that is less; a thousandth if nothing is left, so that the ledger
-    refuses."""
-    return max(min(wish, left), _FINEST)
+def _at_most(wanted: Fraction, left: Fraction) -> Fraction:
+    """The wanted ε, or what is left of the allowance if that is less; a thousandth if nothing is left, so that the
+    ledger refuses."""
+    return max(min(wanted, left), _FINEST)
 
 
 @contextmanager
 def two_tables() -> Iterator[Workspace]:
     """A workspace in a temporary folder with the two neighbouring tables, replace-one."""
-    with _folder() as folder:
+    with in_memory() as folder:
         workspace = Workspace(Path(folder) / "var")
         try:
             for name, person in zip(NAMES, PERSONS, strict=True):
@@ -194,13 +195,13 @@ def two_tables() -> Iterator[Workspace]:
             workspace.close()
 
 
-def _folder() -> tempfile.TemporaryDirectory[str]:
+def in_memory() -> tempfile.TemporaryDirectory[str]:
     """A folder in memory if possible: thousands of plays would wait for the disk at every commit."""
     return tempfile.TemporaryDirectory(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
 
 
 def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tuple[float, int]:
-    """One game to its end: the transcript's log-likelihood ratio, and how many questions were answered."""
+    """One game to its end: the transcript's log-likelihood ratio, and the number of answered questions."""
     declared = workspace.table(name)
     budget = workspace.ledger.create_budget(
         f"{strategy.__name__}-{name}-{number}",
@@ -218,12 +219,12 @@ def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tu
             answer = seen.table.ask(query)
         except BudgetExceeded:
             break
-        seen.ratio += told(query, answer.raw if answer.raw is not None else _raw(query, answer.value))
+        seen.ratio += log_ratio(query, answer.raw if answer.raw is not None else _raw(query, answer.value))
         seen.asked += 1
     return seen.ratio, seen.asked
 
 
-def told(query: AnyQuery, raw: Figures) -> float:
+def log_ratio(query: AnyQuery, raw: Figures) -> float:
     """ln(Pr[raw | one] / Pr[raw | other]), from the exact laws."""
     first, second = (query.law(query.need().of(_coded(person))) for person in PERSONS)
     assert first is not None and second is not None
@@ -231,7 +232,7 @@ def told(query: AnyQuery, raw: Figures) -> float:
 
 
 def audit_plays(plays: int, strategies: Sequence[str] = tuple(STRATEGIES)) -> list[tuple[str, Evidence]]:
-    """So many plays of every strategy on each table, and the lower bound on the ε of the whole ledger."""
+    """Plays of every strategy on each table, and the lower bound on the ε of the whole ledger."""
     bounds = []
     with two_tables() as workspace:
         for name in strategies:
@@ -250,22 +251,22 @@ def _coded(person: JsonObject) -> list[Row]:
     return [row | {"c": "ab".index(row["c"])} for row in (*REST, person)]
 
 
-# The exact game -------------------------------------------------------------------------------------------------------
+# The exact game
 
 SIZES = (Fraction(1, 50), Fraction(1, 10))
-RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # so that the second clause admits more than the first
+RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # the second clause admits more than the first
 
 
 def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
-    """The value of the best of all strategies, at the cap or at the meter's reading, whichever is more, with the
-    admissions and the meter of a real ledger file; and how many different sets of questions the file admitted."""
-    with _folder() as folder:
+    """The value of the best strategy, at the cap or at the meter's reading, whichever is more, with the admissions and
+    the meter of a real ledger file; and the number of different sets of questions that the file admitted."""
+    with in_memory() as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
         try:
 
             @cache
             def reading(counts: Counts) -> float | None:
-                """The meter after these questions; None where the file refused them."""
+                """The meter after these questions; None if the file refused them."""
                 budget = "game-" + "-".join(map(str, counts))
                 ledger.create_budget(budget, rule, "private", "auditor", "game")
                 try:
@@ -285,18 +286,16 @@ def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[
                 return float(spent(rule, ledger.standing(budget).totals))
 
             game = Game(sizes, lambda counts: reading(counts) is not None)
-            at_cap, at_meter = game.worth(lambda _: float(rule.epsilon)), game.worth(lambda one: reading(one) or 0.0)
+            at_cap, at_meter = (
+                game.worth(lambda _: float(rule.epsilon)),
+                game.worth(lambda counts: reading(counts) or 0.0),
+            )
             return max(at_cap, at_meter), sum(map(len, game.layers))
         finally:
             ledger.close()
 
 
-# The ledger's game played by several people at once, each through a grant of their own.
-#
-# They talk: every next question, whose it is and how large, may depend on all answers so far, and each asks as long as
-# their own grant and the table's cap let them. Every admission is decided by a real ledger file in which people sign
-# in. What the best of all such strategies is worth must not exceed δ: one budget pays for all of them, whatever the
-# grants add up to. Were each person's grant a budget of its own, the same game would be worth more (`apart`).
+# The exact game of several people
 
 PEOPLE_RULE = Rule.make(Fraction(1), Fraction(1, 10**6), slack_share=Fraction(1))
 PEOPLE_SIZES = (Fraction(1, 10), Fraction(1, 10), Fraction(1, 5))  # of the questions of each of three people
@@ -305,7 +304,7 @@ SHARES = (Fraction(3, 5), Fraction(3, 5), Fraction(4, 5))  # which add up to twi
 
 @dataclass(frozen=True)
 class PlayedTogether:
-    """What the best strategy is worth, and how many sets of questions the file admitted and refused, and to whom."""
+    """The worth of the best strategy, and the number of sets of questions that the file admitted and refused."""
 
     worth: float
     admitted: int
@@ -329,7 +328,7 @@ def game_of_people(
 
         @cache
         def reading(counts: Counts) -> float | None:
-            """The meter after these questions of each person; None where the file refused them."""
+            """The meter after these questions of each person; None if the file refused them."""
             budget = "game-" + "-".join(map(str, counts))
             ledger.create_budget(budget, rule, "private", owner, budget)
             ledger.hand_over(budget, budget, owner, owner)
@@ -353,7 +352,7 @@ def game_of_people(
             return float(spent(rule, ledger.standing(budget).totals))
 
         game = Game(tuple(sizes), lambda counts: reading(counts) is not None)
-        at_cap, at_meter = game.worth(lambda _: float(rule.epsilon)), game.worth(lambda one: reading(one) or 0.0)
+        at_cap, at_meter = game.worth(lambda _: float(rule.epsilon)), game.worth(lambda counts: reading(counts) or 0.0)
         admitted = sum(map(len, game.layers))
         return PlayedTogether(max(at_cap, at_meter), admitted, refused["budget.exceeded"], refused["people.exceeded"])
     finally:
@@ -361,16 +360,10 @@ def game_of_people(
 
 
 def apart(most: Callable[[int], int], rule: Rule = PEOPLE_RULE, sizes: Sequence[Fraction] = PEOPLE_SIZES) -> float:
-    """What the game would be worth at the cap if each person had a tally of their own, of at most so many questions."""
+    """The worth of the game at the cap if each person had a tally of their own, of at most `most` questions."""
     game = Game(tuple(sizes), lambda counts: all(many <= most(place) for place, many in enumerate(counts)))
     return game.worth(lambda _: float(rule.epsilon))
 
 
 def _person(place: int) -> str:
     return f"p-{place:032x}"
-
-
-def in_memory() -> tempfile.TemporaryDirectory[str]:
-    """A folder in memory if possible: each set of questions is several commits."""
-    memory = Path("/dev/shm")
-    return tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)

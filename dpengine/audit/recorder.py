@@ -1,17 +1,15 @@
-"""Records a release on one table and replays it on a neighbouring one, to compare what was drawn with what was claimed.
+"""Records a release on one table and replays it on a neighbouring one, to compare the draws with the claim.
 
 The method of Cebere, Erb, Desfontaines, Bellet and Fitzsimons (2026, arXiv:2602.17454), applied to this engine: every
 statistic comes through `Workspace.read`, and every random number through the coins. A release is run on one table and
-recorded: what it computed, which noise it added with which parameters, what came out. Then it is run on the neighbour,
-and every noise call returns what it returned before. Whatever differs now did not pass through the noise.
+recorded: its statistics, its noise with all parameters, its output. Then it is run on the neighbour, and every noise
+call returns what it returned before. A difference now did not pass through the noise. `compared` lists the checks.
 
-`compared` says what is checked.
+Five questions (`WHOLE`) draw with other calls, or have a support that depends on the data, for which δ pays; so do
+jointly drawn percentiles and sets of the most common values. For these the whole draw is recorded and replayed, and its
+loss is that of its exact law.
 
-Five questions draw with other calls, or have a support that depends on the data, for which δ pays: `WHOLE`; so do
-percentiles, and sets of the most common, that are drawn jointly. For these the whole draw is recorded and replayed, and
-its loss is that of its exact law.
-
-It finds errors only on the pairs that were run. That the noise has the requested law is another check
+It detects errors only on the pairs that were run. Whether the noise has the requested law is another check
 (`tests/battery.py`).
 """
 
@@ -42,7 +40,7 @@ from dpengine.workspace import Workspace
 
 WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindDeclarations, FindValues, ShuffleCount, ShuffleHistogram)
 WHOLE_BY_NOISE = ("joint", "joint_set")
-_VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in which file
+_VOLATILE = {"at", "hash", "ledger", "budget"}  # parts of a receipt that depend on the time and the file
 
 
 def is_whole(query: AnyQuery) -> bool:
@@ -62,7 +60,7 @@ class RecordedEvent:
 
 @dataclass(frozen=True)
 class RecordedFinding:
-    """`kind` is one of those above, with what was recorded and what was claimed."""
+    """`kind` is one of those in `compared`, with what was recorded and what was claimed."""
 
     kind: str
     recorded: str
@@ -102,23 +100,19 @@ class Recorder(Coins):
     # Noise on private numbers
 
     def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
-        held = [int(value) for value in values]
-        drawn = self.note("laplace", held, lambda: self._inner.laplace(held, scale), scale, len(held))
-        return list(drawn)
+        return self._noised("laplace", self._inner.laplace, values, scale)
 
     def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
-        held = [int(value) for value in values]
-        return list(
-            self.note("gaussian", held, lambda: self._inner.gaussian(held, sigma_squared), sigma_squared, len(held))
-        )
+        return self._noised("gaussian", self._inner.gaussian, values, sigma_squared)
 
     def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        return self._noised("gaussian", self._inner.wide_gaussian, values, sigma_squared)
+
+    def _noised(
+        self, kind: str, draw: Callable[[list[int], Fraction], list[int]], values: Sequence[int], size: Fraction
+    ) -> list[int]:
         held = [int(value) for value in values]
-        return list(
-            self.note(
-                "gaussian", held, lambda: self._inner.wide_gaussian(held, sigma_squared), sigma_squared, len(held)
-            )
-        )
+        return list(self.note(kind, held, lambda: draw(held, size), size, len(held)))
 
     def many_laplace(self, values: Integers, scale: Fraction) -> Integers:
         held = np.array(values, dtype=np.int64)
@@ -138,7 +132,7 @@ class Recorder(Coins):
         return np.array(drawn, dtype=np.bool_)
 
     def choose(self, gaps: Integers, sizes: Integers, rate: Fraction, most: int | None = None) -> tuple[int, int]:
-        """The choice is recorded as its place among all candidates: which blocks they form is private."""
+        """The choice is recorded as its place among all candidates: their blocks are private."""
         own, blocks = np.array(gaps, dtype=np.int64), np.array(sizes, dtype=np.int64)
         ends = np.cumsum(blocks)
 
@@ -156,7 +150,7 @@ class Recorder(Coins):
             self.note("flip", (own, np.ones_like(own)), lambda: self._inner.flip(own, rate, most), rate, len(own), most)
         )
 
-    # Coins that no private number goes into
+    # Coins without a private number
 
     def bits(self, count: int) -> int:
         return int(self.note("bits", None, lambda: self._inner.bits(count), count))
@@ -193,7 +187,7 @@ class Recorder(Coins):
         return watched
 
 
-# One release ---------------------------------------------------------------------------------------------------------
+# One release
 
 
 @dataclass
@@ -202,7 +196,7 @@ class RecordedRun:
 
     recorder: Recorder
     answer: Answer | None
-    told: dict[str, str] = field(default_factory=dict)
+    revealed: dict[str, str] = field(default_factory=dict)
     steps: list[Any] = field(default_factory=list)  # of a session
 
 
@@ -239,10 +233,10 @@ def converse(
     with recording(workspace, request, script) as recorder:
         session = table.open_session(query, request)
         for place, ask in enumerate(asks):
-            taken = session.ask(ask, f"step-{place}")
-            steps.append(taken)
-            told = (taken.state, taken.value, taken.interval, taken.population)
-            parts[f"step {place}"] = repr(told) + steady(taken.receipt)
+            step = session.ask(ask, f"step-{place}")
+            steps.append(step)
+            revealed = (step.state, step.value, step.interval, step.population)
+            parts[f"step {place}"] = repr(revealed) + steady(step.receipt)
     answer = workspace.job(request).answer
     assert answer is not None
     return RecordedRun(recorder, answer, parts | {"receipt": steady(answer.receipt)}, steps)
@@ -267,7 +261,7 @@ def recording(workspace: Workspace, request: str, script: Sequence[RecordedEvent
 
 
 def steady(receipt: JsonObject) -> str:
-    """A receipt without the time and the file it was written in."""
+    """A receipt without its time and file."""
 
     def kept(part: Any) -> Any:
         if isinstance(part, dict):

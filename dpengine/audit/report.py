@@ -1,9 +1,11 @@
-"""`python -m dpengine audit`: every question × relation × unit, the ledger, and what long runs left in build/audit.
+"""`python -m dpengine audit`: every question × relation × unit, the ledger, and the sections from long runs in
+build/audit.
 
 `--write` puts the figures into docs/audit.md between two marks; with `--only KEY` only the lines of one question, with
-`--sections` only what is in build/audit, so that one long test can be run and its section written. The page does not
-say when it was made, so a rerun changes figures only. Exit code 1 if an exact loss or a proven bound is above its
-claim.
+`--sections` only those in build/audit, so that one long test can be run and its section written. The page does not give
+the time of the run, so a rerun changes only figures. Exit code 1 if an exact loss or a proven bound is above its claim.
+
+The file goes from the parts to the whole: a lower bound on a divergence, one line, the sections, the command.
 """
 
 from __future__ import annotations
@@ -45,14 +47,13 @@ from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, SystemCoins
 
-# A lower bound on the divergence of a release: from draws on two neighbouring tables, with a witness trained on half.
+# A lower bound on the divergence of a release: from draws on two neighbouring tables, with a witness trained on half
 #
 # As in DP-Auditorium (Kong, Muñoz Medina, Ribero, Syed 2023), a function is fitted to some of the draws, and evaluated
 # on the others. `empirical` bounds ε; here are the two other quantities in which claims are made.
 #
 # **Hockey-stick.** For every event S, δ(ε) ≥ Pr_P[S] − e^ε·Pr_Q[S]. With S chosen on the first halves, the second
-# halves
-# give p₋ − e^ε·q₊ by Clopper and Pearson, as in `empirical`.
+# halves give p₋ − e^ε·q₊ by Clopper and Pearson, as in `empirical`.
 #
 # **Rényi.** For every bounded g and α > 1 (Birrell, Dupuis, Katsoulakis, Rey-Bellet, Wang 2021):
 #
@@ -60,10 +61,10 @@ from dpengine.noise.coins import Coins, SystemCoins
 #
 # Proof: E_P[e^((α−1)g)] = E_Q[(P/Q)·e^((α−1)g)] ≤ E_Q[(P/Q)^α]^(1/α) · E_Q[e^(αg)]^((α−1)/α) by Hölder's inequality;
 # take logarithms and multiply by α/(α−1). With g = ln(P/Q) both sides are equal. ∎ Here g is an estimated log-
-# likelihood ratio, shrunk and cut at ±c; which of them, how much and which way round is decided on the first halves. On
-# the second the exponentials of the draws are independent and lie between known ends, so their means obey the bound of
-# Chernoff and Hoeffding (1963, Thm 1): Pr[mean ≥ x] ≤ e^(−n·KL(x‖μ)) for values in [0, 1]. Each of the two means is
-# given half of `failure`. It is a lower bound: a small one says that nothing was found.
+# likelihood ratio, shrunk and cut at ±c; which one, by how much and in which direction is decided on the first halves.
+# On the second halves the exponentials of the draws are independent and lie between known ends, so their means obey the
+# bound of Chernoff and Hoeffding (1963, Thm 1): Pr[mean ≥ x] ≤ e^(−n·KL(x‖μ)) for values in [0, 1]. Each of the two
+# means gets half of `failure`. It is a lower bound: a small value means that these draws showed nothing.
 
 CUTS = (0.5, 1.0, 2.0, 4.0)  # where a log-likelihood ratio is cut off
 SHRUNK = (0.5, 0.75, 1.0)  # factors, because an estimated ratio is too large
@@ -82,7 +83,7 @@ class Witnessed:
 
 @dataclass(frozen=True)
 class Witness:
-    """g: a log-likelihood ratio as it was fitted, shrunk and cut."""
+    """g: a fitted log-likelihood ratio, shrunk and cut."""
 
     reading: EventReading
     shrunk: float
@@ -110,7 +111,7 @@ def hockey_stick(
 
 
 def renyi(one: Sequence[object], other: Sequence[object], order: Fraction, failure: float = FAILURE) -> Witnessed:
-    """A lower bound on the Rényi divergence of this order, the greater of the two ways round."""
+    """A lower bound on the Rényi divergence of this order, the greater of the two directions."""
     first, second = _halved(one), _halved(other)
     chosen = train_divergence(first[0], second[0], float(order), failure)
     if chosen is None:
@@ -125,8 +126,8 @@ def renyi(one: Sequence[object], other: Sequence[object], order: Fraction, failu
 def train_divergence(
     one: Sequence[object], other: Sequence[object], order: float, failure: float
 ) -> tuple[Witness, bool] | None:
-    """The witness and the direction that would give the best bound, judged by the half of these draws that it was not
-    fitted to."""
+    """The witness and the direction with the best bound, judged by the half of these draws that they were not fitted
+    to."""
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
     tried = one[middle:] or one, other[centre:] or other
     best: tuple[float, Witness, bool] | None = None
@@ -195,13 +196,13 @@ def _kl(seen: float, mean: float) -> float:
     return of_ones + of_zeros
 
 
-# One line of the report: a question's claim, the exact loss of its law, and a lower bound on the loss from its draws.
+# One line of the report: a question's claim, the exact loss of its law, and a lower bound on the loss from its draws
 #
 # A line stands for one kind of claim of one catalogue entry, under one relation and one unit: the variant that comes
 # closest to its claim, by the exact auditor. Its worst pair of tables is then drawn from, with the system's coins.
 
 UNITS: dict[str, Unit] = {"rows": Unit.rows(), "people": SEVERAL}
-_SLACK = 1e-9  # of floats and decimals beside a claim
+_SLACK = 1e-9  # rounding of floats and decimals compared with a claim
 
 
 @dataclass(frozen=True)
@@ -218,16 +219,16 @@ class Spot:
 class AuditLine:
     spot: Spot
     claimed: float  # ε, at the δ of the evidence
-    used: float  # how much of the claim the law uses over the small world, in the currency of the claim: ε, Rényi or δ
+    used: float  # the part of the claim that the law uses over the small world, in the claim's currency: ε, Rényi or δ
     claim_words: str
     exact_words: str
     evidence: Evidence
-    witnessed: Witnessed  # of the Rényi divergence, or of δ at the claimed ε where a δ is claimed
-    allowed: float  # what is claimed of that
+    witnessed: Witnessed  # of the Rényi divergence, or of δ at the claimed ε if a δ is claimed
+    allowed: float  # the claim for that
 
     @property
     def kept(self) -> bool:
-        """Neither the law nor the draws are above the claim."""
+        """Are the law and the draws within the claim?"""
         within = self.evidence.epsilon <= self.claimed and self.witnessed.amount <= self.allowed
         return self.used <= 1 + _SLACK and within
 
@@ -265,9 +266,9 @@ def spots() -> list[Spot]:
 
 def audited(spot: Spot, draws: int, coins: Coins | None = None) -> AuditLine:
     """The line of a spot, with `draws` draws on each table of the worst pair."""
-    query, worst_case = max(_variants(spot), key=lambda one: _closeness(*one))
+    query, worst_case = max(_variants(spot), key=lambda variant: _closeness(*variant))
     used, _ = _closeness(query, worst_case)
-    claimed, delta, claim_words, exact_words = _told(query, worst_case)
+    claimed, delta, claim_words, exact_words = _words(query, worst_case)
     source = coins or SystemCoins()
     one, other = ([query.draw(value, source) for _ in range(draws)] for value in worst_case.pair)
     bound = lower_bound(one, other, delta, FAILURE)
@@ -275,7 +276,7 @@ def audited(spot: Spot, draws: int, coins: Coins | None = None) -> AuditLine:
 
 
 def witnessed(query: AnyQuery, one: Sequence[object], other: Sequence[object]) -> tuple[Witnessed, float]:
-    """What the draws show in the quantity that is claimed, and the claim: δ at its ε, or a Rényi divergence."""
+    """What the draws show in the claimed quantity, and the claim: δ at its ε, or a Rényi divergence."""
     claimed = cost(query.loss(), ORDER)
     if claimed.delta:
         epsilon, delta = claimed_at(query.loss())
@@ -300,7 +301,7 @@ def _variants(spot: Spot) -> Iterator[tuple[AnyQuery, Worst]]:
 
 
 def _closeness(query: AnyQuery, worst_case: Worst) -> tuple[float, float]:
-    """How much of the claim is used, in the quantity that is claimed; among equals, how far apart the two laws are."""
+    """The used part of the claim, in the claimed quantity; among equals, how far apart the two laws are."""
     claimed, apart = cost(query.loss(), ORDER), round(worst_case.renyi, 9)
     if claimed.delta and worst_case.delta is not None:
         return float(worst_case.delta.high) / float(claimed_at(query.loss())[1]), apart
@@ -309,8 +310,8 @@ def _closeness(query: AnyQuery, worst_case: Worst) -> tuple[float, float]:
     return round(float(worst_case.epsilon) / float(claimed.epsilon), 9), apart
 
 
-def _told(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, str]:
-    """The claimed ε, the δ it is meant at, and claim and exact loss in words."""
+def _words(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, str]:
+    """The claimed ε, its δ, and claim and exact loss in words."""
     claimed = cost(query.loss(), ORDER)
     if claimed.epsilon is None:
         most, delta = claimed_at(query.loss())
@@ -337,13 +338,13 @@ def _told(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, str
     return epsilon, Fraction(0), figure(epsilon), figure(float(worst_case.epsilon))
 
 
-# What long runs leave for the report: one JSON file per section in `build/audit/`.
+# The sections from long runs: one JSON file each in `build/audit/`
 #
 #     {"title": "Planted errors", "columns": ["error", "caught by"], "rows": [["half noise", "the law check"], …]}
 #
-# A test calls `note` once for each line; `python -m dpengine audit` prints every section it finds and writes it into
-# docs/audit.md. Several processes may note at once. A line whose first cell is there already is replaced, so a rerun
-# changes figures and adds nothing.
+# A test calls `section_note` once for each line; `python -m dpengine audit` prints every section and writes it into
+# docs/audit.md. Several processes may note at once. A line replaces one with the same first cell, so a rerun changes
+# figures and adds nothing.
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "audit"
@@ -359,7 +360,7 @@ class Section:
     rows: tuple[tuple[str, ...], ...]
 
     def as_markdown(self) -> list[str]:
-        """A table of its rows. A bar in a cell would end it, and so would a line break."""
+        """A table of its rows. A bar or a line break in a cell would end it, so both are replaced."""
         return [
             "| " + " | ".join(_cell(cell) for cell in self.columns) + " |",
             "|" + "---|" * len(self.columns),
@@ -374,7 +375,7 @@ class Section:
 
 
 def section_note(section: str, title: str, *, folder: Path = FOLDER, **row: Cell) -> None:
-    """Add one line to a section; the names of `row` are its columns, underscores being spaces."""
+    """Add one line to a section; the names of `row` are its columns, with underscores for spaces."""
     if not _NAME.fullmatch(section) or not row:
         raise ValueError("a section needs a plain name, and a line something to say")
     folder.mkdir(parents=True, exist_ok=True)
@@ -392,7 +393,7 @@ def section_note(section: str, title: str, *, folder: Path = FOLDER, **row: Cell
 
 
 def read_section(folder: Path = FOLDER) -> list[Section]:
-    """Every section, by the name of its file; one whose rows do not fit its columns is a fault of its writer."""
+    """Every section, by the name of its file; rows that do not fit the columns are a fault of its writer."""
     return [_section(json.loads(path.read_text(encoding="utf-8")), path.name) for path in sorted(folder.glob("*.json"))]
 
 
@@ -412,14 +413,16 @@ def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
+# The command
+
 FIGURES = ROOT / "docs" / "audit.md"
 BEGIN, END = "<!-- audit:begin -->", "<!-- audit:end -->"
 DRAWS, PLAYS = 10_000, 400
 SHORT_DRAWS, SHORT_PLAYS = 1_000, 0
 LEAST_DRAWS = 100
-_COUNTED = ("questions", "ledger")  # the tables whose lines the verdict counts
+_COUNTED = ("questions", "ledger")  # the tables with lines that the verdict counts
 _TOGETHER = 2  # processes
-_TOLD = 10  # lines between two messages about progress
+_REPORT_EVERY = 10  # lines between two messages about progress
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -448,7 +451,7 @@ def main(arguments: Sequence[str]) -> int:
         lines = []
         for line in pool.map(partial(audited, draws=draws), wanted := spots()):
             lines.append(line)
-            if len(lines) % _TOLD == 0:  # it takes minutes
+            if len(lines) % _REPORT_EVERY == 0:  # it takes minutes
                 print(say("audit.progress", done=len(lines), all=len(wanted)), file=sys.stderr, flush=True)
         ledger, above = game.result()
     above = [*(line.spot.key for line in lines if not line.kept), *above]
@@ -481,21 +484,20 @@ def _only(key: str, draws: int, wanted: bool) -> int:
 
 
 def _sections(wanted: bool) -> int:
-    """What long runs left in build/audit: shown, and written line by line in place of the old."""
-    found = read_section()
-    for section in found:
+    """The sections of long runs in build/audit: shown, and written line by line in place of the old."""
+    sections = read_section()
+    for section in sections:
         print("\n".join([section.title, "", *section.as_text(), ""]))
         if wanted:
             write_section(FIGURES, section)
-    if wanted and found:
+    if wanted and sections:
         print(say("audit.written"))
     return 0
 
 
 def write_section(path: Path, section: Section) -> None:
-    """Put a section's lines into its table on the page: one with the same first cell is replaced, others stay where
-    they are, new ones come last. A table whose columns have changed is replaced whole; a section that the page does not
-    have comes after all others."""
+    """Put a section's lines into its table on the page: a line with the same first cell is replaced, others stay in
+    place, new ones come last. A table with other columns is replaced whole; a new section comes last."""
     lines = _parts(path)[1].strip("\n").split("\n")
     first, last = _table(lines, section.title)
     fresh = section.as_markdown()
@@ -511,8 +513,8 @@ def write_section(path: Path, section: Section) -> None:
 
 
 def write_only(path: Path, key: str, section: Section, draws: int, kept: bool) -> None:
-    """Replace only this question's lines in the table of questions: under the columns that the page has, after the
-    question that comes before it in the catalogue."""
+    """Replace only this question's lines in the table of questions: under the page's columns, after the question that
+    precedes it in the catalogue."""
     lines, first, last = _questions_on(path, draws)
     columns, rows = _cells(lines[first]), lines[first + 2 : last]
     by_column = [dict(zip(section.columns, row, strict=True)) for row in section.rows]
@@ -532,7 +534,7 @@ def write_only(path: Path, key: str, section: Section, draws: int, kept: bool) -
 
 
 def _questions_on(path: Path, draws: int) -> tuple[list[str], int, int]:
-    """The lines of the page between the marks, and where its table of questions begins and ends."""
+    """The lines of the page between the marks, and the first and last line of its table of questions."""
     lines = _parts(path)[1].strip("\n").split("\n")
     first, last = _table(lines, say("audit.questions.title"))
     if first == last or say("audit.drawn", draws=draws) not in lines[first - 2]:
@@ -541,7 +543,7 @@ def _questions_on(path: Path, draws: int) -> tuple[list[str], int, int]:
 
 
 def _table(lines: Sequence[str], title: str) -> tuple[int, int]:
-    """Where the table under a title begins, and where it ends."""
+    """The first line of the table under a title, and the line after its last."""
     at = lines.index(f"### {title}") if f"### {title}" in lines else len(lines)
     first = next((place for place in range(at, len(lines)) if lines[place].startswith("|")), len(lines))
     return first, next((place for place in range(first, len(lines)) if not lines[place].startswith("|")), len(lines))
@@ -557,15 +559,15 @@ def questions_section(lines: Iterable[AuditLine]) -> Section:
 
 
 def ledger_section(plays: int) -> tuple[Section, list[str]]:
-    """The exact game and the plays, and the names of those that are above the allowance."""
+    """The exact games and the plays, and the names of those above the allowance."""
     worth, sets = exact_game()
     rows = [(say("audit.ledger.exact", sets=sets), _allowance(RULE), say("audit.ledger.worth", worth=f"{worth:.2e}"))]
     above = [say("audit.ledger.title")] if worth > RULE.delta else []
     with games.in_memory() as folder:
         together = games.game_of_people(Path(folder))
-    told = say("audit.ledger.people", people=len(games.PEOPLE_SIZES), sets=together.admitted)
-    rows.append((told, _allowance(games.PEOPLE_RULE), say("audit.ledger.worth", worth=f"{together.worth:.2e}")))
-    above += [told] if together.worth > games.PEOPLE_RULE.delta else []
+    people = say("audit.ledger.people", people=len(games.PEOPLE_SIZES), sets=together.admitted)
+    rows.append((people, _allowance(games.PEOPLE_RULE), say("audit.ledger.worth", worth=f"{together.worth:.2e}")))
+    above += [people] if together.worth > games.PEOPLE_RULE.delta else []
     rule = BUDGET.rule()
     for name, evidence in audit_plays(plays) if plays > 1 else []:
         rows.append(
@@ -577,7 +579,7 @@ def ledger_section(plays: int) -> tuple[Section, list[str]]:
 
 
 def most_shown(draws: int) -> float:
-    """The largest bound that this many draws can give: for an event that is certain on one table and never on the
+    """The largest bound that this many draws can give: for an event that is certain on one table and impossible on the
     other."""
     tested = draws - draws // 2
     low = lower_chance(np.array([tested]), tested, FAILURE / 2)[0]

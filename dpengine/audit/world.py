@@ -1,7 +1,7 @@
 """A small world that can be listed completely: all tables of up to three people, and all their neighbours.
 
 One Number with a missing value, one Category, and columns that are functions of them, so that every kind of question
-can be asked. Where a person may have several rows: all people with one or two rows, beside at most one other person.
+can be asked. If a person may have several rows: all people with one or two rows, beside at most one other person.
 `CASES` holds every variant of every question in the catalogue, as the questions themselves name them.
 """
 
@@ -32,8 +32,8 @@ SETS = ((), (0,), (0, 1), (2, 3), (1, 2), (0, 1, 2, 3), (0, 2), (3,))
 
 
 def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Of the set that a person's rows hold together, the first two items count in a histogram. Any rule that depends on
-    this set alone would do."""
+    """Of the set that a person's rows hold together, the first two items count in a histogram. Any rule that depends
+    only on this set would do."""
     first = sorted({item for row in rows for item in row["s"]})[:2]
     return tuple(row | {cut("s"): tuple(item for item in row["s"] if item in first)} for row in rows)
 
@@ -47,7 +47,7 @@ POSSIBLE_ROWS: tuple[Row, ...] = tuple(
 )
 HEADER = (*SCHEMA.columns, *RAW)
 
-Case = tuple[str, JsonObject]  # a question's key, and what is asked of the small world
+Case = tuple[str, JsonObject]  # a question's key, and its parameters in the small world
 
 # Every variant of every question, as the questions name them: each goes through every check and is in the report.
 _NAMED: dict[str, Case] = {
@@ -57,8 +57,8 @@ _NAMED: dict[str, Case] = {
 }
 CASES: list[Case] = list(_NAMED.values())
 
-# Checks that compare laws or shapes on a public support do not apply to a question whose support depends on the data
-# (which δ pays for). It goes through all other checks, and through these in a test file of its own.
+# Checks that compare laws or shapes on a public support do not apply to a question with a support that depends on the
+# data (which δ pays for). It goes through all other checks, and through these in a test file of its own.
 DATA_SUPPORT = {key: query.trial.data_support for key, query in catalogue.items() if query.trial.data_support}
 PUBLIC_SUPPORT = [case for case in CASES if case[0] not in DATA_SUPPORT]
 
@@ -91,7 +91,7 @@ Pairs = tuple[tuple[tuple[Row, ...], tuple[Row, ...]], ...]
 
 @cache
 def neighbours(relation: str, unit: Unit | None = None) -> Pairs:
-    """Every ordered pair of neighbouring tables. A table that is in several pairs is the same object in all of them."""
+    """Every ordered pair of neighbouring tables. A table in several pairs is the same object in all of them."""
     tables: dict[tuple[int, ...], tuple[Row, ...]] = {}
     pairs = _neighbours(relation) if unit in (None, Unit.rows()) else _neighbours_of_people(relation)
     return tuple((_same(tables, first), _same(tables, second)) for first, second in pairs)

@@ -1,7 +1,7 @@
 """`python -m dpengine backup DESTINATION`: a whole copy of a workspace, made while it is in use.
 
 Meanwhile no table is loaded or declared anew; questions go on. Tables are copied first, then the ledger in one
-snapshot, as a file also where it is in a database: a table forgotten in between is closed in the copy's ledger, and its
+snapshot, as a file even if it is in a database: a table forgotten in between is closed in the copy's ledger, and its
 rows are deleted when the copy is opened. Published tables come last. The copy is marked as a copy (high_water.py): it
 cannot be used as a workspace before an operator says what became of the original (recover.py).
 """
@@ -51,7 +51,7 @@ def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
 
 
 def place_of(arguments: list[str]) -> tuple[str, list[str]]:
-    """The same, where there may be no workspace yet."""
+    """The same, if there may be no workspace yet."""
     rest, home = list(arguments), os.environ.get("ALLOWANCE_HOME") or "var"
     if "--home" in rest[:-1]:
         place = rest.index("--home")
@@ -61,7 +61,7 @@ def place_of(arguments: list[str]) -> tuple[str, list[str]]:
 
 
 def backup(home: Path, place: Path) -> tuple[int, Verdict]:
-    """Returns how many tables were copied, and the verdict on the copy's ledger, in which every row is valid."""
+    """Returns the number of copied tables, and the verdict on the copy's ledger, in which every row is valid."""
     if place.exists():
         raise AllowanceError("backup.exists", place=str(place))
     if home in place.resolve().parents:
@@ -82,7 +82,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     place.mkdir(mode=0o700, parents=True)
     (place / "tables").mkdir(mode=0o700)
     line = Anchor(anchor_path(place / LEDGER))
-    line.put(Mark(0, START, copy=True))  # first of all, so that an unfinished copy cannot be used as a workspace either
+    line.put(Mark(0, START, copy=True))  # first, so that an unfinished copy cannot be used as a workspace either
     gone = {name for name, kind in workspace.closed().items() if kind == "forget"}
     tables = [record for record in workspace.tables() if record.name not in gone]
     for record in tables:
@@ -93,7 +93,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
         _from_database(workspace.ledger, place / LEDGER)
     else:
         _file(workspace.folder / LEDGER, place / LEDGER, _database)
-    published = workspace.folder / PUBLISHED  # after the ledger: every table that it says was published exists by then
+    published = workspace.folder / PUBLISHED  # after the ledger: by then every table it names as published exists
     if published.is_dir():
         _folder(published, place / PUBLISHED)
     with opened(place / LEDGER) as rows:
@@ -103,7 +103,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     # Samples are loaded again on first use: their rows are not copied, so they must not be listed.
     with closing(sqlite3.connect(place / REGISTRY)) as registry, registry:
         registry.execute("DELETE FROM tables WHERE practice = 1")
-        registry.execute("DELETE FROM tokens")  # one that was taken back since must not come alive with the copy
+        registry.execute("DELETE FROM tokens")  # a token revoked since must not come alive with the copy
     line.put(Mark(*verdict.head, copy=True))
     return len(tables), verdict
 
@@ -116,7 +116,7 @@ def _folder(source: Path, place: Path) -> None:
 
 
 def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> None:
-    """Copy a file, readable by the user only, and flush it to disk before the copy counts as made."""
+    """Copy a file, readable by the user only, and flush it to disk before the copy counts."""
     os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     copy(source, place)
     handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
@@ -127,7 +127,7 @@ def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> No
 
 
 def _from_database(ledger: Ledger, place: Path) -> None:
-    """The rows of a ledger in Postgres, up to the last one now, as a file: a copy that needs no database to be read."""
+    """The rows of a ledger in Postgres, up to its current last one, as a file: a copy that needs no database."""
     last = ledger.head()[0]
     with closing(Ledger(place.with_name("ledger.new.sqlite"))) as file:
         file.adopt(takewhile(lambda row: row["seq"] <= last, ledger.export_rows()))
@@ -137,7 +137,7 @@ def _from_database(ledger: Ledger, place: Path) -> None:
 
 
 def _database(source: Path, place: Path) -> None:
-    """Copy a database as one snapshot, whoever writes meanwhile."""
+    """Copy a database as one snapshot, even while others write."""
     read_only = f"{source.as_uri()}?mode=ro"
     with closing(sqlite3.connect(read_only, uri=True)) as old, closing(sqlite3.connect(place)) as new:
         old.backup(new)

@@ -1,9 +1,9 @@
 """`python -m dpengine head`: the head of the ledger's chain, kept in a place of the administrator's choice.
 
-A hash chain cannot show that its own end is missing, and who can write to the workspace can also cut the note beside
-the ledger. `--write FILE` adds a line with the day, the number and the hash of the last row to a file elsewhere, on
-another disk or machine or in a mailbox; run at each day's end. `--check FILE` says whether the ledger still holds every
-row that such a file names: if its end was cut off, or rows were changed and every hash computed anew, it does not.
+A hash chain cannot show that its own end is missing, and whoever can write to the workspace can also cut the note
+beside the ledger. `--write FILE` adds a line with the day, the number and the hash of the last row to a file elsewhere,
+on another disk or machine or in a mailbox; run it at each day's end. `--check FILE` reports whether the ledger still
+holds every row in such a file: if its end was cut off, or rows were changed and every hash computed anew, it does not.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def line_of(row: int, digest: str) -> str:
 
 
 def write(place: Path, line: str) -> None:
-    """Added to the end, and on the disk before this returns; nothing that stands there is touched."""
+    """Append a line, on the disk before this returns; earlier lines are not touched."""
     try:
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
@@ -61,22 +61,22 @@ def write(place: Path, line: str) -> None:
 
 
 def check(ledger: Path, place: Path) -> int:
-    """Does the ledger hold every row that the file names, and is its chain whole?"""
+    """Does the ledger hold every row in the file, and is its chain whole?"""
     wanted: dict[int, set[str]] = {}
     lines = read(place)
     for row, digest in lines:
         wanted.setdefault(row, set()).add(digest)
     with opened_anywhere(ledger) as rows:
-        found: dict[int, str] = {}
+        hashes: dict[int, str] = {}
 
         def noted() -> Iterator[JsonObject]:
             for row in rows:
                 if row["seq"] in wanted:
-                    found[row["seq"]] = row["hash"]
+                    hashes[row["seq"]] = row["hash"]
                 yield row
 
         verdict = verify(noted())
-    missing = sorted(row for row, digests in wanted.items() if row and {found.get(row)} != digests)
+    missing = sorted(row for row, digests in wanted.items() if row and {hashes.get(row)} != digests)
     if missing:
         print(say("head.missing", row=missing[0], rows=verdict.rows))
         return 1
@@ -89,7 +89,7 @@ def read(place: Path) -> list[tuple[int, str]]:
         text = place.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):
         raise AllowanceError("head.unreadable", file=place.name) from None
-    found = [match for line in text[:_MOST_LINES] if (match := _LINE.fullmatch(line.strip()))]
-    if not found or len(found) != len([line for line in text if line.strip()]):
+    matches = [match for line in text[:_MOST_LINES] if (match := _LINE.fullmatch(line.strip()))]
+    if not matches or len(matches) != len([line for line in text if line.strip()]):
         raise AllowanceError("head.unreadable", file=place.name)
-    return [(int(match[2]), match[3]) for match in found]
+    return [(int(match[2]), match[3]) for match in matches]

@@ -1,8 +1,8 @@
 """`python -m dpengine ledger`: carry the ledger from its file into a Postgres database, or back.
 
-Every row is carried over as it is, so the head stays the same, and so do receipts; the new ledger is checked whole
-before it counts. No program may have the workspace open. What was left is set aside, so that nobody spends from it: the
-file into `found-…/`, the tables into a schema of that name. Killed half way, run it again.
+Every row is carried over as it is, so the head and all receipts stay the same; the new ledger is checked whole before
+it counts. No program may have the workspace open. The old ledger is set aside, so that nobody spends from it: the file
+into `found-…/`, the tables into a schema of that name. If the command is killed, run it again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def into_database(home: Path, database: InDatabase) -> int:
     if database.store.holds_rows():
         if not file.there():
             raise AllowanceError("carry.not_empty", setting=SETTING)
-        database.tidy()  # it was carried over before, and only the file is left
+        database.tidy()  # carried over before, and only the file is left
         return _fine(home, database)
     rows = _fine(home, file)
     database.renew(lambda: _all(file), lambda _: None)
@@ -59,7 +59,7 @@ def into_file(home: Path, database: InDatabase) -> int:
     if not file.there():
         _fine(home, database)
         file.renew(lambda: _all(database), lambda _: None)
-    with file.rows() as ours, database.rows() as theirs:  # also where the file was used since
+    with file.rows() as ours, database.rows() as theirs:  # the file may have been used since
         if not all(next(ours, {}).get("hash") == row["hash"] for row in theirs):
             raise AllowanceError("ledger.both")
     database.store.put_away()
@@ -72,7 +72,7 @@ def _all(place: Place) -> Iterable[JsonObject]:
 
 
 def _fine(home: Path, place: Place) -> int:
-    found = look(home, place=place)
-    if found.state != "fine":
+    state = look(home, place=place)
+    if state.state != "fine":
         raise AllowanceError("carry.not_fine")
-    return found.rows
+    return state.rows

@@ -1,5 +1,5 @@
-"""A ledger as an operator's commands see it: a file in the folder, or the tables of a database. Both can be looked at
-when they are damaged, and begun anew with the rows that are valid; what was found is set aside, never deleted."""
+"""A ledger as an operator's commands see it: a file in the folder, or the tables of a database. Both can be inspected
+when damaged, and renewed with their valid rows; the old ledger is set aside, never deleted."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Place(Protocol):
     def there(self) -> bool: ...
     def rows(self) -> AbstractContextManager[Iterator[JsonObject]]: ...
     def checked(self) -> Verdict:
-        """The verdict on rows, triggers and indexes of a ledger whose rows are valid."""
+        """The verdict on rows, triggers and indexes of a ledger with valid rows."""
 
     def renew(self, rows: Rows, then: Callable[[Ledger], None]) -> str:
-        """A new ledger with these rows and what `then` adds takes the place of this one; where the old one is kept."""
+        """Replace this ledger by one with these rows and what `then` adds; returns where the old one is kept."""
 
     def tidy(self) -> None:
-        """Finish what a command that was killed left undone."""
+        """Finish what a killed command left undone."""
 
     def close(self) -> None: ...
 
@@ -63,7 +63,7 @@ class InFile:
 
     def renew(self, rows: Rows, then: Callable[[Ledger], None]) -> str:
         home, path, new = self.path.parent, self.path, self.path.with_name(_NEW)
-        for left in home.glob("ledger.new.*"):  # left by a recovery that was killed
+        for left in home.glob("ledger.new.*"):  # left by a killed recovery
             left.unlink()
         with closing(Ledger(new)) as ledger:
             ledger.adopt(rows())
@@ -79,17 +79,17 @@ class InFile:
         return aside.name
 
     def tidy(self) -> None:
-        """What is left is removed by the next `renew`."""
+        """The next `renew` removes what is left."""
 
     def close(self) -> None:
         """Nothing is held open."""
 
 
 class InDatabase:
-    """No program has the ledger open meanwhile, on whichever machine."""
+    """Meanwhile no program has the ledger open, on any machine."""
 
     def __init__(self, home: Path, address: Address) -> None:
-        from dpengine.ledger.postgres_store import PostgresLedger  # only where a database is used
+        from dpengine.ledger.postgres_store import PostgresLedger  # imported only when used
 
         self.path = home / LEDGER
         self.store = PostgresLedger(self.path, address, alone=True)
@@ -112,7 +112,7 @@ class InDatabase:
         return Ledger(self.path, store=self.store).verify()
 
     def renew(self, rows: Rows, then: Callable[[Ledger], None]) -> str:
-        """All of it in one transaction: killed before its end, nothing has happened."""
+        """Everything in one transaction: if it is killed before its end, nothing has happened."""
         aside = set_aside(self.path.parent)
         ledger = Ledger(self.path, store=self.store)
         with self.store.renewing() as schema:
@@ -124,7 +124,7 @@ class InDatabase:
         return f"{aside.name}, {schema}" if schema else aside.name
 
     def tidy(self) -> None:
-        """A file whose rows are all in the database was carried over."""
+        """A file with all its rows in the database was carried over."""
         if self.path.exists() and not self._copied:
             with opened(self.path) as rows, self.store.all_rows() as ours:
                 same = all(row["hash"] == next(ours, {}).get("hash") for row in rows)
@@ -138,7 +138,7 @@ class InDatabase:
 
 
 def set_aside(home: Path) -> Path:
-    """What lies in the folder of the ledger now, kept beside it."""
+    """Keep a copy of the folder's ledger files beside it."""
     aside = next(place for number in count(1) if not (place := home / f"found-{number}").exists())
     aside.mkdir(mode=0o700)
     for name in (LEDGER, *(LEDGER + end for end in _BESIDE), anchor_path(Path(LEDGER)).name):

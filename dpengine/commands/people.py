@@ -1,7 +1,7 @@
 """`python -m dpengine people`: who may do what in a workspace where people sign in, and who its administrators are.
 
-The first administrator makes a workspace *served*: from then on nobody does anything in it without a right, whatever
-door they come by. What is named and withdrawn here becomes a row of the ledger, written by the operator.
+The first administrator makes a workspace *served*: from then on every act in it needs a right, from pages and the API
+alike. Everything named and withdrawn here becomes a row of the ledger, written by the operator.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _until(rest: list[str]) -> tuple[str, list[str]]:
-    """The last day of a token, where one is named, and its tables."""
+    """The last day of a token, if one is named, and its tables."""
     return (rest[1], rest[2:]) if rest[:1] == ["--until"] and len(rest) > 1 else ("", rest)
 
 
 def token(workspace: Workspace, person: str, name: str, tables: list[str], metrics: bool, until: str) -> int:
-    """Make one for a person, of what that person may do; it is the only thing on the standard output."""
-    shown, made = workspace.as_person(person).new_token(name, tables, metrics, until)
-    print(say("people.token_made", token=made.id, person=person, day=made.until), file=sys.stderr)
+    """Create a token for a person, with their rights; nothing else goes to the standard output."""
+    shown, record = workspace.as_person(person).new_token(name, tables, metrics, until)
+    print(say("people.token_made", token=record.id, person=person, day=record.until), file=sys.stderr)
     print(shown)
     return 0
 
@@ -82,7 +82,7 @@ def listed(workspace: Workspace) -> int:
 
 
 def _known(workspace: Workspace, start: str) -> str:
-    found = [person.id for person in workspace.people() if person.id.startswith(start)]
-    if len(found) != 1:
+    matching = [person.id for person in workspace.people() if person.id.startswith(start)]
+    if len(matching) != 1:
         raise AllowanceError("people.not_known", person=start)
-    return found[0]
+    return matching[0]

@@ -1,11 +1,11 @@
 """`python -m dpengine recover`: for a ledger that is lost, damaged or an older copy, and a workspace that was moved.
 
-Without options it says what is there and what can be done. `--close` goes on after a loss: the valid rows are kept, and
-**every private budget is closed**, those of the ledger and those of the declared tables. Nobody knows how much was
-spent in the lost rows, and a session's step that was drawn there must not be drawn again: so all of it counts as spent,
-for good. `--moved HEAD` goes on with a backup on another machine and closes nothing: HEAD, the last head of the
-original, proves that the copy holds all of its rows. If a whole folder was put back, no file in it can show that:
-`--close HEAD`, with a head that was noted elsewhere, closes the budgets if the ledger has no such row.
+Without options it reports the state and the possible actions. `--close` goes on after a loss: the valid rows are kept,
+and **every private budget is closed**, those of the ledger and those of the declared tables. Nobody knows how much the
+lost rows spent, and a session's step that was drawn there must not be drawn again: so everything counts as spent, for
+good. `--moved HEAD` goes on with a backup on another machine and closes nothing: HEAD, the last head of the original,
+proves that the copy holds all of its rows. If a whole folder was put back, no file in it can show that: `--close HEAD`,
+with a head that was noted elsewhere, closes the budgets if the ledger has no such row.
 
 The recovery itself becomes a chained row, `recovered`, and a `close` row for each budget. They are written into a new
 file, which replaces the ledger in one step; the old file is kept beside it. If the command is killed, the workspace
@@ -39,14 +39,13 @@ _LEAST_HEAD = 12
 
 
 @dataclass(frozen=True)
-class Found:
-    """The state of a ledger, `fine`, `copy`, `ahead`, `rolled_back`, `missing` or `damaged`, and how much of it is
-    valid."""
+class LedgerState:
+    """The state of a ledger, `fine`, `copy`, `ahead`, `rolled_back`, `missing` or `damaged`, and its valid part."""
 
     state: str
     rows: int
     head: str
-    had: int  # how many rows there were at least
+    had: int  # the least number of rows there once were
     why: str = ""
 
     @property
@@ -69,7 +68,7 @@ def main(arguments: list[str]) -> int:
         hold.let_go()
 
 
-def _done(home: Path, place: Place, state: Found, wanted: str, rest: list[str]) -> int:
+def _done(home: Path, place: Place, state: LedgerState, wanted: str, rest: list[str]) -> int:
     if state.state == "fine":
         place.tidy()
         print(state.sentence)
@@ -89,7 +88,7 @@ def _done(home: Path, place: Place, state: Found, wanted: str, rest: list[str]) 
     return 1
 
 
-def look(home: Path, kept: str = "", place: Place | None = None) -> Found:
+def look(home: Path, kept: str = "", place: Place | None = None) -> LedgerState:
     """`kept`: a head that was noted elsewhere. A ledger without that row is an older copy, whatever lies beside it.
     Nothing is changed."""
     if place is None:
@@ -102,7 +101,7 @@ def look(home: Path, kept: str = "", place: Place | None = None) -> Found:
     except ValueError:
         mark = Mark(0, "?")  # its last row is unknown
     if not place.there():
-        return Found("missing", 0, START, mark.seq)
+        return LedgerState("missing", 0, START, mark.seq)
     held: list[str] = []
     older, later = bool(kept), False
 
@@ -116,9 +115,9 @@ def look(home: Path, kept: str = "", place: Place | None = None) -> Found:
 
     verdict = _verdict(place, note)
     if verdict.why:
-        return Found("damaged", verdict.rows, verdict.head[1], max(mark.seq, verdict.rows), verdict.sentence)
+        return LedgerState("damaged", verdict.rows, verdict.head[1], max(mark.seq, verdict.rows), verdict.sentence)
     state = "copy" if mark.copy else "fine"
-    if mark.copy and later:  # a folder from a backup beside a database that went on: tables declared since are unknown
+    if mark.copy and later:  # a backup's folder beside a database that went on: newer tables are unknown
         state = "ahead"
     elif held != [mark.hash] and (mark.copy or mark.seq or mark.hash != START):
         state = "rolled_back"  # an unfinished copy too
@@ -126,26 +125,26 @@ def look(home: Path, kept: str = "", place: Place | None = None) -> Found:
     if state == "fine":
         verdict = place.checked()
         state = "fine" if verdict.ok else "damaged"
-    # For a copy, the head when it was made: a `--moved` that was killed has added a row of its own.
+    # For a copy, the head when it was made: a killed `--moved` has added a row of its own.
     head = mark.hash if state == "copy" else verdict.head[1]
-    return Found(state, verdict.rows, head, max(mark.seq, verdict.rows), verdict.sentence)
+    return LedgerState(state, verdict.rows, head, max(mark.seq, verdict.rows), verdict.sentence)
 
 
-def close(home: Path, found: Found, place: Place | None = None) -> tuple[int, str]:
-    """Close the budgets; returns how many, and where the old ledger is now."""
+def close(home: Path, state: LedgerState, place: Place | None = None) -> tuple[int, str]:
+    """Close the budgets; returns their number, and where the old ledger is now."""
     if place is None:
         with closing(place_of_ledger(home)) as place:
-            return close(home, found, place)
-    budgets = _budgets(home, found, place)
-    return len(budgets), _rebuild(place, found, budgets)
+            return close(home, state, place)
+    budgets = _budgets(home, state, place)
+    return len(budgets), _rebuild(place, state, budgets)
 
 
-def moved(home: Path, found: Found, head: str, place: Place) -> None:
-    if found.state != "copy":
+def moved(home: Path, state: LedgerState, head: str, place: Place) -> None:
+    if state.state != "copy":
         raise AllowanceError("recover.not_copy")
-    if len(head) < _LEAST_HEAD or not found.head.startswith(head.lower()):
+    if len(head) < _LEAST_HEAD or not state.head.startswith(head.lower()):
         raise AllowanceError("recover.other_head")
-    _rebuild(place, found, [], "moved")
+    _rebuild(place, state, [], "moved")
 
 
 def _verdict(place: Place, note: Json) -> Verdict:
@@ -167,21 +166,21 @@ def _verdict(place: Place, note: Json) -> Verdict:
     return Verdict(False, verdict.rows, verdict.head, None, "ledger.damaged") if verdict.ok and broken else verdict
 
 
-def _kept(place: Place, found: Found) -> Iterator[JsonObject]:
-    if found.rows:
+def _kept(place: Place, state: LedgerState) -> Iterator[JsonObject]:
+    if state.rows:
         with place.rows() as rows:
-            yield from islice(rows, found.rows)
+            yield from islice(rows, state.rows)
 
 
-def _budgets(home: Path, found: Found, place: Place) -> list[str]:
-    """Every private budget that is known, from valid rows or from a declared table, and is not closed yet."""
-    rows = [row for row in _kept(place, found) if row["kind"] in ("budget", "close")]
-    made = {row["budget"]: json.loads(row["body"])["kind"] for row in rows if row["kind"] == "budget"}
-    private = {budget for budget, kind in made.items() if kind == "private"}
+def _budgets(home: Path, state: LedgerState, place: Place) -> list[str]:
+    """Every known private budget, from valid rows or from a declared table, that is not closed yet."""
+    rows = [row for row in _kept(place, state) if row["kind"] in ("budget", "close")]
+    kinds = {row["budget"]: json.loads(row["body"])["kind"] for row in rows if row["kind"] == "budget"}
+    private = {budget for budget, kind in kinds.items() if kind == "private"}
     declared = {record.budget for record in Registry(home / REGISTRY).all() if not record.practice}
     return sorted((private | declared) - {row["budget"] for row in rows if row["kind"] == "close"})
 
 
-def _rebuild(place: Place, found: Found, budgets: list[str], why: str = "") -> str:
-    note = {"why": why or found.state, "kept": [found.rows, found.head], "had": found.had}
-    return place.renew(lambda: _kept(place, found), lambda ledger: ledger.recover(budgets, note, OPERATOR))
+def _rebuild(place: Place, state: LedgerState, budgets: list[str], why: str = "") -> str:
+    note = {"why": why or state.state, "kept": [state.rows, state.head], "had": state.had}
+    return place.renew(lambda: _kept(place, state), lambda ledger: ledger.recover(budgets, note, OPERATOR))

@@ -1,8 +1,8 @@
 """`python -m dpengine verify RECEIPT... LEDGER`: one plain line per receipt, and exit code 1 if one is not valid.
 
 RECEIPT is a receipt as JSON, or a file with one on each line. LEDGER is a workspace's ledger.sqlite, a copy of it, or
-the export as JSON lines; or the word ALLOWANCE_LEDGER, for the ledger in the database that this setting names. (An
-address on the command line would show its password to everybody on the machine.) It is only read.
+the export as JSON lines; or the word ALLOWANCE_LEDGER, for the ledger in the database of that setting. (An address on
+the command line would show its password to everybody on the machine.) It is only read.
 """
 
 from __future__ import annotations

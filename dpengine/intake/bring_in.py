@@ -23,19 +23,19 @@ from dpengine.statistics.counts import cut_name
 from dpengine.statistics.engines import every_row
 from dpengine.statistics.engines.duck import connect
 
-# Which items of a large set count in a histogram: at most the declared number of each person.
-#
-# The rule uses only the person's own set and the workspace's secret: of a set larger than declared, the first k by a
-# keyed hash of the whole set and the item. The hash is keyed so that nobody can choose which items win; it is over the
-# set, not over the person's number in the file, which depends on who else is in it. The cut comes before any condition:
-# the same k items of a person count in every histogram, and a condition can only leave out some of them.
-
 BATCH = 61_440  # rows at once
+RAW = "raw.parquet"
 
 
 def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
-    """Add, beside each column of sets with a declared size, the items of the row that count. With `several`, the rows
-    of a `person` hold one set together."""
+    """Add, beside each column of sets with a declared size, the items that count in a histogram: at most the declared
+    number of each person. With `several`, the rows of a `person` hold one set together.
+
+    The rule uses only the person's own set and the workspace's secret: of a set larger than declared, the first k by a
+    keyed hash of the whole set and the item. The hash is keyed so that nobody can choose which items win. It covers the
+    set, not the person's number in the file, which depends on who else is in it. The cut comes before any condition:
+    the same k items of a person count in every histogram, and a condition can only leave out some of them.
+    """
     columns = [(f"c{place}", column) for place, column in enumerate(schema.columns.values())]
     sizes = {name: column.at_most for name, column in columns if isinstance(column, ItemSet) and column.at_most}
     if not sizes:
@@ -65,11 +65,8 @@ def _first(items: str, size: int, key: str) -> str:
     """The first `size` of a sorted list by the keyed hash of the list and the item; a shorter list as it is."""
     mark = f"sha256(concat('{key}', {items}::VARCHAR, ':', x))"
     marked = f"list_sort(list_transform({items}, lambda x: struct_pack(mark := {mark}, item := x)))"
-    few = f"list_transform({marked}[:{size}], lambda one: one.item)"
+    few = f"list_transform({marked}[:{size}], lambda pair: pair.item)"
     return f"CASE WHEN len({items}) <= {size} THEN {items} ELSE {few} END"
-
-
-RAW = "raw.parquet"
 
 
 def load_raw(
@@ -82,7 +79,7 @@ def load_raw(
     bad_records: str = "refuse",
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
-    """Stores every cell as text, after checking that all declared columns exist."""
+    """Store every cell as text, after checking that all declared columns exist."""
     if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
@@ -94,15 +91,9 @@ def load_raw(
 
 
 def code_rows(
-    folder: Path,
-    loaded: Loaded,
-    schema: Schema,
-    unit: Unit,
-    dialect: Dialect,
-    secret: bytes,
-    version: int = 1,
+    folder: Path, loaded: Loaded, schema: Schema, unit: Unit, dialect: Dialect, secret: bytes, version: int = 1
 ) -> int:
-    """Stores the rows that count as integer codes under a schema; returns the number of people."""
+    """Store the rows that count as integer codes under a schema; returns the number of people."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
     if unit.id_column is None:
         encode(raw, schema, dialect, coded)

@@ -1,14 +1,14 @@
-"""The coding of `encode`, as expressions that a database computes: for tables whose rows may not leave it.
+"""The coding of `encode`, as expressions that a database computes: for tables with rows that may not leave it.
 
-The same public rule for every cell, with the meaning of `encode` and of `raw_cells.kind_of`: it looks at that cell and
-the declaration only, and no text can make it fail. It starts from the text that a CSV file would hold (columns t0, t1,
-… of a table `texts`), and is written once, in Ibis, for each engine's dialect. Lists are looked up in a table `lists`.
+The same public rule for every cell, with the meaning of `encode` and of `raw_cells.kind_of`: it depends only on that
+cell and the declaration, and no text can make it fail. It starts from the text that a CSV file would hold (columns t0,
+t1, … of a table `texts`), and is written once, in Ibis, for each engine's dialect. Lists are in a table `lists`.
 
-What differs from `encode`: an engine's `trim`, and Spark's `lower`, know fewer spaces and letters than Python's, so a
-cell with unusual ones may become “other” where a file's would be found; and only engines with numbers of any length
-round a number of more than PLACES digits after the point exactly, and tell one that is nearly a number that stands for
-none from it: elsewhere the two are the same if they are as floats and in their first PLACES digits after the point.
-None of it can be an error, nor depend on another cell.
+Differences from `encode`: an engine's `trim`, and Spark's `lower`, know fewer spaces and letters than Python's, so a
+cell with unusual ones may become “other” where a file's would match. Only engines with decimals of any length round a
+number with more than PLACES digits after the point exactly, and distinguish it from a nearly equal number that stands
+for none; elsewhere the two are equal if they agree as floats and in their first PLACES digits after the point. None of
+this can raise an error or depend on another cell.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from dpengine.statistics.raw_cells import LONGEST_NUMBER
 from dpengine.statistics.view import Expression
 
 TEXTS, LISTS = "texts", "lists"
-ANY_LENGTH = ("postgres",)  # dialects whose decimals have any length; elsewhere they have …
-DIGITS, PLACES = 22, 9  # … so many digits, and of them after the point: products and sums then stay below 38
-MOST = {True: (10**15, 15), False: (3 * 10 ** (DIGITS - PLACES - 1), PLACES)}  # how far from zero, how many places
+ANY_LENGTH = ("postgres",)  # dialects with decimals of any length; others have …
+DIGITS, PLACES = 22, 9  # … this many digits, and of them after the point: products and sums then stay below 38
+MOST = {True: (10**15, 15), False: (3 * 10 ** (DIGITS - PLACES - 1), PLACES)}  # distance from zero, number of places
 MOST_CODE = 10 ** (38 - PLACES)  # a number that stands for none is compared as a decimal of 38 digits
-ROUGH = 20  # places after the point that a first guess looks at
-MOST_IN_PLACE = 150  # columns: Postgres has 1664 for a query, and a number takes eleven of them on its way
+ROUGH = 20  # places after the point in a first guess
+MOST_IN_PLACE = 150  # columns: a query in Postgres has at most 1664, and a number takes eleven on its way
 _TIME = (
     "((T| +)[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?[AaPp][Mm])?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
@@ -54,7 +54,7 @@ _USUAL_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?$"
 
 @dataclass(frozen=True)
 class Listed:
-    """A row of `lists`: a spelling of a column's list, the code that it has, and what kind of cell it is."""
+    """A row of `lists`: a spelling in a column's list, its code, and its kind of cell."""
 
     column: int
     spelled: str
@@ -63,7 +63,7 @@ class Listed:
 
 
 def listed(schema: Schema) -> Iterator[Listed]:
-    """What the declared lists hold. They are public."""
+    """The entries of the declared lists. They are public."""
     for at, column in enumerate(schema.columns.values()):
         if isinstance(column, Category):
             places, kinds = column.spelled(), listed_kinds(column)
@@ -77,7 +77,7 @@ def listed(schema: Schema) -> Iterator[Listed]:
 
 
 def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
-    """Before anything is read: what an engine cannot code where the rows are."""
+    """Refuses, before anything is read, columns that an engine cannot code where the rows are."""
     most, places = MOST[engine in ANY_LENGTH]
     if engine == "postgres" and len(schema.columns) > MOST_IN_PLACE:
         raise AllowanceError("source.in_place_wide", most=MOST_IN_PLACE)
@@ -93,12 +93,12 @@ def refuse_uncodable(schema: Schema, engine: str = "postgres") -> None:
 
 def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] = ()) -> str:
     """A SELECT in the engine's dialect over `texts` and `lists`: c0, c1, …, f0, f1, …, fault, and the `kept` columns;
-    of a column of sets its text, which coding_sets.py codes.
+    for a column of sets its text, which coding_sets.py codes.
 
-    It goes in stages, each a query over the one before: as one expression, what is used twice would be written out
-    twice, and so on again.
+    It goes in stages, each a query over the one before: in a single expression, every value used twice would be written
+    out twice, and so on again.
     """
-    import ibis  # takes half a second, so it is imported only when it is needed
+    import ibis  # takes half a second, so only when needed
 
     columns = list(schema.columns.values())
     coded = {at: column for at, column in enumerate(columns) if not isinstance(column, ItemSet)}
@@ -107,27 +107,27 @@ def coding(schema: Schema, dialect: Dialect, engine: str, kept: tuple[str, ...] 
     kinds = {f"t{at}": "string" for at, _ in enumerate(columns)} | dict.fromkeys(kept, "int64")
     rows, stages = ibis.table(kinds, name=TEXTS), list[str]()
     for number in range(max((len(coder.stages) for coder in coders.values()), default=0)):
-        made = [coder.stages[number](rows) for coder in coders.values() if number < len(coder.stages)]
-        told = rows.mutate(**{name: value for one in made for name, value in one.items()})
+        added = [coder.stages[number](rows) for coder in coders.values() if number < len(coder.stages)]
+        stage = rows.mutate(**{name: value for columns_of in added for name, value in columns_of.items()})
         for coder in coders.values():
-            told = coder.looked_up(told, number)
-        stages.append(str(ibis.to_sql(told, dialect=engine)))
-        rows = ibis.table(told.schema(), name=f"stage{number}")
+            stage = coder.looked_up(stage, number)
+        stages.append(str(ibis.to_sql(stage, dialect=engine)))
+        rows = ibis.table(stage.schema(), name=f"stage{number}")
     codes = {f"c{at}": coder.code(rows).cast("int64") for at, coder in coders.items()}
-    found = {f"f{at}": coder.kind(rows).cast("int16") for at, coder in coders.items()}
-    each = [ibis.literal(FITS, "int16"), *found.values()]
-    least = ibis.least(*each) if found else each[0]  # Spark takes no least of one
+    cell_kinds = {f"f{at}": coder.kind(rows).cast("int16") for at, coder in coders.items()}
+    each = [ibis.literal(FITS, "int16"), *cell_kinds.values()]
+    least = ibis.least(*each) if cell_kinds else each[0]  # Spark's least needs two values
     left = [*kept, *(f"t{at}" for at, _ in enumerate(columns) if at not in coded)]
     fault = (least < FITS).ifelse(1, 0).cast("int16")
-    last = rows.select(**codes, **found, fault=fault, **{name: rows[name] for name in left})
-    fence = " OFFSET 0" if engine == "postgres" else ""  # or Postgres would merge the stages into one again
+    last = rows.select(**codes, **cell_kinds, fault=fault, **{name: rows[name] for name in left})
+    fence = " OFFSET 0" if engine == "postgres" else ""  # keeps Postgres from merging the stages again
     named = ", ".join(f"stage{number} AS ({sql}{fence})" for number, sql in enumerate(stages))
     return f"{f'WITH {named} ' if named else ''}{ibis.to_sql(last, dialect=engine)}"
 
 
 @dataclass(frozen=True)
 class Coder:
-    """How one column is coded: what each stage adds to the rows, then the code and the kind of the cell."""
+    """How one column is coded: the columns each stage adds, then the code and the kind of the cell."""
 
     stages: tuple[Callable[[Expression], dict[str, Expression]], ...]
     code: Callable[[Expression], Expression]
@@ -145,7 +145,7 @@ def _coder(at: int, name: str, column: Column, dialect: Dialect, engine: str) ->
 
 
 def _category(at: int, column: Category) -> Coder:
-    """Empty cells are missing; then the listed values, then their other spellings; all else is unknown."""
+    """Empty cells are missing; then the listed values, then their other spellings; everything else is unknown."""
     import ibis
 
     unknown = column.labels.index(column.unknown)
@@ -167,7 +167,7 @@ def _category(at: int, column: Category) -> Coder:
 
 
 def group_signs(thousands: str) -> str:
-    """As `raw_cells` has them: every kind of space, and both apostrophes."""
+    """As in `raw_cells`: every kind of space, and both apostrophes."""
     return " \u00a0\u2009\u202f" if thousands == " " else "'’" if thousands == "'" else thousands
 
 
@@ -182,8 +182,8 @@ def _whole(column: Number) -> tuple[int, int, int]:
 
 
 def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -> Coder:
-    """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing, and so is
-    one of the numbers that stand for none."""
+    """The nearest grid index, halves to even, clamped into the range. A text that is no number is missing, and so is a
+    number that stands for none."""
     import ibis
 
     last, (scale, low, step) = column.size - 1, _whole(column)
@@ -209,18 +209,18 @@ def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -
 
     def guess(rows: Expression) -> dict[str, Expression]:
         held = ibis.greatest(ibis.least(rows[f"v{at}"], end), start) * scale - low
-        # A number too near zero for a float would be an error in Postgres, and whether there is one, a row decides.
+        # A number too near zero for a float would be an error in Postgres, which one row could cause.
         rough = held.cast(f"decimal(38, {ROUGH})") if engine in ANY_LENGTH else held
         return {f"h{at}": held, f"g{at}": (rough.cast("float64") / step).floor().cast("int64")}
 
     def whole(rows: Expression) -> dict[str, Expression]:
-        """Division may be rounded: the remainder, which is exact, corrects it."""
-        found, rest = rows[f"g{at}"], rows[f"h{at}"] - rows[f"g{at}"] * step
-        return {f"w{at}": ibis.cases((rest < 0, found - 1), (rest >= step, found + 1), else_=found)}
+        """Division may round: the remainder, which is exact, corrects it."""
+        quotient, rest = rows[f"g{at}"], rows[f"h{at}"] - rows[f"g{at}"] * step
+        return {f"w{at}": ibis.cases((rest < 0, quotient - 1), (rest >= step, quotient + 1), else_=quotient)}
 
     def index(rows: Expression) -> dict[str, Expression]:
-        twice, found = (rows[f"h{at}"] - rows[f"w{at}"] * step) * 2, rows[f"w{at}"]
-        return {f"i{at}": ((twice > step) | ((twice == step) & (found % 2 == 1))).ifelse(found + 1, found)}
+        twice, floor = (rows[f"h{at}"] - rows[f"w{at}"] * step) * 2, rows[f"w{at}"]
+        return {f"i{at}": ((twice > step) | ((twice == step) & (floor % 2 == 1))).ifelse(floor + 1, floor)}
 
     def code(rows: Expression) -> Expression:
         near = ibis.cases((rows[f"n{at}"] == 0, rows[f"i{at}"]), (rows[f"n{at}"] < 0, 0), else_=last)
@@ -231,7 +231,7 @@ def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -
     def kind(rows: Expression) -> Expression:
         value, number, near = rows[f"v{at}"], rows[f"m{at}"], rows[f"n{at}"]
         none = [(_none(rows, at, column, engine), EMPTY)] if column.codes else []
-        own = [(_equal(rows, at, one, engine), place) for one, place in numbered(name, column).items()]
+        own = [(_equal(rows, at, exact, engine), place) for exact, place in numbered(name, column).items()]
         inside = ibis.cases(*own, else_=FITS) if own else ibis.literal(FITS, "int8")
         side = ibis.cases(
             ((near < 0) | ((near == 0) & (value < lower)), BELOW),
@@ -247,7 +247,7 @@ def _number(at: int, name: str, column: Number, dialect: Dialect, engine: str) -
 
 
 def _without_value(text: Expression, words_fit: bool) -> Expression:
-    """The kind of a cell that holds no number, or no day."""
+    """The kind of a cell without a number or a day."""
     import ibis
 
     word = text.lower().isin(sorted(unknown_words()))
@@ -276,8 +276,8 @@ def _kind(engine: str) -> str:
 
 
 def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, Expression]:
-    """n: -1, 0 or 1, for below, near or above the range; v: the number, where it is near. A number of any length is
-    read as it is; elsewhere as a float first, so that one too long for a decimal is never read as one."""
+    """n: -1, 0 or 1 for below, near or above the range; v: the number, if it is near. Decimals of any length are read
+    as they are; elsewhere a float comes first, so that a number too long for a decimal is never read as one."""
     import ibis
 
     digits = rows[f"x{at}"]
@@ -290,7 +290,7 @@ def _value(rows: Expression, at: int, column: Number, engine: str) -> dict[str, 
 
 
 def _none(rows: Expression, at: int, column: Number, engine: str) -> Expression:
-    """Does the cell hold a number that stands for none? It may lie far from the range, where v tells nothing: what is
+    """Does the cell hold a number that stands for none? It may lie far from the range, where v is not set; a text with
     the same float is then short enough to be read as a decimal."""
     import ibis
 
@@ -298,7 +298,7 @@ def _none(rows: Expression, at: int, column: Number, engine: str) -> Expression:
 
 
 def _equal(rows: Expression, at: int, number: Fraction, engine: str) -> Expression:
-    """Is the number of a cell that holds one exactly this?"""
+    """Is the number in a cell exactly this?"""
     import ibis
 
     digits, exact = rows[f"x{at}"], ibis.literal(text_of(number))
@@ -310,8 +310,8 @@ def _equal(rows: Expression, at: int, number: Fraction, engine: str) -> Expressi
 
 
 def _day(at: int, column: Date) -> Coder:
-    """Days from the first, clamped into the range; what is no date is missing. Days are counted, not cast: a 30
-    February is no error."""
+    """Days from the first, clamped into the range; a text that is no date is missing. Days are counted, not cast, so a
+    30 February is no error."""
     import ibis
 
     forms: list[tuple[str, tuple[int, int, int]]] = []
@@ -323,13 +323,13 @@ def _day(at: int, column: Date) -> Coder:
             forms.append((f"^([0-9]{{1,2}}){mark} ?([0-9]{{1,2}}){mark} ?([0-9]{{4}})[.]?{_TIME}$", places))
 
     def parts(rows: Expression) -> dict[str, Expression]:
-        text, found = rows[f"s{at}"], {}
-        usual = text.re_search(_USUAL_DAY)  # quicker, for how databases write them
+        text, columns = rows[f"s{at}"], {}
+        usual = text.re_search(_USUAL_DAY)  # faster, for the form that databases write
         for name, place in (("y", 0), ("o", 1), ("d", 2)):
             cases = [(text == "", "0"), (usual, text.substr(*((0, 4), (5, 2), (8, 2))[place]))]
             cases += [(text.re_search(form), text.re_extract(form, groups[place])) for form, groups in forms]
-            found[f"{name}{at}"] = ibis.cases(*cases, else_="0").cast("int64")
-        return found
+            columns[f"{name}{at}"] = ibis.cases(*cases, else_="0").cast("int64")
+        return columns
 
     def count(rows: Expression) -> dict[str, Expression]:
         year, month, day = rows[f"y{at}"], rows[f"o{at}"], rows[f"d{at}"]

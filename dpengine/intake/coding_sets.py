@@ -1,11 +1,11 @@
-"""All coded columns of a table whose rows may not leave their engine, those of sets among them, as one query.
+"""All coded columns of a table that stays in its engine, with its columns of sets, as one query.
 
-What coding_expressions.py does for a cell with one value, this does for a cell with several, with the meaning of
-`encode`, `raw_cells.kind_of` and `items_per_person`: each different text is split and looked up once, an item that is
-listed counts once, another is dropped and does not fit. Of a set that is larger than declared, the items that count are
-the first by a keyed hash of the whole set and the item; where a person has several rows, of the union over all of them.
+coding_expressions.py codes a cell with one value; this codes a cell with several, with the meaning of `encode`,
+`raw_cells.kind_of` and `bring_in.cut_sets`. Each distinct text is split and looked up once. A listed item counts once;
+any other is dropped and does not fit. Of a set larger than declared, the first items by a keyed hash of the whole set
+and the item count; if a person has several rows, of the union over all of them.
 
-Arrays of codes have no form that Ibis would write for every engine, so here are the words of each.
+Ibis cannot write arrays of codes for every engine, so each engine's SQL is here.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from dpengine.intake.coding_expressions import LISTS, coding
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.counts import cut_name
 
-SET_TEXTS = "set_texts"  # t0, t1, … of all rows, from which the different texts of sets are taken
-KEYS = "keys"  # a table of one row whose column `items` is the key of the hashes
-_SPACES = SPACES[:-4]  # what Python's `strip` knows
+SET_TEXTS = "set_texts"  # t0, t1, … of all rows, the source of the distinct texts of sets
+KEYS = "keys"  # a table of one row; its column `items` is the key of the hashes
+_SPACES = SPACES[:-4]  # those that Python's `strip` knows
 
 
 def separators(schema: Schema) -> dict[str, str]:
-    """The signs between the items of a cell, by column: those that arrays are written with."""
+    """The separators between the items of a cell, by column; arrays are written with them."""
     columns = schema.columns.items()
     return {name: kind.separator for name, kind in columns if isinstance(kind, ItemSet) and kind.separator}
 
 
 def cut_sizes(schema: Schema) -> dict[str, int]:
-    """How many items of a set count in a histogram, by coded column."""
+    """The number of items of a set that count in a histogram, by coded column."""
     columns = enumerate(schema.columns.values())
-    return {f"c{at}": one.at_most for at, one in columns if isinstance(one, ItemSet) and one.at_most}
+    return {f"c{at}": column.at_most for at, column in columns if isinstance(column, ItemSet) and column.at_most}
 
 
 @dataclass(frozen=True)
 class Words:
-    """How an engine writes what is done with arrays."""
+    """How an engine writes operations on arrays."""
 
     name: str
     codes: Callable[[int], str]  # the type of codes below a size
@@ -50,8 +50,8 @@ class Words:
     items: Callable[[str, str], str]  # a row for each part of a text
     together: str  # different codes in order, without those that are NULL
     union: str  # a row for each item of an array
-    first: str  # the first so many of an array by a hash
-    also: str  # those of an array that are in another too
+    first: str  # the first items of an array by a hash
+    also: str  # the items of an array that are also in another
 
 
 def _literal(text: str) -> str:
@@ -59,8 +59,8 @@ def _literal(text: str) -> str:
 
 
 def _pattern(text: str) -> str:
-    """A regular expression of Java's that finds a text, whatever its signs mean."""
-    return "r'" + "".join(f"\\x{{{ord(sign):x}}}" for sign in text) + "'"
+    """A Java regular expression that matches a text literally."""
+    return "r'" + "".join(f"\\x{{{ord(letter):x}}}" for letter in text) + "'"
 
 
 POSTGRES = Words(
@@ -96,7 +96,7 @@ def coded_rows(
     words: Words, schema: Schema, dialect: Dialect, small: str, kept: tuple[str, ...] = (), cut: bool = False
 ) -> dict[str, str]:
     """Queries over `texts` (t0, t1, … and the `kept` columns), `set_texts`, `lists` and `keys`, each over those before
-    it; the last, `coded`, has the columns of a coded table. `small`: how the engine makes capitals small. With `cut`,
+    it; the last, `coded`, has the columns of a coded table. `small`: the engine's lower-case expression. With `cut`,
     the items that count in a histogram stand beside each set with a declared size."""
     columns = dict(enumerate(schema.columns.values()))
     sets = {at: column for at, column in columns.items() if isinstance(column, ItemSet)}
@@ -104,7 +104,7 @@ def coded_rows(
     kinds, joins = dict[int, str](), ""
     for at, column in sets.items():
         tables[f"sets{at}"] = _set_table(words, at, column, small)
-        joins += f" LEFT JOIN sets{at} ON sets{at}.told{at} = plain.t{at}"
+        joins += f" LEFT JOIN sets{at} ON sets{at}.text{at} = plain.t{at}"
         kinds[at] = f"coalesce(kind{at}, CAST({FITS} AS {words.flag}))"
     wanted = [
         f"coalesce(codes{at}, {_none(words, column.size)}) AS c{at}"
@@ -126,20 +126,19 @@ def _none(words: Words, size: int) -> str:
 
 
 def _set_table(words: Words, at: int, column: ItemSet, small: str) -> str:
-    """The codes of each different text of a column of sets, and its kind: whether it holds an item that is not
-    listed."""
-    each = f"SELECT DISTINCT t{at} AS told{at} FROM {SET_TEXTS} WHERE t{at} IS NOT NULL"
-    text = f"told{at}"
+    """The codes of each distinct text of a column of sets, and its kind: whether it holds an unlisted item."""
+    each = f"SELECT DISTINCT t{at} AS text{at} FROM {SET_TEXTS} WHERE t{at} IS NOT NULL"
+    text = f"text{at}"
     items = words.items(text, column.separator) if column.separator else text
     split = f"SELECT {text}, {items} AS x FROM ({each}) AS each"
     tidy = small.format(f"trim(BOTH {_literal(_SPACES)} FROM x)")
     split = f"SELECT {text}, {tidy} AS item FROM ({split}) AS split"
     own = f"SELECT spelled, place FROM {LISTS} WHERE list = {at}"
-    found = f"SELECT {text}, item, place FROM ({split}) AS tidy LEFT JOIN ({own}) AS own ON spelled = item"
+    matched = f"SELECT {text}, item, place FROM ({split}) AS tidy LEFT JOIN ({own}) AS own ON spelled = item"
     kind = words.array.format(words.codes(column.size))
     codes = f"coalesce(CAST({words.together.format('place')} AS {kind}), {_none(words, column.size)})"
     kind = f"CAST(min(CASE WHEN item <> '' AND place IS NULL THEN {UNREADABLE} ELSE {FITS} END) AS {words.flag})"
-    return f"SELECT {text}, {codes} AS codes{at}, {kind} AS kind{at} FROM ({found}) AS found GROUP BY {text}"
+    return f"SELECT {text}, {codes} AS codes{at}, {kind} AS kind{at} FROM ({matched}) AS matched GROUP BY {text}"
 
 
 def _cut(words: Words, schema: Schema, several: bool) -> str:
@@ -159,5 +158,5 @@ def _cut(words: Words, schema: Schema, several: bool) -> str:
         held = f"coalesce({words.also.format(name, f'best_{name}')}, {none})"
         added.append(f"{held} AS {cut_name(name)}")
     own_columns = [f"{letter}{at}" for letter in "cf" for at, _ in enumerate(schema.columns)]
-    told = [*own_columns, "fault", *([PERSON] if several else []), *added]
-    return f"SELECT {', '.join(told)} FROM whole{joins}{'' if several else f' CROSS JOIN {KEYS}'}"
+    selected = [*own_columns, "fault", *([PERSON] if several else []), *added]
+    return f"SELECT {', '.join(selected)} FROM whole{joins}{'' if several else f' CROSS JOIN {KEYS}'}"

@@ -1,24 +1,24 @@
 """The records of a text file as columns of text, one row per record whatever the cells hold.
 
 The reference is Python's csv module in strict mode, record by record (`_careful`). Each line is a record and is read
-alone; the first line decides which sign ends lines. A line with too many or too few cells, undecodable bytes, an
-open or misplaced quote, or more signs than the limit is damaged, and either the file is refused or that line becomes
+alone; the first line decides which characters end lines. A line with too many or too few cells, undecodable bytes, an
+open or misplaced quote, or more characters than the limit is damaged. Either the file is refused, or that line becomes
 a row of missing cells; it is never dropped, and no other line is read differently because of it. A blank line is a
-missing cell in a table of one column; in a wider one it is a damaged record, or nothing where only blank lines follow.
-A line of separators alone, with or without spaces and quotes, is nobody's row: it is skipped, wherever it stands.
+missing cell in a table of one column; in a wider one it is a damaged record, or nothing if only blank lines follow. A
+line of separators alone, with or without spaces and quotes, is nobody's row: it is skipped everywhere.
 
-Only where a person declares that cells hold line breaks may a quoted cell run on. There a misplaced quote, or a cell
-that is never closed or too long, hides where records end: the file is refused. Quotes that are odd and still fit
-together cannot be told from meant ones, so one person's cell can then change how others' lines are read.
+Only if a person declares that cells hold line breaks may a quoted cell run on. There a misplaced quote, or a cell that
+is never closed or too long, hides where records end: the file is refused. Odd quotes that still fit together look like
+intended ones, so one person's cell can then change how others' lines are read.
 
-That costs about 4 µs for a row of six cells. Blocks whose bytes *prove* that every reader must agree (`_proven`:
-quotes only around whole cells or doubled, line ends LF or CRLF and outside quotes unless line breaks were declared,
-no blank line, none too long) are parsed four times faster by Arrow, and its row count is checked against the line
-ends found; from the first block in doubt the csv module reads on.
+That costs about 4 µs for a row of six cells. Blocks with bytes that *prove* that every reader must agree (`_proven`:
+quotes only around whole cells or doubled, line ends LF or CRLF and outside quotes unless line breaks were declared, no
+blank line, none too long) are parsed four times faster by Arrow, and its row count is checked against the number of
+line ends. From the first block in doubt on, the csv module reads.
 
-DuckDB's CSV reader was tried and is not used for this: with `ignore_errors` text after a closing quote made it drop
-all later rows, with `store_rejects` an unclosed quote is reported like a fault of one line, it skips blank lines
-without a word, and one line end of another kind fails the file. Rows here must not depend on each other.
+DuckDB's CSV reader is not used for this. With `ignore_errors`, text after a closing quote made it drop all later rows;
+with `store_rejects`, it reports an unclosed quote like a fault of one line; it skips blank lines silently; and a single
+line end of another kind fails the file. Rows here must not depend on each other.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ FEW = 2_000  # rows held as Python lists
 _NOTHING = " \t\"'"
 HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records end
 
-Batches = Iterator[tuple[list[Arrow], float]]  # text columns, and how much of the source has been read
+Batches = Iterator[tuple[list[Arrow], float]]  # text columns, and the share of the source read so far
 
 
 def blank_row(row: list[str], dialect: Dialect) -> bool:
-    """Is this a row without any content, in a table of several columns? Such rows are skipped."""
+    """Is this a row without content in a table of several columns? Such rows are skipped."""
     return len(row) > 1 and not any(cell.strip(_NOTHING + dialect.separator) for cell in row)
 
 
@@ -55,7 +55,7 @@ def without_blanks(columns: list[Arrow], signs: str = "") -> list[Arrow]:
     if len(columns) < 2 or not len(columns[0]):
         return columns
     rows = pa.array(np.ones(len(columns[0]), dtype=bool))
-    for cells in columns:  # mostly decided by the first column: few rows are empty there
+    for cells in columns:  # the first column mostly decides: few rows are empty there
         if not pc.any(rows).as_py():
             return columns
         rows = pc.and_(rows, pc.fill_null(pc.equal(pc.ascii_trim(cells, _NOTHING + signs), ""), True))
@@ -80,7 +80,7 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str],
 
 
 def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
-    """Reads blocks that are `_proven`; stops at the first one in doubt and puts it back."""
+    """Reads `_proven` blocks; stops at the first one in doubt and puts it back."""
     names = [f"c{place}" for place in range(width)]
     parse = arrow_csv.ParseOptions(
         delimiter=dialect.separator,
@@ -110,7 +110,7 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
 
 
 def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int, int]:
-    """How many bytes at the start are whole records on which every CSV reader agrees, and how many records; or 0."""
+    """The number of leading bytes, and of records in them, on which every CSV reader agrees; or zeros."""
     nothing = 0, 0
     if block.startswith(b"\xef\xbb\xbf"):  # Arrow would take it for a byte order mark
         return nothing
@@ -145,7 +145,7 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
     return min(end + 1, len(block)), len(ends)
 
 
-class _One:
+class _SingleLine:
     """Gives the csv module exactly one line to read, even if the line ends inside a quoted cell."""
 
     line: str | None = None
@@ -162,7 +162,7 @@ class _One:
 
 def _alone(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
     """The cells of each line, or the code of its fault."""
-    single = _One()
+    single = _SingleLine()
     reader = reader_of(single, dialect)
     for line in lines.alone():
         if line is None:
@@ -176,7 +176,7 @@ def _alone(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 
 def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
-    """The cells of each record, which may run over several lines; after a fault it is unknown where the next begins."""
+    """The cells of each record, which may span several lines; after a fault the start of the next one is unknown."""
     try:
         for row in reader_of(lines, dialect):
             lines.since = lines.given
@@ -186,7 +186,7 @@ def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 
 def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str) -> Iterator[list[Arrow]]:
-    """Record by record, from wherever the stream stands to its end."""
+    """Record by record, from the stream's position to its end."""
     lines = Lines(stream, newline)
     missing = [""] * width
     rows: list[list[str]] = []
@@ -195,7 +195,7 @@ def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_recor
     def damaged(code: str) -> list[str]:
         if bad_records == "empty" and code not in HOPELESS:
             return missing
-        # Of several faults the first in the file is reported: rows held back may contain one that was not decoded.
+        # Of several faults the first in the file is reported: rows held back may contain undecoded bytes.
         if bad_records == "refuse" and not all(readable(cell) for row in rows for cell in row):
             code = "load.encoding"
         raise AllowanceError(code, encoding=dialect.encoding, most=LONGEST_RECORD) from None

@@ -1,9 +1,9 @@
 """The raw table becomes the coded one: a Number its grid index, a Category its place in the declared list, an ItemSet
 the sorted places of its items.
 
-One public rule codes every cell. It depends on that cell and the schema only, and no content can make it fail. Values
-are compared exactly as `schema.normal` compares them when the list is declared. (DuckDB's `lower` differs
-from Python's on some letters, so two different listed values could become one there and a row match twice.)
+One public rule codes every cell. It depends only on that cell and the schema, and no content can make it fail. Values
+are compared exactly as `spelling.normal` compares them in a declared list. (DuckDB's `lower` differs from Python's
+on some letters: two different listed values could become one there, and a row match twice.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dpengine.intake.load import parquet, written
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.raw_cells import kind_of, number_reader, stands_for_none
 
-FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … hold the kind of each cell
+FAULT = "fault"  # 1 if any declared cell of the row does not fit; f0, f1, … hold the kind of each cell
 _WORDS = ("nan", "inf", "-inf")
 
 Coder = Callable[[list[str]], Integers]
@@ -59,21 +59,17 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
     with written(coded) as part, parquet(part, target) as store:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
-            codes = [
-                coder(table.column(table.schema.get_field_index(name)))
-                for name, coder in zip(sources, coders, strict=True)
-            ]
-            found = [
-                _kinds(table.column(table.schema.get_field_index(name)), kind)
-                for name, kind in zip(sources, kinds, strict=True)
-            ]
-            codes += [pa.array(each) for each in [*found, (reduce(np.minimum, found) < FITS).astype(np.int8)]]
+            cells = [table.column(table.schema.get_field_index(name)) for name in sources]
+            codes = [coder(column) for column, coder in zip(cells, coders, strict=True)]
+            cell_kinds = [_kinds(column, kind) for column, kind in zip(cells, kinds, strict=True)]
+            fault = (reduce(np.minimum, cell_kinds) < FITS).astype(np.int8)
+            codes += [pa.array(each) for each in [*cell_kinds, fault]]
             codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
 
 
 def _kinds(cells: Arrow, kind: Callable[[str], int]) -> Arrow:
-    """The kind of every cell; an absent cell is an empty one."""
+    """The kind of every cell; an absent cell is empty."""
     distinct = cells.combine_chunks().dictionary_encode()
     kinds = [kind(text) for text in distinct.dictionary.to_pylist()]
     return np.array([*kinds, kind("")], dtype=np.int8)[_places(distinct)]
@@ -125,7 +121,7 @@ def _absent(column: Number) -> Code:
 
 
 def _category(column: Category) -> Coder:
-    """Empty cells are missing; then the listed values, then their other spellings; all else is unknown."""
+    """Empty cells are missing; then the listed values, then their other spellings; everything else is unknown."""
     places = column.spelled()
     places[""] = column.labels.index(column.missing)
     unknown = column.labels.index(column.unknown)
@@ -137,7 +133,7 @@ def _category(column: Category) -> Coder:
 
 
 def _date(column: Date) -> Coder:
-    """Days from the first, clamped into the range; what is no date is missing."""
+    """Days from the first, clamped into the range; a text that is no date is missing."""
 
     def codes(texts: list[str]) -> Integers:
         days = [column.day(text) for text in texts]
@@ -148,8 +144,8 @@ def _date(column: Date) -> Coder:
 
 
 def _number(column: Number, dialect: Dialect) -> Coder:
-    """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing, and so is
-    one of the numbers that stand for none."""
+    """The nearest grid index, halves to even, clamped into the range. A text that is no number is missing, and so is a
+    number that stands for none."""
     plain, none = number_reader(dialect), stands_for_none(column)
     rough = [float(code) for code in column.codes]
     last, absent = column.size - 1, _absent(column)

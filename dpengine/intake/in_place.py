@@ -1,13 +1,13 @@
-"""A table whose rows may not leave their database: coded there, into a table of ours beside it.
+"""A table with rows that may not leave their database: coded there, into a table of ours beside it.
 
-One transaction, which sees the raw table at one moment and only reads it, makes a table in the schema `allowance` that
-holds codes and no text (coding_expressions.py), and is never written again: triggers refuse it to everybody, whoever
-takes them away is noticed before the next question, and a newer state is another table. What leaves the database is how
-many rows or people there are, and the sums of keyed hashes by which content is recognised (marks.py), computed there in
-the same canonical form. While it is made, the texts lie in a temporary table of that transaction, which no other sees.
+One transaction sees the raw table at one moment and only reads it. It creates a table in the schema `allowance` with
+codes and no text (coding_expressions.py). That table is never written again: triggers refuse it to everybody, their
+removal is noticed before the next question, and a newer state is another table. Only two things leave the database: the
+number of rows or people, and the sums of keyed hashes that identify content (marks.py), computed there in the same
+canonical form. Meanwhile the texts are in a temporary table of that transaction, which no other sees.
 
-The keys of the hashes reach the database as data of a COPY: neither as the text of a statement nor as a parameter, both
-of which a database may write to its log; and they are made from the workspace's secret for this one purpose.
+The keys of the hashes reach the database as data of a COPY, neither in a statement nor as a parameter: a database may
+write both to its log. They are derived from the workspace's secret for this one purpose.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from dpengine.intake.marks import (
     mark_of,
     row_key,
 )
-from dpengine.intake.postgres import Snapshot, connected, spoken
+from dpengine.intake.postgres import Snapshot, in_snapshot, with_connection
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.counts import cut_name
 
 OURS = "allowance"
-EVERY = "_every"  # what the table of every row is called more (statistics.engines.every_row)
+EVERY = "_every"  # suffix of the table of every row (statistics.engines.every_row)
 _LETTERS = """
     SELECT collname FROM pg_catalog.pg_collation
     WHERE collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND collname IN ('und-x-icu', 'default')
         AND collisdeterministic ORDER BY collname = 'default'
 """
 _SMALL = 'lower({} COLLATE pg_catalog."{}") COLLATE "C"'
-_SINGLY = "Σİ", "σi"  # marks.py makes letters small one by one: the last of a word like any other
+_SINGLY = "Σİ", "σi"  # marks.py lowers letters one by one: the last of a word like any other
 _MAY = """
     SELECT CASE WHEN to_regnamespace(%(ours)s) IS NULL THEN has_database_privilege(current_database(), 'CREATE')
         ELSE has_schema_privilege(%(ours)s, 'CREATE') END AND has_database_privilege(current_database(), 'TEMP')
@@ -61,99 +61,101 @@ NUMBER = "[+−-]?[0-9.,’ \u00a0\u2009\u202f]*[0-9][.,]?(e[+-]?[0-9]+)?"
 SIGNS = ".,’ \u00a0\u2009\u202f+-−"
 
 
-def bring(
+def code_table(
     source: Source,
     name: str,
     schema: Schema,
     unit: Unit,
     dialect: Dialect,
     secret: bytes,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
 ) -> Loaded:
-    """Code the table as `allowance.<name>`. After a refusal nothing of it is there."""
+    """Code the table as `allowance.<name>`. A refusal leaves nothing of it behind."""
     refuse_uncodable(schema)
-    return spoken(source, lambda found: _bring(found, name, schema, unit, dialect, secret, tell), writes=True)
+    return in_snapshot(
+        source, lambda snapshot: _code_table(snapshot, name, schema, unit, dialect, secret, report), writes=True
+    )
 
 
 def drop(source: Source, *names: str) -> None:
-    """Delete coded tables, which a table that is forgotten leaves behind."""
+    """Delete the coded tables of a forgotten table."""
 
-    def gone(psycopg: Driver, connection: Driver) -> None:
-        for name in (*names, *(f"{one}{EVERY}" for one in names)):
+    def delete(psycopg: Driver, connection: Driver) -> None:
+        for name in (*names, *(f"{name}{EVERY}" for name in names)):
             for kind in ("TABLE IF EXISTS {}", "FUNCTION IF EXISTS {}()"):
                 connection.execute(psycopg.sql.SQL(f"DROP {kind}").format(psycopg.sql.Identifier(OURS, name)))
 
-    connected(source, gone)
+    with_connection(source, delete)
 
 
-def _bring(
-    found: Snapshot,
+def _code_table(
+    snapshot: Snapshot,
     name: str,
     schema: Schema,
     unit: Unit,
     dialect: Dialect,
     secret: bytes,
-    tell: Callable[[float], None] | None,
+    report: Callable[[float], None] | None,
 ) -> Loaded:
-    told = tell or (lambda share: None)
-    run, columns = found.connection.execute, check_names([column.name for column in found.described.columns])
+    progress = report or (lambda share: None)
+    run, columns = snapshot.connection.execute, check_names([column.name for column in snapshot.described.columns])
     for column in (*schema.columns, *([unit.id_column] if unit.id_column else [])):
         if column not in columns:
             raise AllowanceError("column.absent", column=column, columns=columns)
-    if found.encoding != "UTF8":
+    if snapshot.encoding != "UTF8":
         raise AllowanceError("source.in_place_encoding")
-    letters = _letters(found)
+    letters = _letters(snapshot)
     may, there = run(_MAY, {"ours": OURS}).fetchone()
     if not may:
         raise AllowanceError("source.in_place_forbidden", schema=OURS)
     run("SET LOCAL standard_conforming_strings TO on")
     if not there:
-        run(found.sql.SQL("CREATE SCHEMA {}").format(found.sql.Identifier(OURS)))
-    _texts(found, schema, dialect)
+        run(snapshot.sql.SQL("CREATE SCHEMA {}").format(snapshot.sql.Identifier(OURS)))
+    _texts(snapshot, schema, dialect)
     run("SET LOCAL search_path TO pg_temp, pg_catalog")
-    told(0.3)
-    _lists(found, schema, secret)
-    count, *sums = run(_marks(found, letters)).fetchone()
-    told(0.6)
-    rows = _made(found, name, schema, unit, dialect, columns, letters)
-    made_as = _closed(found, name, schema, unit)
+    progress(0.3)
+    _lists(snapshot, schema, secret)
+    count, *sums = run(_marks(snapshot, letters)).fetchone()
+    progress(0.6)
+    rows = _create(snapshot, name, schema, unit, dialect, columns, letters)
+    identity = _protect(snapshot, name, schema, unit)
     if unit.id_column is not None and schema.of_kind(ItemSet):
-        _made(found, name + EVERY, schema, unit, dialect, columns, letters)
-        made_as += f" {_closed(found, name + EVERY, schema, unit)}"
+        _create(snapshot, name + EVERY, schema, unit, dialect, columns, letters)
+        identity += f" {_protect(snapshot, name + EVERY, schema, unit)}"
     if unit.id_column is None and not rows:
         raise AllowanceError("source.no_rows")
     people = rows
     if unit.id_column is not None:
-        counted = found.sql.SQL("SELECT count(DISTINCT {}) FROM {}")
-        counted = counted.format(found.sql.Identifier(PERSON), found.sql.Identifier(OURS, name))
+        counted = snapshot.sql.SQL("SELECT count(DISTINCT {}) FROM {}")
+        counted = counted.format(snapshot.sql.Identifier(PERSON), snapshot.sql.Identifier(OURS, name))
         people = int(run(counted).fetchone()[0])
-    told(0.95)
-    marks = tuple(address_mark(place, secret) for place in found.described.places)
+    progress(0.95)
+    marks = tuple(address_mark(place, secret) for place in snapshot.described.places)
     fingerprint = mark_of([int(count), *map(int, sums)], secret) if count else ""
     return Loaded(
-        rows, tuple(columns), fingerprint, addresses=marks, seen=found.described.seen, people=people, made=made_as
+        rows, tuple(columns), fingerprint, addresses=marks, seen=snapshot.described.seen, people=people, made=identity
     )
 
 
-def _made(
-    found: Snapshot, name: str, schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str
+def _create(
+    snapshot: Snapshot, name: str, schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str
 ) -> int:
-    """Make a coded table, or that of every row, and return how many rows it has."""
+    """Create a coded table, or the table of every row, and return its number of rows."""
     every = name.endswith(EVERY)
-    coded = found.sql.SQL(_coded(schema, unit, dialect, columns, letters, every))
-    target = found.sql.Identifier(OURS, name)
-    made = found.connection.execute(found.sql.SQL("CREATE TABLE {} AS ").format(target) + coded)
-    wanted = found.connection.execute(_wanted(unit, columns, every)).fetchone()
-    if int(made.rowcount) != int(wanted[0]):  # cannot be, and a person with more would not be covered
-        raise AllowanceError("source.unreadable", table=found.table)
-    return int(made.rowcount)
+    coded = snapshot.sql.SQL(_coded(schema, unit, dialect, columns, letters, every))
+    target = snapshot.sql.Identifier(OURS, name)
+    created = snapshot.connection.execute(snapshot.sql.SQL("CREATE TABLE {} AS ").format(target) + coded)
+    wanted = snapshot.connection.execute(_wanted(unit, columns, every)).fetchone()
+    if int(created.rowcount) != int(wanted[0]):  # cannot happen; a person with more rows would not be covered
+        raise AllowanceError("source.unreadable", table=snapshot.table)
+    return int(created.rowcount)
 
 
-def _closed(found: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
-    """No code is missing or outside its column's range, and nobody writes to the table again: not its owner, who could
-    grant that to themselves, nor a superuser, unless they take the triggers away first. Returns what the table was when
-    it was made (libpq.AS_MADE), by which that is noticed before the next question is charged."""
-    run, sql = found.connection.execute, found.sql
+def _protect(snapshot: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
+    """Checks that every code is present and within its column's range, and protects the table from further writes: by
+    its owner, who could grant them to themselves, and by a superuser, unless they remove the triggers first. Returns
+    the table's identity (libpq.AS_MADE), by which a change is noticed before the next question is charged."""
+    run, sql = snapshot.connection.execute, snapshot.sql
     target = sql.Identifier(OURS, name)
     ranges = {f"c{at}": (-1, column.size - 1) for at, column in enumerate(schema.columns.values())}
     ranges |= {f"f{at}": (WORD, 127) for at, _ in enumerate(schema.columns)} | {"fault": (0, 1)}
@@ -190,41 +192,41 @@ def _closed(found: Snapshot, name: str, schema: Schema, unit: Unit) -> str:
     return str(run(query).fetchone()[0])
 
 
-def _texts(found: Snapshot, schema: Schema, dialect: Dialect) -> None:
-    """All cells as texts, without the rows that hold nothing: an array for each row, because Postgres keeps a long
-    array elsewhere, and would have no room on a page for a long row of many short cells."""
-    sql = found.sql
-    cells = found.cells(dialect, separators(schema))
-    some = sql.SQL("EXISTS (SELECT FROM unnest(cells) AS one(x) WHERE btrim(x, {}) <> '')").format(
+def _texts(snapshot: Snapshot, schema: Schema, dialect: Dialect) -> None:
+    """All cells as texts, without empty rows: an array for each row, because Postgres stores a long array elsewhere,
+    and a page has no room for a long row of many short cells."""
+    sql = snapshot.sql
+    cells = snapshot.cells(dialect, separators(schema))
+    some = sql.SQL("EXISTS (SELECT FROM unnest(cells) AS cell(x) WHERE btrim(x, {}) <> '')").format(
         sql.Literal(" \t\"',")
     )
     query = sql.SQL(
         "CREATE TEMP TABLE allowance_rows ON COMMIT DROP AS"
         " SELECT cells FROM (SELECT ARRAY[{}] AS cells FROM {} OFFSET 0) AS all_rows WHERE {}"
-    ).format(sql.SQL(", ").join(cells), found.here, some if len(cells) > 1 else sql.SQL("true"))
-    found.connection.execute(query)
+    ).format(sql.SQL(", ").join(cells), snapshot.here, some if len(cells) > 1 else sql.SQL("true"))
+    snapshot.connection.execute(query)
 
 
 def _cell(columns: list[str], name: str) -> str:
     return f"cells[{columns.index(name) + 1}]"
 
 
-def _lists(found: Snapshot, schema: Schema, secret: bytes) -> None:
+def _lists(snapshot: Snapshot, schema: Schema, secret: bytes) -> None:
     """The declared lists, and the keys."""
-    run = found.connection.execute
+    run = snapshot.connection.execute
     kinds = 'list bigint, spelled text COLLATE "C", place bigint, kind bigint'
     run(f"CREATE TEMP TABLE lists ({kinds}) ON COMMIT DROP")
     run("CREATE TEMP TABLE allowance_keys (rows text, marks text, items text) ON COMMIT DROP")
-    with found.connection.cursor() as cursor:
+    with snapshot.connection.cursor() as cursor:
         with cursor.copy("COPY pg_temp.lists FROM STDIN") as copy:
-            for one in listed(schema):
-                copy.write_row((one.column, one.spelled, one.place, one.kind))
+            for entry in listed(schema):
+                copy.write_row((entry.column, entry.spelled, entry.place, entry.kind))
         with cursor.copy("COPY pg_temp.allowance_keys FROM STDIN") as copy:
             copy.write_row((choosing_key("rows", secret), row_key(secret), choosing_key("items", secret)))
 
 
 def choosing_key(what: str, secret: bytes) -> str:
-    """The key by which rows or items are chosen where they are, and nothing else is."""
+    """The key by which rows or items are chosen in place, and nothing else."""
     return hmac.new(secret, f"allowance: which {what}, in place".encode(), hashlib.sha256).hexdigest()
 
 
@@ -233,7 +235,7 @@ def _who(unit: Unit, columns: list[str]) -> str:
 
 
 def _wanted(unit: Unit, columns: list[str], every: bool) -> str:
-    """How many coded rows there must be, counted another way than they are chosen."""
+    """The number of coded rows there must be, counted in another way than they are chosen."""
     if unit.id_column is None:
         return "SELECT count(*) FROM pg_temp.allowance_rows"
     who = _who(unit, columns)
@@ -244,20 +246,20 @@ def _wanted(unit: Unit, columns: list[str], every: bool) -> str:
 def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], letters: str, every: bool = False) -> str:
     """The coded rows: all, or at most the declared number of each person by a keyed hash of their content. With
     `every`, all rows of each person."""
-    told = [
+    cells = [
         _SMALL.format(_cell(columns, name), letters) if isinstance(column, Category) else _cell(columns, name)
         for name, column in schema.columns.items()
     ]
-    texts = ", ".join(f"{cell} AS t{at}" for at, cell in enumerate(told))
+    texts = ", ".join(f"{cell} AS t{at}" for at, cell in enumerate(cells))
     rows, kept = f"SELECT {texts} FROM pg_temp.allowance_rows", tuple[str, ...]()
     if unit.id_column is not None:
         kept = (PERSON,)
         who = _who(unit, columns)
-        told_all = (
+        row_text = (
             "SELECT string_agg(coalesce(octet_length(x) || ':' || x, '-'), '' ORDER BY at)"
-            " FROM unnest(cells) WITH ORDINALITY AS one(x, at)"
+            " FROM unnest(cells) WITH ORDINALITY AS cell(x, at)"
         )
-        hashed = f"sha256(convert_to((SELECT rows FROM pg_temp.allowance_keys) || ({told_all}), 'UTF8'))"
+        hashed = f"sha256(convert_to((SELECT rows FROM pg_temp.allowance_keys) || ({row_text}), 'UTF8'))"
         marked = f"SELECT *, {who} AS who, {hashed} AS mark FROM pg_temp.allowance_rows OFFSET 0"
         chosen = (
             f'SELECT *, dense_rank() OVER (ORDER BY who COLLATE "C") - 1 AS {PERSON},'
@@ -273,10 +275,10 @@ def _coded(schema: Schema, unit: Unit, dialect: Dialect, columns: list[str], let
     return f"WITH {named} SELECT * FROM coded"
 
 
-def _letters(found: Snapshot) -> str:
-    """The collation by whose rules capitals become small: ours, not that of the database or of a column, for which Š
-    may be no letter. Else the same rows would be others than those of a file."""
-    run = found.connection.execute
+def _letters(snapshot: Snapshot) -> str:
+    """The collation that makes capitals small by our rules, not by those of the database or of a column, for which Š
+    may be no letter. Otherwise the same rows would differ from those of a file."""
+    run = snapshot.connection.execute
     for (name,) in run(_LETTERS).fetchall():
         small = _SMALL.format("'ČŠÉIΩ'", name)
         if run(f"SELECT {small} = 'čšéiω'").fetchone()[0]:
@@ -284,19 +286,19 @@ def _letters(found: Snapshot) -> str:
     raise AllowanceError("source.in_place_letters")
 
 
-def _marks(found: Snapshot, letters: str) -> Driver:
-    """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
-    literal = found.sql.Literal
+def _marks(snapshot: Snapshot, letters: str) -> Driver:
+    """SQL for the number of non-empty rows, and the sums of their keyed hashes: as marks.py, cell by cell."""
+    literal = snapshot.sql.Literal
     alike = "btrim(regexp_replace({}, ' +', ' ', 'g'))"
     bare = f"translate(normalize(translate(x, {{}}, {{}}), NFC), '{_SINGLY[0]}', '{_SINGLY[1]}')"
-    tidy = found.sql.SQL(_SMALL.format(alike.format(bare), letters)).format(*map(literal, ALIKE))
-    ascii_too = found.sql.SQL(f"lower({alike.format('translate(x, {}, {})')})").format(*map(literal, ALIKE))
-    tidy = found.sql.SQL("CASE WHEN octet_length(x) = length(x) THEN {} ELSE {} END").format(ascii_too, tidy)
-    digits = found.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(SIGNS))
-    time = found.sql.SQL("x")
+    tidy = snapshot.sql.SQL(_SMALL.format(alike.format(bare), letters)).format(*map(literal, ALIKE))
+    ascii_too = snapshot.sql.SQL(f"lower({alike.format('translate(x, {}, {})')})").format(*map(literal, ALIKE))
+    tidy = snapshot.sql.SQL("CASE WHEN octet_length(x) = length(x) THEN {} ELSE {} END").format(ascii_too, tidy)
+    digits = snapshot.sql.SQL("translate(split_part(x, 'e', 1), {}, '')").format(literal(SIGNS))
+    time = snapshot.sql.SQL("x")
     for written, same in TIMES:
-        time = found.sql.SQL("regexp_replace({}, {}, {})").format(time, literal(written), literal(same))
-    kinds = found.sql.SQL(
+        time = snapshot.sql.SQL("regexp_replace({}, {}, {})").format(time, literal(written), literal(same))
+    kinds = snapshot.sql.SQL(
         "CASE WHEN x = ANY({missing}) THEN NULL WHEN x = ANY({true}) THEN '#1' WHEN x = ANY({false}) THEN '#'"
         " WHEN x ~ '^[0-9]+([.][0-9]+)?$' THEN '#' || ltrim(replace(x, '.', ''), '0')"
         " WHEN x ~ {number} THEN CASE WHEN left(x, 1) IN ('-', '−') THEN '-' ELSE '#' END || ltrim({digits}, '0')"
@@ -314,18 +316,18 @@ def _marks(found: Snapshot, letters: str) -> Driver:
         f"CASE WHEN left(x, 1) = '=' THEN x WHEN x = '-' THEN '#' ELSE"
         f" rtrim(CASE WHEN octet_length(x) > {PLACES + 1} THEN {long} ELSE x END, '0') END"
     )
-    steps = found.sql.SQL("SELECT x FROM unnest(cells) AS one(x)")
-    for step in (tidy, kinds, found.sql.SQL(rounded), found.sql.SQL("octet_length(x) || ':' || x")):
-        steps = found.sql.SQL("SELECT {} AS x FROM ({}) AS cells OFFSET 0").format(step, steps)
+    steps = snapshot.sql.SQL("SELECT x FROM unnest(cells) AS cell(x)")
+    for step in (tidy, kinds, snapshot.sql.SQL(rounded), snapshot.sql.SQL("octet_length(x) || ':' || x")):
+        steps = snapshot.sql.SQL("SELECT {} AS x FROM ({}) AS cells OFFSET 0").format(step, steps)
     lanes = ", ".join(
         f"coalesce(sum(('x' || substr(hash, {at}, 16))::bit(64)::bigint::numeric"
         f" + CASE WHEN substr(hash, {at}, 1) >= '8' THEN 18446744073709551616 ELSE 0 END), 0)"
         for at in (1, 17, 33, 49)
     )
-    return found.sql.SQL(
+    return snapshot.sql.SQL(
         "SELECT count(*), {lanes} FROM"
-        " (SELECT encode(sha256(convert_to(marks || told, 'UTF8')), 'hex') COLLATE \"C\" AS hash"
+        " (SELECT encode(sha256(convert_to(marks || row_text, 'UTF8')), 'hex') COLLATE \"C\" AS hash"
         " FROM pg_temp.allowance_keys, pg_temp.allowance_rows CROSS JOIN LATERAL"
-        " (SELECT string_agg(x, '' ORDER BY x COLLATE \"C\") AS told FROM ({steps}) AS cells) AS row"
-        " WHERE told <> '') AS hashed"
-    ).format(lanes=found.sql.SQL(lanes), steps=steps)
+        " (SELECT string_agg(x, '' ORDER BY x COLLATE \"C\") AS row_text FROM ({steps}) AS cells) AS row"
+        " WHERE row_text <> '') AS hashed"
+    ).format(lanes=snapshot.sql.SQL(lanes), steps=steps)

@@ -1,14 +1,14 @@
 """A table in a lake: Parquet that Spark reads, or a table of its catalogue, coded by Spark into Parquet in the table's
 own folder.
 
-As in_place.py does it in a database: what leaves Spark is how many rows or people there are, and the sums of keyed
-hashes by which content is recognised. Their keys are read from a file beside the codes, which is deleted afterwards, so
-they stand in no statement and no plan, which a Spark elsewhere may show or write down. The files are listed once. Texts
-that are read twice, for the marks and for the codes, are kept on Spark's own disks in between, encrypted; who is who is
-noted as keyed hashes, with a number for each.
+As in in_place.py, only two things leave Spark: the number of rows or people, and the sums of keyed hashes that identify
+content. Their keys are read from a file beside the codes, which is deleted afterwards, so they are in no statement and
+no plan, which another Spark may show or write down. The files are listed once. Texts that are read twice, for the marks
+and for the codes, are kept on Spark's own disks in between, encrypted. People are noted as keyed hashes, each with a
+number.
 
-Spark does not compose letters (NFC): ids that differ in that alone are two people here, and such rows are not known
-again as those of a file. The folder must be one that Spark's machines reach.
+Spark does not compose letters (NFC): ids that differ only in that are two people here, and such rows are not recognised
+as those of a file. Spark's machines must reach the folder.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from itertools import count
 from pathlib import Path
 
@@ -54,7 +55,7 @@ _AS_TEXT = ("boolean", *_WHOLE, "date", "timestamp", "timestamp_ntz")
 
 
 class Lake:
-    """The files of a source as a table of a Spark session, under names that nothing else in it has."""
+    """The files of a source as a table of a Spark session, under names that are unique in it."""
 
     def __init__(self, session: Driver, view: str, source: Source) -> None:
         self.session, self.source, self.mark = session, source, next(_numbers)
@@ -79,32 +80,32 @@ class Lake:
 
 @contextmanager
 def reading(source: Source, spill: Callable[[], Path] | None) -> Iterator[Lake]:
-    """Whatever Spark says about a failure is dropped: it may quote a value. `spill`: where a Spark that this starts
-    puts what does not fit into its memory."""
+    """Drops Spark's own error messages: they may quote a value. `spill`: the folder for what does not fit into the
+    memory of a Spark started here."""
     try:
         from dpengine.statistics.engines.spark import BROKEN, CONNECT, SparkEngine
     except ImportError:
         raise AllowanceError("source.driver_spark") from None
     failed, engine = "source.lake", SparkEngine(spill)
     try:
-        session = engine.session_apart(source.spark)  # where the coded rows of other tables have no name
-        if source.snapshot:  # each format has errors of its own for a state that it does not have
+        session = engine.session_apart(source.spark)  # the coded rows of other tables have no name in it
+        if source.snapshot:  # each format has its own errors for a state that it does not have
             failed = "source.no_state"
-        lake = Lake(session, _found(session, source), source)
+        lake = Lake(session, _view(session, source), source)
         failed = "source.lake"
         yield lake
         failed = ""
     except BROKEN:
         pass
     finally:
-        if source.spark.startswith(CONNECT):  # it was opened for this one; another Spark is asked later
+        if source.spark.startswith(CONNECT):  # opened for this source; a later one may use another Spark
             engine.stop()
     if failed:
         raise AllowanceError(failed, path=source.table, snapshot=source.snapshot) from None
 
 
-def _found(session: Driver, source: Source) -> str:
-    """The table under a name of ours; what it is made of is looked up once."""
+def _view(session: Driver, source: Source) -> str:
+    """The table under a name of ours; its files are looked up once."""
     if source.path:
         rows = session.read.parquet(source.path)
     else:
@@ -121,25 +122,25 @@ def describe_lake(source: Source, spill: Callable[[], Path] | None = None) -> De
         return lake.described
 
 
-def bring(
+def code_table(
     source: Source,
     target: Path,
     schema: Schema,
     unit: Unit,
     dialect: Dialect,
     secret: bytes,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
     spill: Callable[[], Path] | None = None,
 ) -> Loaded:
-    """Code the table into the folder `target`. After a refusal nothing of it is there."""
+    """Code the table into the folder `target`. A refusal leaves nothing of it behind."""
     refuse_uncodable(schema, "pyspark")
     beside, every = target.with_suffix(".beside"), Path(every_row(SparkRows(str(target))).path)
-    for left in (beside, target, every):  # by a program that was killed
+    for left in (beside, target, every):  # left by a killed program
         shutil.rmtree(left, ignore_errors=True)
     beside.mkdir(mode=0o700)
     try:
         with reading(source, spill) as lake:
-            return _bring(lake, target, beside, schema, unit, dialect, secret, tell or (lambda share: None))
+            return _code_table(lake, target, beside, schema, unit, dialect, secret, report or (lambda share: None))
     except BaseException as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         for left in (target, every):
@@ -149,7 +150,7 @@ def bring(
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _bring(
+def _code_table(
     lake: Lake,
     target: Path,
     beside: Path,
@@ -157,7 +158,7 @@ def _bring(
     unit: Unit,
     dialect: Dialect,
     secret: bytes,
-    tell: Callable[[float], None],
+    report: Callable[[float], None],
 ) -> Loaded:
     from pyspark import StorageLevel
 
@@ -173,11 +174,11 @@ def _bring(
         keys = lake.table("keys", lake.session.read.parquet(str(beside / "keys.parquet")))
         marks = _marks(rows, len(lake.names), f"(SELECT marks FROM {keys})")
         count, *sums = lake.session.sql(marks).toArrow().to_pylist()[0].values()
-        tell(0.4)
+        report(0.4)
         people = _code(lake, rows, target, beside, schema, unit, dialect, keys)
     finally:
         texts.unpersist()
-    tell(0.95)
+    report(0.95)
     coded = int(lake.session.read.parquet(str(target)).count())
     if not coded and unit.id_column is None:
         raise AllowanceError("source.no_rows")
@@ -190,7 +191,7 @@ def _bring(
 def _code(
     lake: Lake, rows: str, target: Path, beside: Path, schema: Schema, unit: Unit, dialect: Dialect, keys: str
 ) -> int | None:
-    """Write the coded rows; returns how many people there are, where that is not the number of rows."""
+    """Write the coded rows; returns the number of people if it is not the number of rows."""
     chosen, everyone, people, key = rows, "", None, f"(SELECT rows FROM {keys})"
     if unit.id_column is not None:
         own = lake.names.index(unit.id_column)
@@ -199,7 +200,7 @@ def _code(
         hashes = f"sha2(concat({key}, {who}), 256) AS who, sha2(concat({key}, {cells}), 256) AS mark"
         known = lake.table("known", lake.session.sql(f"SELECT *, {hashes} FROM {rows} WHERE {who} <> ''"))
         numbered = f"SELECT who, monotonically_increasing_id() AS {PERSON} FROM (SELECT DISTINCT who FROM {known})"
-        # Written down before it is used: counted again, somebody could get another number.
+        # Written down before use: counted again, somebody could get another number.
         lake.session.sql(numbered).write.parquet(str(beside / "people.parquet"))
         numbers = lake.session.read.parquet(str(beside / "people.parquet"))
         people = int(numbers.count())
@@ -208,9 +209,8 @@ def _code(
         everyone = f"SELECT * FROM ({ranked}) JOIN {numbers_of} USING (who)"
         chosen = lake.table("chosen", lake.session.sql(f"{everyone} WHERE place <= {unit.at_most}"))
     kinds = pa.schema({"list": pa.int64(), "spelled": pa.string(), "place": pa.int64(), "kind": pa.int64()})
-    spelled = [(one.column, one.spelled, one.place, one.kind) for one in listed(schema)]
-    rows_of = [dict(zip(kinds.names, row, strict=True)) for row in spelled]
-    pq.write_table(pa.Table.from_pylist(rows_of, kinds), beside / "lists.parquet")
+    spelled = [dict(zip(kinds.names, astuple(entry), strict=True)) for entry in listed(schema)]
+    pq.write_table(pa.Table.from_pylist(spelled, kinds), beside / "lists.parquet")
     lists = lake.table("lists", lake.session.read.parquet(str(beside / "lists.parquet")))
 
     def write(from_rows: str, to: str, cut: bool) -> None:
@@ -218,7 +218,7 @@ def _code(
         places = [lake.names.index(name) for name in schema.columns]
         texts = ", ".join(f"r{place} AS t{at}" for at, place in enumerate(places))
         tables = {TEXTS: f"SELECT {', '.join([texts, *kept])} FROM {from_rows}", LISTS: f"SELECT * FROM {lists}"}
-        tables |= {SET_TEXTS: f"SELECT {texts} FROM {rows}"}  # which is quicker than choosing rows once more
+        tables |= {SET_TEXTS: f"SELECT {texts} FROM {rows}"}  # faster than choosing rows once more
         tables |= {KEYS: f"SELECT items FROM {keys}"} | coded_rows(SPARK, schema, dialect, "lower({})", kept, cut)
         named = ", ".join(f"{name} AS ({query})" for name, query in tables.items())
         lake.session.sql(f"WITH {named} SELECT * FROM coded").write.parquet(to)
@@ -238,7 +238,7 @@ def _category(kind: str) -> str:
 
 
 def _texts(lake: Lake, schema: Schema, dialect: Dialect) -> str:
-    """All cells as texts r0, r1, …, without the rows that hold nothing."""
+    """All cells as texts r0, r1, …, without empty rows."""
     width = len(lake.kinds)
     longest = LONGEST_RECORD // (2 * width) - 4
     between = separators(schema)
@@ -272,7 +272,7 @@ def _cell(name: str, kind: str, dialect: Dialect, between: str) -> str:
 
 
 def _marks(rows: str, width: int, key: str) -> str:
-    """SQL for the number of rows that hold something, and the sums of their keyed hashes: marks.py, cell by cell."""
+    """SQL for the number of non-empty rows, and the sums of their keyed hashes: as marks.py, cell by cell."""
     missing, true, false = (
         ", ".join(f"'{word}'" for word in words) for words in (MISSING_WORDS, TRUE_WORDS, FALSE_WORDS)
     )
@@ -296,8 +296,8 @@ def _marks(rows: str, width: int, key: str) -> str:
     cells = f"array({', '.join(f'r{at}' for at in range(width))})"
     for step in steps:
         cells = f"transform({cells}, x -> {step})"
-    told = f"SELECT array_join(array_sort(filter({cells}, x -> x IS NOT NULL)), '') AS told FROM {rows}"
+    row_text = f"SELECT array_join(array_sort(filter({cells}, x -> x IS NOT NULL)), '') AS row_text FROM {rows}"
     lanes = [f"CAST(conv(substr(hash, {at}, 16), 16, 10) AS DECIMAL(20, 0))" for at in (1, 17, 33, 49)]
     sums = ", ".join(f"coalesce(sum({lane}), 0) AS s{at}" for at, lane in enumerate(lanes))
-    hashes = f"SELECT sha2(concat({key}, told), 256) AS hash FROM ({told}) WHERE told <> ''"
+    hashes = f"SELECT sha2(concat({key}, row_text), 256) AS hash FROM ({row_text}) WHERE row_text <> ''"
     return f"SELECT count(*) AS n, {sums} FROM ({hashes})"

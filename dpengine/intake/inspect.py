@@ -19,11 +19,9 @@ from dpengine.intake.csv_records import read_csv
 from dpengine.intake.sheet_records import read_sheet, sheet_names
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
-
-
-MOST_UNPACKED = 10**9  # bytes a small Parquet file may unpack to …
-MOST_TIMES = 200  # … and a larger one, for each of its own bytes
-CELL = 8  # bytes an empty cell counts for
+MOST_UNPACKED = 10**9  # bytes that a small Parquet file may unpack to …
+MOST_TIMES = 200  # … and a larger one, per byte of its own
+CELL = 8  # bytes that an empty cell counts for
 
 
 def is_parquet(path: Path) -> bool:
@@ -39,7 +37,7 @@ def is_text(kind: Arrow) -> bool:
 
 
 class Unpacked:
-    """Refuses a Parquet file that unpacks to far more than its size: a few bytes can stand for any number of rows."""
+    """Refuses a Parquet file that unpacks to far more than its size: a few bytes can encode any number of rows."""
 
     def __init__(self, path: Path) -> None:
         self._most = MOST_UNPACKED + MOST_TIMES * path.stat().st_size
@@ -51,8 +49,7 @@ class Unpacked:
             raise AllowanceError("load.swollen")
 
     def declared(self, metadata: Arrow) -> None:
-        """Checks the size that the file's metadata declare, before any row is read; rows are counted again when
-        read."""
+        """Checks the size in the file's metadata before any row is read; rows are counted again when read."""
         self.add(metadata.num_rows * metadata.num_columns)
         self._size = 0
         groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
@@ -61,7 +58,7 @@ class Unpacked:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file itself, or all files of a folder in the order of their names; links are not followed out of it."""
+    """The file itself, or all files of a folder in the order of their names; links out of it are not followed."""
     ordinary(path)
     if not path.is_dir():
         return [path]
@@ -73,7 +70,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def names_of(path: Path, dialect: Dialect) -> list[str]:
-    """The column names, without a look at any row."""
+    """The column names; no row is read."""
     first = files_of(path)[0]
     if is_sheet(first):
         return sheet_names(first, dialect)

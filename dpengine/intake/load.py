@@ -1,11 +1,10 @@
 """A file, a frame or a table of a database becomes the raw table: Parquet, every cell text, an empty cell NULL, one row
 per record.
 
-Text files are read by `csv_records`, where the rules for damaged lines stand. Parquet files and frames are typed
-already; their columns are written as the text a CSV file would hold. So are those of a database, by the database
-itself (postgres.py). Everything streams: memory does not grow with the
-table. A file is copied once, and both the rows and the mark are taken from that copy, even if the file is replaced
-meanwhile.
+`csv_records` reads text files and has the rules for damaged lines. Parquet files and frames are typed already; their
+columns are written as the text a CSV file would hold. The database itself does the same for its columns (postgres.py).
+Everything is streamed: memory does not grow with the table. A file is copied once, and both the rows and the mark come
+from that copy, even if the file is replaced meanwhile.
 """
 
 from __future__ import annotations
@@ -37,25 +36,25 @@ from dpengine.intake.sheet_records import read_sheet
 if TYPE_CHECKING:
     import pandas
 
-GROUP = 122_880  # rows of a Parquet row group, as DuckDB likes them …
+GROUP = 122_880  # rows of a Parquet row group, the size DuckDB prefers …
 BATCH = GROUP // 2  # rows of a typed source at once
-HEAVY = 32 << 20  # … or fewer, when they weigh this many bytes
-COPYING, READING = 0.1, 0.6  # the shares of the work that are copying and reading; the rest is marking
+HEAVY = 32 << 20  # … or fewer, once they have this many bytes
+COPYING, READING = 0.1, 0.6  # shares of the work for copying and reading; the rest is for marking
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A loaded raw table. `rows` is public only where the number of people is; marks are never shown (marks.py)."""
+    """A loaded raw table. `rows` is public only if the number of people is; marks are never shown (marks.py)."""
 
     rows: int
     columns: tuple[str, ...]
     fingerprint: str = ""  # of all rows
     marks: tuple[str, ...] = field(default=(), compare=False)  # of the rows of each file of a folder
     files: tuple[str, ...] = field(default=(), compare=False)  # of the bytes of each file
-    addresses: tuple[str, ...] = field(default=(), compare=False)  # of where a database keeps it
+    addresses: tuple[str, ...] = field(default=(), compare=False)  # of its place in a database
     seen: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # the columns' types there
-    people: int | None = field(default=None, compare=False)  # counted there already, where the rows stayed there
-    made: str = field(default="", compare=False)  # what the coded table there was when it was made
+    people: int | None = field(default=None, compare=False)  # counted there already, if the rows stayed there
+    made: str = field(default="", compare=False)  # the identity of the coded table there when it was made
 
 
 def load(
@@ -67,34 +66,29 @@ def load(
     bad_records: str = "refuse",
     separators: Mapping[str, str] | None = None,
 ) -> Loaded:
-    """Write the raw table. A refusal names a formal fault but no row number and no value, and leaves no file behind."""
+    """Write the raw table. A refusal names a formal fault but no row number or value, and leaves no file behind."""
     if bad_records not in ("refuse", "empty"):
         raise AllowanceError("load.bad_records")
-    tell = progress or (lambda share: None)
+    report = progress or (lambda share: None)
     try:
         if isinstance(source, Source):
-            return _database(source, dialect, raw, secret, tell, separators or {})
-        return _load(source, dialect, raw, secret, tell, bad_records)
+            return _database(source, dialect, raw, secret, report, separators or {})
+        return _load(source, dialect, raw, secret, report, bad_records)
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise
 
 
 def _load(
-    source: object,
-    dialect: Dialect,
-    raw: Path,
-    secret: bytes,
-    tell: Callable[[float], None],
-    bad_records: str,
+    source: object, dialect: Dialect, raw: Path, secret: bytes, report: Callable[[float], None], bad_records: str
 ) -> Loaded:
     if not isinstance(source, (str, Path)):
-        return _written([_frame(source, dialect)], raw, secret, tell)
-    with own_copy(Path(source), raw.parent, secret, lambda share: tell(COPYING * share)) as (copy, files):
+        return _write_table([_frame(source, dialect)], raw, secret, report)
+    with own_copy(Path(source), raw.parent, secret, lambda share: report(COPYING * share)) as (copy, files):
         parts = [_file(path, dialect, bad_records) for path in files_of(copy)]
         if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
             raise AllowanceError("load.folder_names")
-        return replace(_written(parts, raw, secret, tell), files=tuple(dict.fromkeys(files)))
+        return replace(_write_table(parts, raw, secret, report), files=tuple(dict.fromkeys(files)))
 
 
 def _database(
@@ -102,7 +96,7 @@ def _database(
     dialect: Dialect,
     raw: Path,
     secret: bytes,
-    tell: Callable[[float], None],
+    report: Callable[[float], None],
     separators: Mapping[str, str],
 ) -> Loaded:
     try:
@@ -111,29 +105,31 @@ def _database(
         raise AllowanceError("load.unwritable") from None
     try:
         copy = inside / "rows.csv"
-        found = postgres.copy_rows(source, dialect, separators, copy, lambda share: tell(COPYING * share))
+        described = postgres.copy_rows(source, dialect, separators, copy, lambda share: report(COPYING * share))
         _, batches = read_csv(copy, postgres.AS_READ, "empty")
-        names = [column.name for column in found.columns]
-        loaded = _written([(names, batches)], raw, secret, tell)
-    except AllowanceError as refusal:
-        if refusal.code == "load.no_rows":  # told of files there
-            raise AllowanceError("source.no_rows") from None
-        raise
+        names = [column.name for column in described.columns]
+        loaded = _write_table([(names, batches)], raw, secret, report, "source.no_rows")
     finally:
         shutil.rmtree(inside, ignore_errors=True)
-    addresses = tuple(address_mark(place, secret) for place in found.places)
-    return replace(loaded, addresses=addresses, seen=found.seen)
+    addresses = tuple(address_mark(place, secret) for place in described.places)
+    return replace(loaded, addresses=addresses, seen=described.seen)
 
 
-def _written(parts: list[tuple[list[str], Batches]], raw: Path, secret: bytes, tell: Callable[[float], None]) -> Loaded:
-    """One table of all parts, in their order, and its marks."""
+def _write_table(
+    parts: list[tuple[list[str], Batches]],
+    raw: Path,
+    secret: bytes,
+    report: Callable[[float], None],
+    no_rows: str = "load.no_rows",
+) -> Loaded:
+    """One table of all parts, in their order, and its marks. `no_rows`: the refusal of an empty table."""
     names = check_names(parts[0][0])
     with written(raw) as part:
-        rows = _store(part, names, [batches for _, batches in parts], lambda share: tell(COPYING + READING * share))
+        rows = _store(part, names, [batches for _, batches in parts], lambda share: report(COPYING + READING * share))
         if not sum(rows):
-            raise AllowanceError("load.no_rows")
+            raise AllowanceError(no_rows)
         fingerprint, *marks = content_marks(part, len(names), rows, secret) or [""]
-    tell(1.0)
+    report(1.0)
     return Loaded(sum(rows), tuple(names), fingerprint, tuple(marks))
 
 
@@ -146,7 +142,7 @@ def _file(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Ba
 
 @contextmanager
 def written(target: Path) -> Iterator[Path]:
-    """A file that only its owner can read, beside `target`; it is renamed to `target` only if all went well."""
+    """A file beside `target` that only its owner can read, renamed to `target` if all went well."""
     part = None
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.parent)  # 0600
@@ -185,8 +181,8 @@ def parquet(part: Path, schema: Arrow) -> Iterator[Callable[[Arrow], None]]:
         flush()
 
 
-def _store(part: Path, names: list[str], sources: list[Batches], tell: Callable[[float], None]) -> list[int]:
-    """How many rows came from each source."""
+def _store(part: Path, names: list[str], sources: list[Batches], report: Callable[[float], None]) -> list[int]:
+    """Write all sources; returns the number of rows from each."""
     schema = pa.schema([(name, pa.string()) for name in names])
     rows = [0] * len(sources)
     with parquet(part, schema) as store:
@@ -195,11 +191,11 @@ def _store(part: Path, names: list[str], sources: list[Batches], tell: Callable[
                 cells = [pc.if_else(pc.equal(texts, ""), None, texts) for texts in columns]
                 store(pa.record_batch(cells, schema=schema))
                 rows[place] += len(columns[0])
-                tell((place + share) / len(sources))
+                report((place + share) / len(sources))
     return rows
 
 
-# --- typed sources
+# Typed sources
 
 
 def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
@@ -217,7 +213,7 @@ def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
 
     def batches() -> Batches:
         done, size = 0, Unpacked(path)
-        # Texts stay dictionary-encoded until their length was checked: one long text could be repeated in every row.
+        # Texts stay dictionary-encoded until their length is checked: one long text could be repeated in every row.
         with _readable(), pq.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
             for batch in file.iter_batches(batch_size=BATCH):
                 done += batch.num_rows
@@ -281,12 +277,12 @@ def _array(series: Arrow, dialect: Dialect) -> Arrow:
         try:
             return pa.array(series, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError):
-            pass  # a type that Arrow does not know: converted cell by cell
+            pass  # Arrow does not know the type: convert cell by cell
     return pa.array([_cell(value, dialect) for value in series], pa.string())
 
 
 def _cell(value: Arrow, dialect: Dialect) -> str | None:
-    """Any object as text; what has no text is missing."""
+    """Any object as text; an object without text is missing."""
     try:
         if value is None or bool(value != value):
             return None

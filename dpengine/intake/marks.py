@@ -1,15 +1,16 @@
-"""Marks by which the same content is recognised when it is loaded again: keyed hashes of a file's bytes, and of a
-table's rows however they are written.
+"""Marks that identify the same content when it is loaded again: keyed hashes of a file's bytes, and of a table's rows
+in any notation.
 
 The mark of a table's rows depends neither on the order of rows, nor on the order or names of columns, nor on the file's
 dialect, nor on whether the rows came as text, as Parquet or as a data frame. A row is the multiset of its cells, a
 table the multiset of its rows. A cell is trimmed, composed, in lower case and without quotes, which a wrong dialect
-leaves in it; every white space inside counts as one space, every dash as a hyphen, and signs that show nothing do not
+leaves in it. Every white space inside counts as one space, every dash as a hyphen, and invisible characters do not
 count. True and yes are 1, false and no are 0. Empty cells and those that tools read as empty (NA, null, …) do not
-count, nor do rows without any other.
+count, nor do rows without any other cell.
+
 A number is its sign and its digits, without zeros at either end and to twelve places: 1.5, "1,50", 0015 and 1500 are
-the same. A time has no zone, no seconds or fraction of zero, and no midnight. Some different tables therefore get the
-same mark; that is the safe side, because they then share an allowance. The secret key prevents testing guesses of rows.
+the same. A time has no zone, no seconds or fraction of zero, and no midnight. So some different tables get the same
+mark. That is the safe side, because they then share an allowance. The secret key prevents testing guesses of rows.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 _HIDDEN = "\u00ad\u180e\u200b\u200c\u200d\u2060\ufeff"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014"
 _QUOTES = "\"'‘’‚‛“”„‟«»‹›"
-_INNER = "".join(sign for sign in SPACES if sign not in _HIDDEN + " ")
-# For `translate` of SQL: white space becomes a space and a dash a hyphen; what has no counterpart goes.
+_INNER = "".join(letter for letter in SPACES if letter not in _HIDDEN + " ")
+# For SQL's `translate`: white space becomes a space and a dash a hyphen; a character without counterpart is removed.
 ALIKE = _INNER + _DASHES + _QUOTES + _HIDDEN, " " * len(_INNER) + "-" * len(_DASHES)
-_PLAIN = r"[!#-&(-~]+( [!#-&(-~]+)*"  # cells in which nothing needs to be trimmed, composed or replaced
+_PLAIN = r"[!#-&(-~]+( [!#-&(-~]+)*"  # cells that need no trimming, composing or replacing
 _NUMBER = r"[+\-−]?[0-9.,''’ \x{a0}\x{2009}\x{202f}]*[0-9][.,]?(e[+\-]?[0-9]+)?"
 _SIGNS = (".", ",", "''", "’", " ", "\u00a0", "\u2009", "\u202f", "+", "-", "−")  # as SQL writes them
-TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
+TIMES = (  # the notations of one moment: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
     (r"([0-9])t([0-9])", r"\1 \2"),
     (r"(:[0-9]{2}([.][0-9]+)?) ?(z|utc|[+\-][0-9]{2}:?([0-9]{2})?)$", r"\1"),
     (r"(:[0-9]{2})[.]0+$", r"\1"),
@@ -54,13 +55,13 @@ TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 1
 )
 _LANES = [f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49)]
 _BLOCK = 1 << 20
-TOGETHER = 500  # files of a folder that are marked in one reading
-NARROW, MANY = 60, 500_000  # up to so many columns are hashed in parallel, if there are rows enough to be worth it
+TOGETHER = 500  # files of a folder that are marked in one pass
+NARROW, MANY = 60, 500_000  # at most this many columns are hashed in parallel, if there are at least this many rows
 
 
 @contextmanager
 def own_copy(
-    source: Path, beside: Path, secret: bytes, tell: Callable[[float], None]
+    source: Path, beside: Path, secret: bytes, report: Callable[[float], None]
 ) -> Iterator[tuple[Path, list[str]]]:
     """Reads a file or folder once: makes a private copy that nobody else can replace, and marks every file in it."""
     files = files_of(source)
@@ -72,7 +73,7 @@ def own_copy(
         marks = []
         for done, file in enumerate(files):
             marks.append(_copied(file, inside / file.name, secret))
-            tell((done + 1) / len(files))
+            report((done + 1) / len(files))
         yield (inside if source.is_dir() else inside / files[0].name), marks
     finally:
         shutil.rmtree(inside, ignore_errors=True)
@@ -108,13 +109,13 @@ def _block(file: object) -> bytes:
 
 
 def address_mark(place: Sequence[str], secret: bytes) -> str:
-    """The mark of where a database keeps a table: a newer state of the same table has the same."""
+    """The mark of a table's place in a database: a newer state of the same table has the same."""
     return hmac.new(secret, b"allowance: address" + json.dumps(list(place)).encode("ascii"), hashlib.sha256).hexdigest()
 
 
 def content_marks(raw: Path, width: int, parts: Sequence[int], secret: bytes) -> list[str]:
-    """The mark of all rows of a raw table. If it came in several files, with `parts` rows each, also the mark of each.
-    The table is read once for every TOGETHER files."""
+    """The mark of all rows of a raw table. If it came in several files, with `parts` rows each, also the mark of each
+    file. The table is read once for every TOGETHER files."""
     several = len(parts) > 1
     ends = [0, *accumulate(parts)] if several else [0, pq.read_metadata(raw).num_rows]
     sums: list[list[int]] = []
@@ -134,7 +135,7 @@ def row_key(secret: bytes) -> str:
 
 
 def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list[list[int]]:
-    """For the rows between each two of `ends`: how many of them are not empty, and the sums of their hashes."""
+    """For the rows between consecutive `ends`: the number of non-empty rows, and the sums of their hashes."""
     key = row_key(secret)
     columns = [f"c{place}" for place in range(width)]
     table = f"read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
@@ -146,16 +147,16 @@ def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list
         if side_by_side:
             rows = f"SELECT part, {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
         else:  # slower for many rows, but a thousand columns take no more memory than one
-            cells = f"list_transform({cells}, lambda one: {step('one')})"
-    row_texts = f"SELECT part, array_to_string(list_sort({cells}), '') AS told FROM ({rows})"
-    hashes = f"SELECT part, sha256(concat(?, told)) AS hash FROM ({row_texts}) WHERE told <> ''"
+            cells = f"list_transform({cells}, lambda cell: {step('cell')})"
+    row_texts = f"SELECT part, array_to_string(list_sort({cells}), '') AS row_text FROM ({rows})"
+    hashes = f"SELECT part, sha256(concat(?, row_text)) AS hash FROM ({row_texts}) WHERE row_text <> ''"
     query = f"SELECT part, count(*), {', '.join(_LANES)} FROM ({hashes}) GROUP BY part"
     sums_of = {part: sums for part, *sums in _summed(raw, query, [key, str(raw)])}
     return [sums_of.get(part, [0] * (1 + len(_LANES))) for part in range(len(ends) - 1)]
 
 
 def _part(ends: Sequence[int], first: int, last: int) -> str:
-    """SQL for the part that a row number lies in, by bisection."""
+    """SQL for the part of a row number, by bisection."""
     if last - first == 1:
         return str(first)
     middle = (first + last) // 2
@@ -178,7 +179,7 @@ def _kinds(cell: str) -> str:
     time = cell
     for written, same in TIMES:
         time = f"regexp_replace({time}, '{written}', '{same}')"
-    usual = f"replace({cell}, '.', '')"  # quicker, for how most numbers are written
+    usual = f"replace({cell}, '.', '')"  # faster, for the usual notation of numbers
     missing, true, false = (
         ", ".join(f"'{text}'" for text in words) for words in (MISSING_WORDS, TRUE_WORDS, FALSE_WORDS)
     )

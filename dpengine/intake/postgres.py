@@ -1,16 +1,16 @@
 """A table of a Postgres database, read once, as one consistent snapshot, into a private file.
 
-All is read in one transaction that is repeatable and may only read. The table is locked against being rewritten before
-the snapshot is taken: a TRUNCATE or an ALTER that commits in between would otherwise show it empty. Column names and
-types are the database's own declaration, not cells: they are public as a file's first line is.
+Everything is read in one repeatable, read-only transaction. The table is locked against rewriting before the snapshot
+is taken: a TRUNCATE or an ALTER that commits in between would otherwise show it empty. Column names and types are the
+database's own declaration, not cells: they are public, as a file's first line is.
 
 Every cell leaves the database as the text that a CSV file in the declared dialect would hold, so nothing in a row can
-make reading fail: what has no such text (bytes, NaN, infinite days, cells too long for a record) is missing,
-and a record with a sign that the database's encoding has no letter for is empty, as a damaged one of a file. Only the
-database itself can fail while it reads, a view that divides by zero for one; then nothing is kept. Its own words may
-quote rows, so they are dropped: a person gets one of our sentences, by the kind of failure.
+make reading fail. A value without such a text (bytes, NaN, infinite days, cells too long for a record) is missing. A
+record with a byte that is no letter in the database's encoding is empty, like a damaged record of a file. Only the
+database itself can fail while it reads, for example in a view that divides by zero; then nothing is kept. Its own error
+messages may quote rows, so they are dropped: a person gets one of our sentences, by the kind of failure.
 
-The driver (psycopg) is imported when a source is used and not before.
+The driver (psycopg) is imported only when a source is used.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, che
 from dpengine.declared.source import Source
 from dpengine.declared.spelling import trimmed
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
-_LOST = "allowance: no letter"  # for what has none: a byte that no text in UTF-8 holds, so that its record is empty
+_LOST = "allowance: no letter"  # decodes to a byte that no UTF-8 text holds, so that its record is empty
 codecs.register_error(_LOST, lambda error: ("\udcff", getattr(error, "end")))  # noqa: B009
 
-AS_READ = Dialect(line_breaks=True)  # how the private file is written, whatever dialect was declared
+AS_READ = Dialect(line_breaks=True)  # the dialect of the private file, whatever was declared
 SET_SEPARATOR = "|"  # between the items of an array, unless the column is declared with another
-_TOLD = 0.2  # seconds between two words about how far it is
+_REPORT_EVERY = 0.2  # seconds between two progress reports
 _RELATION = """
     SELECT n.nspname, c.relname, c.relkind::text, c.oid::bigint, d.oid::bigint,
         CASE WHEN has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')
@@ -70,7 +70,7 @@ _BOOLEAN, _BYTES, _MONEY = 16, 17, 790
 _FRACTIONAL = (700, 701, 1700)
 _ZONED = 1184
 _DAYS = (1082, 1114, _ZONED)
-_SHORT = (20, 21, 23, 700, 701, _MONEY, *_DAYS)  # types whose texts are never long
+_SHORT = (20, 21, 23, 700, 701, _MONEY, *_DAYS)  # types with texts that are never long
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class SourceColumn:
 @dataclass(frozen=True)
 class Described:
     columns: tuple[SourceColumn, ...]
-    places: tuple[tuple[str, ...], ...]  # what tells this table from others: its address, and who it is to its server
+    places: tuple[tuple[str, ...], ...]  # identify this table: its address, and its number on its server
     earlier: tuple[str, ...] = ()  # tables of the workspace that came from there
 
     @property
@@ -96,30 +96,30 @@ class Described:
 
 
 def describe(source: Source) -> Described:
-    """The columns of a table, without a look at any row."""
-    return spoken(source, lambda found: found.described)
+    """The columns of a table; no row is read."""
+    return in_snapshot(source, lambda snapshot: snapshot.described)
 
 
 def copy_rows(
-    source: Source, dialect: Dialect, separators: Mapping[str, str], to: Path, tell: Callable[[float], None]
+    source: Source, dialect: Dialect, separators: Mapping[str, str], to: Path, report: Callable[[float], None]
 ) -> Described:
-    """Write all rows into a new file, as a CSV under a first line of made-up names."""
-    return spoken(source, lambda found: found.copied(dialect, separators, to, tell))
+    """Write all rows into a new file, as CSV under a first line of generated names."""
+    return in_snapshot(source, lambda snapshot: snapshot.copied(dialect, separators, to, report))
 
 
-def spoken(source: Source, work: Callable[[Snapshot], Made], writes: bool = False) -> Made:
-    """Does the work in a transaction; whatever the database says about a failure is replaced by our own sentence."""
+def in_snapshot(source: Source, work: Callable[[Snapshot], Result], writes: bool = False) -> Result:
+    """Run the work in a transaction on one table; the database's error messages are replaced by our own sentences."""
 
-    def within(psycopg: Driver, connection: Driver) -> Made:
-        made = work(Snapshot(psycopg, connection, source, writes))
+    def within(psycopg: Driver, connection: Driver) -> Result:
+        result = work(Snapshot(psycopg, connection, source, writes))
         connection.commit()
-        return made
+        return result
 
-    return connected(source, within)
+    return with_connection(source, within)
 
 
-def connected(source: Source, work: Callable[[Driver, Driver], Made]) -> Made:
-    """The same without a table: the work is given the driver and a connection."""
+def with_connection(source: Source, work: Callable[[Driver, Driver], Result]) -> Result:
+    """The same without a table: the work gets the driver and a connection."""
     psycopg = _driver()
     code, facts = "", {"place": source.where, "table": source.table}
     try:
@@ -130,7 +130,7 @@ def connected(source: Source, work: Callable[[Driver, Driver], Made]) -> Made:
         raise
     except psycopg.Error as error:
         code = _code(error)
-    except ValueError:  # a name in an encoding that Python does not know, for one
+    except ValueError:  # for example a name in an encoding that Python does not know
         code = "source.unreadable"
     raise AllowanceError(code, **facts)
 
@@ -152,7 +152,7 @@ def _connection(psycopg: Driver, source: Source) -> Iterator[Driver]:
 
 
 def _code(error: Driver) -> str:
-    """By the kind of failure alone; what it says is not read."""
+    """Decided by the kind of failure alone; its message is not read."""
     state = error.sqlstate or ""
     failed = getattr(error, "pgconn", None)
     if not state:
@@ -190,10 +190,9 @@ class Snapshot:
         self.described = self._describe()
 
     def _bytes(self, psycopg: Driver) -> str:
-        """Where the database is not in UTF8, its texts come as the bytes that they are, and are decoded here by the
-        codec of this name: a sign that the encoding has no letter for, which Postgres accepts in a cell but cannot
-        write as UTF8, then empties that one record, as a file's, and not the whole table becomes unreadable. SQL_ASCII
-        is no encoding: its bytes stay."""
+        """The codec for a database that is not in UTF8: its texts come as raw bytes and are decoded here. A byte that
+        the encoding has no letter for, which Postgres accepts in a cell but cannot write as UTF8, then empties that one
+        record, as in a file, instead of making the whole table unreadable. SQL_ASCII is no encoding: its bytes stay."""
         if self.encoding == "UTF8":
             return ""
         setting = self.sql.SQL("SET LOCAL client_encoding TO {}").format(self.sql.Literal(self.encoding))
@@ -206,17 +205,17 @@ class Snapshot:
             raise AllowanceError("source.encoding", encoding=self.encoding) from None
 
     def _find(self) -> tuple[Driver, ...]:
-        """The table by its name as it was written, else in lower case, as Postgres reads names without quotes."""
+        """The table by its name as written, else in lower case, as Postgres reads names without quotes."""
         *schema, name = self._source.names
         wanted = {
             "exact": name,
             "names": [name, name.lower()],
             "schemas": [schema[0], schema[0].lower()] if schema else None,
         }
-        found = self.connection.execute(_RELATION, wanted).fetchone()
-        if found is None:
+        relation = self.connection.execute(_RELATION, wanted).fetchone()
+        if relation is None:
             raise AllowanceError("source.absent", table=self._source.table)
-        return tuple(found)
+        return tuple(relation)
 
     def _describe(self) -> Described:
         query = self.sql.SQL("SELECT * FROM {} LIMIT 0").format(self.here)
@@ -230,12 +229,12 @@ class Snapshot:
         check_names([column.name for column in columns])
         schema, table, _, number, database, server, _ = self._relation
         places = [self._source.place(schema, table)]
-        if server:  # the same whatever name or address the server has, and on its replicas too
+        if server:  # the same under any name or address of the server, and on its replicas too
             places.append(("postgresql server", str(server), str(database), str(number)))
         return Described(columns, tuple(places))
 
     def copied(
-        self, dialect: Dialect, separators: Mapping[str, str], to: Path, tell: Callable[[float], None]
+        self, dialect: Dialect, separators: Mapping[str, str], to: Path, report: Callable[[float], None]
     ) -> Described:
         columns = self.described.columns
         query = self.sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv)").format(
@@ -244,7 +243,7 @@ class Snapshot:
         try:
             with to.open("xb", buffering=1 << 20) as file:
                 file.write(",".join(f"c{place}" for place, _ in enumerate(columns)).encode() + b"\n")
-                self._stream(query, file, to.parent, tell)
+                self._stream(query, file, to.parent, report)
         except OSError:
             raise AllowanceError("load.unwritable") from None
         return self.described
@@ -262,25 +261,24 @@ class Snapshot:
 
     @property
     def encoding(self) -> str:
-        """The database's own."""
         return str(self._relation[6])
 
-    def _stream(self, query: Driver, file: Driver, folder: Path, tell: Callable[[float], None]) -> None:
-        size, told, decoder = 0, time.monotonic(), None
+    def _stream(self, query: Driver, file: Driver, folder: Path, report: Callable[[float], None]) -> None:
+        size, reported, decoder = 0, time.monotonic(), None
         if self._codec:
             decoder = codecs.getincrementaldecoder(self._codec)(_LOST)
         with self.connection.cursor() as cursor, cursor.copy(query) as copy:
             for block in copy:
                 file.write(decoder.decode(block).encode("utf-8", "surrogateescape") if decoder else block)
                 size += len(block)
-                if time.monotonic() - told > _TOLD:
-                    told = time.monotonic()
+                if time.monotonic() - reported > _REPORT_EVERY:
+                    reported = time.monotonic()
                     refuse_full(folder)
-                    tell(1 - 1 / (1 + size / (1 << 28)))  # how much there is to come nobody knows
+                    report(1 - 1 / (1 + size / (1 << 28)))  # nobody knows how much is still to come
 
     def cell(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Driver:
-        """SQL for the text of a cell, for every value of the column's type. However the column is declared to sort and
-        compare, the text is compared byte by byte: a collation for which e and é are equal would find two of a list."""
+        """SQL for the text of a cell, for every value of the column's type. The text is compared byte by byte, however
+        the column is declared to sort: a collation with e = é would match two entries of a list."""
         return self.sql.SQL('({}) COLLATE pg_catalog."C"').format(self._text(column, dialect, separator, longest))
 
     def _text(self, column: SourceColumn, dialect: Dialect, separator: str | None, longest: int) -> Driver:
@@ -309,8 +307,8 @@ class Snapshot:
 
 
 def refuse_changed(before: tuple[tuple[str, str], ...], now: tuple[tuple[str, str], ...]) -> None:
-    """Refuses a table whose columns are no longer those that were described: a column that was numbers and is texts now
-    would be read as missing, and nobody told."""
+    """Refuses a table with other columns than those described: a column that was numbers and is now texts would
+    silently be read as missing."""
     kinds = dict(now)
     for name, kind in before:
         if kinds.get(name) != kind:

@@ -1,9 +1,9 @@
-"""Which rows count where a person may have several: at most m of each, chosen without looking at anybody else's rows.
+"""Which rows count if a person may have several: at most m of each, chosen without looking at anybody else's rows.
 
-Ids that differ only in surrounding white space or in how letters are composed belong to one person (spelling.py).
-Rows without an id are left out. Of a
-person's rows the first m by a keyed hash of their content are kept: not by their place in the file, which could depend
-on other people, and not by a plain hash, for which a person could choose the rows that win.
+Ids that differ only in surrounding white space or in how letters are composed belong to one person (spelling.py). Rows
+without an id are left out. Of a person's rows the first m by a keyed hash of their content are kept: not by their place
+in the file, which could depend on other people, and not by a plain hash, for which a person could choose the rows that
+win.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The rows of a spreadsheet (.xlsx) as columns of text, as the same sheet saved as CSV would hold them.
 
-One sheet is read, the first that can be seen or the one that is named; its first row names the columns. Numbers, days
-and yes or no are written as text, a formula as the result that was saved with it. Rows stream by; what a small file
-could unpack to is bounded before anything is read, and cells beyond the named columns are a fault of form.
+One sheet is read, the first visible one or the named one; its first row names the columns. Numbers, days and truth
+values are written as text, a formula as the result saved with it. Rows are streamed. The size that a small file could
+unpack to is bounded before anything is read, and cells beyond the named columns are a fault of form.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dpengine.intake.csv_records import FEW, Batches, without_blanks
 
 MOST_ROWS = 1_048_576  # of a sheet, by its own format
 MOST_UNPACKED = 10**9  # bytes of all parts together …
-MOST_TIMES, SMALL = 200, 50 << 20  # … and for each byte of a file, beyond what any may have
-MOST_TEXTS = 64 << 20  # bytes of the part that holds every different text: it is held in memory
-# A formula without a result; the empty text is one (t="str").
+MOST_TIMES, SMALL = 200, 50 << 20  # … and per byte of a file, beyond what every file may have
+MOST_TEXTS = 64 << 20  # bytes of the part with every distinct text: it is held in memory
+# A formula without a result; the empty text is a result (t="str").
 _UNSOLVED = re.compile(rb'<c(?![^>]*t="str")[^>]*>\s*<f[^>]*?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>')
 _LOCKED = b"\xd0\xcf\x11\xe0"
 _CHUNK = 1 << 20
@@ -37,7 +37,7 @@ LONGEST_FORMULA = 10_000
 
 
 def looks_like_sheet(stream: object) -> bool:
-    """Whether a zip archive holds a workbook."""
+    """Does a zip archive hold a workbook?"""
     try:
         with zipfile.ZipFile(stream) as parts:  # type: ignore[call-overload]
             return "xl/workbook.xml" in parts.namelist()
@@ -46,20 +46,20 @@ def looks_like_sheet(stream: object) -> bool:
 
 
 def sheets(path: Path) -> list[str]:
-    """The names of the sheets that can be seen."""
+    """The names of the visible sheets."""
     with _opened(path) as book:
-        return _seen(book)
+        return _visible(book)
 
 
-def _seen(book: Workbook) -> list[str]:
-    found = [one.title for one in book.worksheets if one.sheet_state == "visible"]
-    if not found:
+def _visible(book: Workbook) -> list[str]:
+    names = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    if not names:
         raise AllowanceError("load.sheet_none")
-    return found
+    return names
 
 
 def sheet_names(path: Path, dialect: Dialect) -> list[str]:
-    """What the first row names, without a look at another."""
+    """The names in the first row; no other row is read."""
     with _opened(path) as book:
         return _header(book, dialect)
 
@@ -86,7 +86,7 @@ def read_sheet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Workbook]:
-    """A workbook whose parts are of a bearable size; whatever its reader stumbles over is one sentence."""
+    """A workbook with parts of bearable size; every failure of its reader becomes one refusal."""
     _bounded(path)
     book = None
     try:
@@ -115,7 +115,7 @@ def _bounded(path: Path) -> None:
         raise AllowanceError("load.sheet_unreadable") from None
     if any(info.flag_bits & 1 for info in infos):
         raise AllowanceError("load.sheet_locked")
-    unpacked = sum(info.file_size for info in infos)  # no more than this is ever unpacked of each
+    unpacked = sum(info.file_size for info in infos)  # no part is ever unpacked beyond this
     if unpacked > MOST_UNPACKED or unpacked > SMALL + MOST_TIMES * path.stat().st_size:
         raise AllowanceError("load.swollen")
     if any(info.file_size > MOST_TEXTS for info in infos if not info.filename.startswith("xl/worksheets/")):
@@ -123,10 +123,10 @@ def _bounded(path: Path) -> None:
 
 
 def _sheet(book: Workbook, dialect: Dialect) -> Arrow:
-    seen = _seen(book)
-    if dialect.sheet and dialect.sheet not in seen:
-        raise AllowanceError("load.sheet_absent", sheet=dialect.sheet, sheets=seen[:20])
-    return book[dialect.sheet or seen[0]]
+    visible = _visible(book)
+    if dialect.sheet and dialect.sheet not in visible:
+        raise AllowanceError("load.sheet_absent", sheet=dialect.sheet, sheets=visible[:20])
+    return book[dialect.sheet or visible[0]]
 
 
 def _header(book: Workbook, dialect: Dialect) -> list[str]:
@@ -142,7 +142,7 @@ def _header(book: Workbook, dialect: Dialect) -> list[str]:
 
 
 def _cells(sheet: Arrow) -> Iterator[tuple[object, ...]]:
-    sheet.reset_dimensions()  # what a sheet says of its own size is not asked
+    sheet.reset_dimensions()  # the sheet's own statement of its size is not trusted
     for place, row in enumerate(sheet.iter_rows(values_only=True)):
         if place > MOST_ROWS or len(row) > 16 * MOST_COLUMNS:
             raise AllowanceError("load.swollen")
@@ -150,7 +150,7 @@ def _cells(sheet: Arrow) -> Iterator[tuple[object, ...]]:
 
 
 def _rows(sheet: Arrow, width: int, dialect: Dialect) -> Iterator[list[str]]:
-    """Every row as so many texts; empty rows at the end are nobody's."""
+    """Every row as `width` texts; empty rows at the end are nobody's."""
     empty = 0
     for row in _cells(sheet):
         if not any(value is not None for value in row):
@@ -186,7 +186,7 @@ def _text(value: object, dialect: Dialect) -> str:
 
 
 def _solved(path: Path, dialect: Dialect) -> None:
-    """Refuses a sheet with formulas that no program has worked out yet: their cells would be read as empty."""
+    """Refuses a sheet with formulas that no program has computed yet: their cells would be read as empty."""
     held = b""
     with _opened(path) as book, _sheet(book, dialect)._get_source() as stream:  # its own part, unpacked as it is read
         while block := stream.read(_CHUNK):

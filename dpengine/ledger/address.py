@@ -1,7 +1,7 @@
-"""Where the ledger is when it is not a file: `ALLOWANCE_LEDGER=postgresql://user:password@host/database?schema=name`.
+"""The address of a ledger in a database: `ALLOWANCE_LEDGER=postgresql://user:password@host/database?schema=name`.
 
-The address may hold a password. It is kept in an object that does not show it, and no error of the driver, which could
-quote it, is ever passed on. `schema` is ours; everything else is libpq's (sslmode, passfile, connect_timeout …).
+It may hold a password. The object that keeps it does not show it, and no error of the driver, which could quote it, is
+ever passed on. `schema` is our option; all others are libpq's (sslmode, passfile, connect_timeout …).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from dpengine.core.errors import AllowanceError
 
 SETTING = "ALLOWANCE_LEDGER"
-SCHEMA = "allowance_ledger"  # not `allowance`: there codes of tables are kept that stay in their database
+SCHEMA = "allowance_ledger"  # not `allowance`, which holds the codes of tables that stay in their database
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 _LOCKS = 2**63
 
@@ -54,5 +54,5 @@ def address_set() -> Address | None:
 
 
 def mark_of(secret: bytes) -> str:
-    """By this a database knows the folder it belongs to; it says nothing about the key itself."""
+    """The mark by which a database knows its folder; it reveals nothing about the key itself."""
     return hmac.new(secret, b"allowance ledger 1", hashlib.sha256).hexdigest()

@@ -1,10 +1,9 @@
 """Reading a ledger from a file: the SQLite file itself, a copy of it, or the export as JSON lines.
 
-Nothing here creates or changes a file beside the one it reads. A SQLite file with a write-ahead log is read
-in place where both of SQLite's helper files exist, and else from a private copy; a file without a log is read in place.
-A file with a rollback journal is read under SQLite's locks; if a write to it was killed, from a copy in which that
-write is undone. An export begins with a line that gives the number of rows and the hash of the last one, so that a
-shortened file is noticed.
+Nothing here creates or changes a file beside the one it reads. A SQLite file without a log is read in place; one with a
+write-ahead log too if both of SQLite's helper files exist, else from a private copy. A file with a rollback journal is
+read under SQLite's locks; if a write to it was killed, from a copy in which that write is undone. An export begins with
+a line that gives the number of rows and the hash of the last one, so that a shortened file is noticed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"
 
 
 def export_lines(ledger: Ledger) -> Iterator[str]:
-    """The whole ledger, so that it can be checked elsewhere: a line about it, then every row as it is stored."""
+    """The whole ledger, to be checked elsewhere: a line about it, then every row as stored."""
     rows, head = ledger.head()
     yield canonical({"ledger": FORMAT, "rows": rows, "head": head}) + "\n"
     for row in ledger.export_rows():
@@ -41,7 +40,7 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
-    """The rows of a ledger file, in order. Anything wrong with it, now or while reading, becomes one sentence."""
+    """The rows of a ledger file, in order. A fault in it, now or while reading, becomes one sentence."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))
@@ -65,7 +64,7 @@ def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
 
 @contextmanager
 def _database(path: Path) -> Iterator[str]:
-    """The address under which SQLite reads the file without making another beside it."""
+    """The address by which SQLite reads the file without creating another beside it."""
     log, shared, journal = (path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
     with path.open("rb") as file:
         keeps_log = file.read(20)[18:] == SHARES_MEMORY
@@ -82,8 +81,8 @@ def _database(path: Path) -> Iterator[str]:
 
 
 def _killed(address: str) -> bool:
-    """Was a write killed halfway? SQLite would have to undo it first, which it may not do in a file opened for
-    reading."""
+    """Was a write killed halfway? SQLite would have to undo it first, which a file opened for reading does not
+    allow."""
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -93,8 +92,7 @@ def _killed(address: str) -> bool:
 
 
 def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
-    """Line by line, each with exactly the columns of a row; their number and last hash must be as the first line
-    says."""
+    """Line by line, each with exactly the columns of a row. The first line gives their number and the last hash."""
     first = _read(next(lines, ""))
     if not isinstance(first, dict) or first.get("ledger") != FORMAT:
         raise AllowanceError("verify.not_ledger", file=name)
@@ -112,7 +110,7 @@ def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
 
 
 def _read(line: str) -> Json:
-    """None where the line is no JSON: the error itself would quote it, and somebody may have picked the wrong file."""
+    """None if the line is no JSON. The error would quote it, and somebody may have picked the wrong file."""
     try:
         return json.loads(line)
     except ValueError:

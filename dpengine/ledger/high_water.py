@@ -1,15 +1,15 @@
-"""The last row of a file, noted beside it, so that an older copy of the file is not taken for the current one.
+"""A mark beside the ledger with its last row, so that nobody uses an older copy of the file by mistake.
 
-A hash chain cannot detect that its own end is missing, and an older copy of a ledger is a valid, shorter chain: with
-it, allowance already spent could be spent again. So beside the ledger lies a file of one line, the number and hash of
-the last row, updated after each commit and before anything is read or drawn for it. A ledger that does not hold exactly
-that row is refused. If the process is killed between the commit and the update, the line is older than the ledger,
-never newer, so no valid ledger is refused.
+A hash chain cannot detect that its own end is missing. An older copy of a ledger is a valid, shorter chain: with it,
+spent allowance could be spent again. So a file of one line lies beside the ledger, with the number and hash of the last
+row. It is updated after each commit, before anything is read or drawn for it. A ledger without exactly that row is
+refused. If the process is killed between the commit and the update, the mark is older than the ledger, never newer, so
+no valid ledger is refused.
 
 The line is overwritten in place and never gets shorter, so it is complete after a power cut too, if perhaps a little
-old. It does not protect against somebody who changes both files; the head of the chain, kept elsewhere, does. A copy
-made by `backup` is marked with the word *copy*, and cannot be used as a workspace before an operator says what became
-of the original (recover.py).
+old. It does not protect against somebody who changes both files; the head of the chain, kept elsewhere, does. `backup`
+marks its copy with the word *copy*: it cannot be used as a workspace before an operator says what became of the
+original (commands/recover.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SIZE = len(_LIVE) + 1 + _DIGITS + 1 + _HASH + 1
 
 @dataclass(frozen=True)
 class Mark:
-    """A row's number and hash. `copy`: it lies in a backup."""
+    """A row's number and hash. `copy`: it belongs to a backup."""
 
     seq: int
     hash: str
@@ -50,14 +50,14 @@ class Mark:
 
 
 class Anchor:
-    """The file with that line. Any number of processes may advance it; it never goes back by itself."""
+    """The file with the mark. Any number of processes may advance it; it never goes back by itself."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self, held: bool = False) -> Mark | None:
-        """None if nothing was ever noted. ValueError if the line cannot be read: then work must not go on. `held`:
-        under its lock, which also makes a network's file system look at the file itself."""
+        """None if nothing was ever noted. ValueError if the line cannot be read: then work must stop. `held`: read
+        under its lock, which also makes a network file system look at the file itself."""
         try:
             if held:
                 with self._held() as handle:
@@ -100,7 +100,7 @@ class Anchor:
 
 
 def refuse_older(mark: Mark | None, held: str | None, code: str, **facts: str) -> None:
-    """`held`: the hash that the file has in the row of the mark, None where it has no such row."""
+    """`held`: the ledger's hash for the marked row, None if it has no such row."""
     if mark is not None and mark.copy:
         raise AllowanceError("workspace.copy")
     if mark is not None and mark.seq and held != mark.hash:

@@ -1,10 +1,11 @@
 """The ledger: every charge and every answer, append-only, chained, and the only place where a budget is spent.
 
-A question is charged *before* its statistic is read: `reserve` looks the request up, applies the budget's rule and
-writes the charge in one transaction under the write lock, durable before it returns. Nothing is ever refunded. The
-sums of a budget stand in its last charge, so deciding costs the same after a hundred thousand rows as after ten.
+A question is charged *before* its statistic is read. `reserve` looks the request up, applies the budget's rule and
+writes the charge in one transaction under the write lock; the row is durable before `reserve` returns. Nothing is ever
+refunded. The last charge of a budget carries its sums, so a decision costs the same after a hundred thousand rows as
+after ten.
 
-The file holds public facts and released answers, nothing else about the data. It is its user's alone (mode 0600).
+The file holds public facts and released answers, nothing else about the data. Only its user may read it (mode 0600).
 """
 
 from __future__ import annotations
@@ -74,102 +75,9 @@ from dpengine.ledger.rows import (
 from dpengine.ledger.sqlite_file import LedgerFile, head_of, sound_rows
 from dpengine.ledger.store import Database, Store
 
-# The steps of a session, as rows of the ledger.
-#
-#     step   the next step of a session is recorded as used, before reading or drawing     once per number and per step
-#     id
-#     part   its answer                                                                    } one of the two, once
-#     lost   it was cut short, and is never drawn again                                    }
-#     ended  no more steps; what was charged stays charged                                 once per session
-#
-# All carry the request of the session's charge. A step that has neither part nor lost, and whose worker is gone, was
-# cut short too: readers report it as lost, and it is never drawn.
+__all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
-_OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"
-_TOLD = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') > ?"
-_CHOSE = (
-    "SELECT * FROM entries WHERE kind = 'step' AND request = ?"
-    " AND json_extract(body, '$.claim.ask.largest') IS NOT NULL LIMIT 1"
-)
-_BY_ID = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.step') = ?"
-_NUMBERED = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') = ?"
-_TOLD_OF = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') = ?"
-_ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entries WHERE kind = 'step' AND request = ?"
-_ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
-
-
-def step_body(table: str, index: int, step: str, worker: str, claim: JsonObject) -> str:
-    return canonical({"table": table, "index": index, "step": step, "worker": worker, "claim": claim})
-
-
-def steps_of(db: Database, session: str, after: int = 0) -> list[Burned]:
-    """The steps after number `after`, in order, each with its outcome."""
-    outcomes = {_index(row): row for row in sound_rows(db, _TOLD, [session, after])}
-    rows = sorted(sound_rows(db, _OF, [session, after]), key=_index)
-    return [Burned.from_row(row, outcomes.get(_index(row))) for row in rows]
-
-
-def chose_once(db: Database, session: str) -> bool:
-    """Was “which is largest” asked in it?"""
-    return bool(sound_rows(db, _CHOSE, [session]))
-
-
-def find_step(db: Database, session: str, step: str) -> Burned | None:
-    return _told(db, sound_rows(db, _BY_ID, [session, step]))
-
-
-def step_numbered(db: Database, session: str, index: int) -> Burned | None:
-    return _told(db, sound_rows(db, _NUMBERED, [session, index]))
-
-
-def steps_asked(db: Database, session: str) -> int:
-    return int(next(iter(db.query(_ASKED, [session])))["n"])
-
-
-def session_ended(db: Database, session: str) -> bool:
-    return bool(sound_rows(db, _ENDED, [session]))
-
-
-def refuse_over_session(db: Database, charge: Charge) -> int:
-    """How many steps were used; refuses where no further one is allowed."""
-    so_far, questions = steps_asked(db, charge.request), questions_of(charge.claim)
-    assert questions is not None
-    if session_ended(db, charge.request):
-        raise AllowanceError("session.ended", asked=so_far, questions=questions)
-    if so_far >= questions:
-        raise AllowanceError("session.over", questions=questions)
-    return so_far
-
-
-def _index(row: JsonObject) -> int:
-    return int(json.loads(row["body"])["index"])
-
-
-def _told(db: Database, rows: list[JsonObject]) -> Burned | None:
-    if not rows:
-        return None
-    burned = Burned.from_row(rows[0])
-    outcomes = sound_rows(db, _TOLD_OF, [burned.session, burned.index])
-    return Burned.from_row(rows[0], outcomes[0] if outcomes else None)
-
-
-# The chain is checked while the program runs: nothing is spent from a ledger whose rows are not as they were written.
-#
-# Before a charge, and before a step of a session is used, two things must hold. The **whole chain**, every row's
-# number, hash and link from the first row on, was found sound by this process within the last ten minutes: at the first
-# charge after the start, and again in the background from five minutes on, so that nobody waits while questions come
-# steadily. And the **rows since then** are sound, up to the very row that the charge continues: those are read under
-# the write lock, and are usually a few. So a row that is edited by hand stops all spending within ten minutes, also
-# where the edit hashes its own row anew; earlier answers can still be read.
-#
-# What the rows *say*, sums, rights and grants, is recomputed by `verify` (chain.py) and not here: somebody who writes a
-# whole new chain changes its head, which is kept elsewhere. A sound copy that was put back is noticed at the next
-# charge.
-
-WITHIN, SOON = (
-    600.0,
-    300.0,
-)  # seconds since the whole chain was checked: beyond which a charge waits for it, or begins it
+WITHIN, SOON = 600.0, 300.0  # seconds since the last whole check: a charge waits for a new one, or starts one
 DAMAGED = "ledger.damaged"
 _PAGE = 500
 _NEXT = f"SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT {_PAGE}"
@@ -180,33 +88,47 @@ Head = tuple[int, str]
 
 
 class Watch:
-    """One for each ledger that a process has open, shared by its threads."""
+    """Checks the chain while the program runs: nothing is spent from a ledger with altered rows.
+
+    Before a charge, and before a step of a session is used, two things must hold. First, this process found the
+    **whole chain** sound within the last ten minutes: every row's number, hash and link, from the first row on. It
+    checks at the first charge after the start, and again in the background after five minutes, so that nobody waits
+    while questions come steadily. Second, the **rows since then** are sound, up to the row that the charge continues.
+    Those are read under the write lock; usually they are few. So a row edited by hand stops all spending within ten
+    minutes, even if the edit recomputes that row's hash. Earlier answers can still be read.
+
+    The *content* of the rows (sums, rights, grants) is recomputed by `verify` (chain.py), not here. Somebody who writes
+    a whole new chain changes its head, which is kept elsewhere. An older sound copy put back is noticed at the next
+    charge.
+
+    One Watch serves each ledger that a process has open; its threads share it.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._one, self._state = threading.Lock(), threading.Lock()
+        self._checking, self._state = threading.Lock(), threading.Lock()
         self._head: Head = (0, START)
-        self._whole: float | None = None  # when the last whole check that found nothing began
+        self._whole: float | None = None  # start time of the last whole check that passed
         self._runs: threading.Thread | None = None
         self._closed = False
 
     def before_spending(self) -> None:
-        """Look, outside the write lock: a long ledger must not keep others from writing. Refuses nothing: what was
-        charged before is still found."""
+        """Check outside the write lock, so that a long ledger does not keep others from writing. Refuses nothing: an
+        earlier charge can still be looked up."""
         age = self._age()
         if age > WITHIN:
-            with self._one:  # whoever waited here has been served by the check that they waited for
+            with self._checking:  # whoever waited here is served by the check they waited for
                 if self._age() > WITHIN:
-                    self._look()
+                    self._check_quietly()
         elif age > SOON:
             self.check_soon()
 
     def refuse_broken(self, db: Database) -> None:
-        """Under the write lock: refuses if what was looked at, or a row since then, is not sound."""
+        """Under the write lock: refuses if the checked rows, or a row since then, are not sound."""
         with self._state:
             seq, digest = self._head
-            looked = self._whole is not None
-        if not looked:
+            checked = self._whole is not None
+        if not checked:
             self._refuse()
         if seq and next((row["hash"] for row in db.query(_AT, [seq])), None) != digest:
             self._refuse()
@@ -215,7 +137,7 @@ class Watch:
             self._head = max(self._head, head)
 
     def check_soon(self) -> None:
-        """Begin a whole check in the background, unless one runs: as when a program starts."""
+        """Start a whole check in the background, unless one is running."""
         with self._state:
             if self._closed or (self._runs is not None and self._runs.is_alive()):
                 return
@@ -230,18 +152,18 @@ class Watch:
         self._closed = False  # a later call opens the ledger again
 
     def _in_background(self) -> None:
-        with self._one, suppress(AllowanceError):  # the next charge looks again, and says so
+        with self._checking, suppress(AllowanceError):  # the next charge checks again, and refuses
             self._check()
 
-    def _look(self) -> None:
+    def _check_quietly(self) -> None:
         try:
             self._check()
         except AllowanceError as error:
-            if error.code != DAMAGED:  # `refuse_broken` says that
+            if error.code != DAMAGED:  # `refuse_broken` refuses that
                 raise
 
     def _check(self) -> None:
-        """Every row from the first on, in pages that are each a read of their own."""
+        """Check every row from the first on, in pages, each its own read."""
         began, head = time.monotonic(), (0, START)
         with self._store.reading() as db:
             if list(db.query(_BELOW)):
@@ -271,7 +193,7 @@ class Watch:
 
     def _refuse(self) -> None:
         with self._state:
-            self._whole = None  # so the next charge looks at all of it again
+            self._whole = None  # so the next charge checks everything again
         raise AllowanceError(DAMAGED)
 
     def _age(self) -> float:
@@ -279,11 +201,9 @@ class Watch:
             return float("inf") if self._whole is None else time.monotonic() - self._whole
 
 
-__all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
-
 BUDGET_KINDS = ("private", "practice")
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
-_MOST_COUNTED = 500  # losses that are counted one by one; of more the running sums are taken, which say a little less
+_MOST_COUNTED = 500  # losses composed one by one; beyond that the running sums stand in, with a slightly looser bound
 _CHARGES_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq"
 _OTHERS_SINCE = (
     "SELECT * FROM entries WHERE kind IN ('charge', 'answer', 'part') AND budget = ? AND seq > ? AND request <> ?"
@@ -294,7 +214,7 @@ _CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
 _LAST_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq DESC LIMIT 1"
 _CHARGE_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
 _NEXT_CHARGES = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq > ? ORDER BY seq LIMIT ?"
-_NEAREST = (  # for each of several row numbers the last charge up to it
+_NEAREST = (  # for each row number, the last charge up to it
     "SELECT * FROM entries WHERE seq IN (SELECT (SELECT seq FROM entries WHERE kind = 'charge' AND budget = ?"
     " AND seq <= CAST(place.value AS BIGINT) ORDER BY seq DESC LIMIT 1) FROM json_each(?) AS place) ORDER BY seq"
 )
@@ -308,9 +228,9 @@ NO_ROW = 2**62  # after every row
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
 LONGEST_REASON = 500
-_DEEDS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
+_ACTIONS = "kind NOT IN ('answer', 'failed', 'part', 'lost')"
 T = TypeVar("T")
-_SHOWN = 100  # refusals show 0.01 %: the price rounded up, what is left rounded down, so they never look equal
+_SHOWN = 100  # refusals show 0.01 %: the price rounded up, the rest rounded down, so they never look equal
 
 
 @dataclass(frozen=True)
@@ -337,18 +257,20 @@ class Ledger:
 
     @property
     def kept_in(self) -> Store:
-        """Where the rows are: what is asked there about the processes that spend from it."""
+        """The store of the rows; it also knows which processes spend from it."""
         return self._file
 
     def close(self) -> None:
         self._watch.close()
         self._file.close()
 
+    # Reading: budgets
+
     def budget(self, budget_id: str) -> BudgetRecord:
         def read(db: Database) -> BudgetRecord:
             record = self._budget(db, budget_id)
             if record is None:
-                owner_rows.refuse_budget_closed(db, budget_id)  # its own rows are lost
+                owner_rows.refuse_budget_closed(db, budget_id)  # its creation row may be lost
                 raise AllowanceError("budget.unknown")
             return record
 
@@ -358,14 +280,49 @@ class Ledger:
         """The running sums of a budget; zeros if nothing was charged yet."""
         return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
 
+    def before(self, charge: Charge) -> Totals:
+        """The sums of its budget just before a charge."""
+
+        def read(db: Database) -> Totals:
+            last = sound_rows(db, _CHARGE_BEFORE, [charge.budget, charge.seq])
+            acts = [Act.from_row(row) for row in owner_rows.protections(db, charge.budget) if row["seq"] < charge.seq]
+            if acts and acts[0].standing is not None and (not last or acts[0].seq > last[0]["seq"]):
+                return acts[0].standing.totals
+            return Charge.from_row(last[0]).totals_after if last else Totals.NOTHING
+
+        return self._file.kept(("before", charge.budget, str(charge.seq)), read)
+
+    def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
+        """The sums of its budget before and after a charge, as counted since more protection was declared; None if none
+        was declared after it."""
+
+        def read(db: Database) -> dict[int, tuple[Totals, Totals]]:
+            done = owner_rows.protections(db, charge.budget)
+            if not done:
+                return {}
+            record, by_row_before = self._known_budget(db, charge.budget), self._by_row_before(db, charge.budget)
+            rows, last = Unit.from_json(record.unit).at_most, int(done[0]["seq"])
+            sums: dict[int, tuple[Totals, Totals]] = {}
+            totals, seq = Totals.NOTHING, 0
+            while page := sound_rows(db, _NEXT_CHARGES, [charge.budget, seq, _PAGE]):
+                for row in page:
+                    seq = int(row["seq"])
+                    if seq > last:
+                        return sums
+                    loss = paid_of(row, seq < by_row_before).loss_for(rows)
+                    sums[seq] = totals, totals.plus(cost(loss, record.rule.alpha))
+                    totals = sums[seq][1]
+            return sums
+
+        return self._file.kept(("recounted", charge.budget), read).get(charge.seq)
+
     def acts(self, budget: str) -> list[Act]:
-        """What its owner did, newest first."""
         with self._file.reading() as db:
             return owner_rows.of_budget(db, budget)
 
     def protected_since(self, budget: str) -> int | None:
-        """The row that last declared more protection on this budget. What was claimed before it about anything but the
-        table itself is withdrawn, and sessions opened before it are over."""
+        """The row that last declared more protection on this budget. It withdraws earlier claims about anything but the
+        table itself, and it ends the sessions opened before it."""
 
         def read(db: Database) -> int | None:
             rows = owner_rows.protections(db, base_of(budget))
@@ -374,7 +331,7 @@ class Ledger:
         return self._file.kept(("protected", budget), read)
 
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
-        """The sums of a budget now, and for this unit, which must protect more. Nothing is written."""
+        """The sums of a budget now, and under this unit, which must protect more. Nothing is written."""
         with self._file.reading() as db:
             record = self._known_budget(db, budget)
             rows = rows_of_a_person(record.unit, unit)
@@ -383,6 +340,8 @@ class Ledger:
     def closed(self) -> dict[tuple[str, str], str]:
         """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
         return self._file.kept(("closed",), owner_rows.all_closed)
+
+    # Reading: charges and answers
 
     def find(self, request: str) -> Entry | None:
         if not is_request(request):
@@ -400,57 +359,19 @@ class Ledger:
         key: str | None = None,
     ) -> list[Entry]:
         """Newest first, skipping `offset` of them; `key` selects one kind of question."""
-        wanted, values = ["kind = 'charge'"], []
-        for expression, value in (("budget", budget), ("json_extract(body, '$.table')", table)):
+        conditions, values = ["kind = 'charge'"], []
+        body_table, body_key = "json_extract(body, '$.table')", "json_extract(body, '$.claim.key')"
+        for expression, value in (("budget", budget), (body_table, table), (body_key, key)):
             if value is not None:
-                wanted.append(f"{expression} = ?")
+                conditions.append(f"{expression} = ?")
                 values.append(value)
-        if key is not None:
-            wanted.append("json_extract(body, '$.claim.key') = ?")
-            values.append(key)
-        sql = f"SELECT * FROM entries WHERE {' AND '.join(wanted)} ORDER BY seq DESC LIMIT ? OFFSET ?"
+        sql = f"SELECT * FROM entries WHERE {' AND '.join(conditions)} ORDER BY seq DESC LIMIT ? OFFSET ?"
         with self._file.reading() as db:
             return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
 
     def told(self, charge: Charge) -> Charge:
-        """The charge as far as whoever reads may know it: here all of it."""
+        """The part of a charge that the reader may see: here all of it."""
         return charge
-
-    def before(self, charge: Charge) -> Totals:
-        """The sums of its budget just before a charge."""
-
-        def read(db: Database) -> Totals:
-            row = sound_rows(db, _CHARGE_BEFORE, [charge.budget, charge.seq])
-            acts = [Act.from_row(one) for one in owner_rows.protections(db, charge.budget) if one["seq"] < charge.seq]
-            if acts and acts[0].standing is not None and (not row or acts[0].seq > row[0]["seq"]):
-                return acts[0].standing.totals
-            return Charge.from_row(row[0]).totals_after if row else Totals.NOTHING
-
-        return self._file.kept(("before", charge.budget, str(charge.seq)), read)
-
-    def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
-        """The sums of its budget before and after a charge, as they count since more protection was declared; None
-        where none was declared after it."""
-
-        def read(db: Database) -> dict[int, tuple[Totals, Totals]]:
-            done = owner_rows.protections(db, charge.budget)
-            if not done:
-                return {}
-            record, by_row_before = self._known_budget(db, charge.budget), self._by_row_before(db, charge.budget)
-            rows, last = Unit.from_json(record.unit).at_most, int(done[0]["seq"])
-            found: dict[int, tuple[Totals, Totals]] = {}
-            totals, seq = Totals.NOTHING, 0
-            while page := sound_rows(db, _NEXT_CHARGES, [charge.budget, seq, _PAGE]):
-                for row in page:
-                    seq = int(row["seq"])
-                    if seq > last:
-                        return found
-                    loss = paid_of(row, seq < by_row_before).loss_for(rows)
-                    found[seq] = totals, totals.plus(cost(loss, record.rule.alpha))
-                    totals = found[seq][1]
-            return found
-
-        return self._file.kept(("recounted", charge.budget), read).get(charge.seq)
 
     def walk(self, budget: str) -> Iterator[Entry]:
         """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""
@@ -465,7 +386,7 @@ class Ledger:
 
     def spread(self, budget: str, most: int) -> list[Charge]:
         """At most `most` charges of a budget, oldest first: all of them, or the first, the last and some about evenly
-        spaced in between. Takes the same work after a hundred thousand charges as after a thousand."""
+        spaced in between. Costs the same after a hundred thousand charges as after a thousand."""
         with self._file.reading() as db:
             newest = sound_rows(db, _LAST_CHARGE, [budget])
             if not newest or Charge.from_row(newest[0]).history.count <= most:
@@ -477,28 +398,30 @@ class Ledger:
         return [Charge.from_row(row) for row in rows]
 
     def answers_to(self, budget: str, table: str, claim: JsonObject, noises: Sequence[str] = ("",)) -> list[Entry]:
-        """The latest answers already paid for to one question, oldest first, whichever of `noises` they have."""
+        """The latest paid answers to one question under any of these noises, oldest first."""
         laws = [repeats.law_of(claim, noise) for noise in noises]
         with self._file.reading() as db:
             charges = repeats.of_laws(db, repeats.question_of(repeats.since(db, budget), table, claim), laws)
             return self._answered(db, charges)[-repeats.MOST_NEWEST :]
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
-        """The last charge for one question, whatever its outcome."""
+        """The last charge for one question, with or without an outcome."""
         with self._file.reading() as db:
             entries = self._entries(db, self._newest_to(db, budget, table, claim_digest))
             if entries and self._outlived(db, entries[0].charge):
-                return None  # of rows, and the same words now ask about people
+                return None  # it asked about rows; the same words now ask about people
         return entries[0] if entries else None
 
     def looks_at(self, budget: str, table: str, claim: JsonObject) -> Looked:
-        """The answers to one question, at any ε and with any noise: how many there are, the first ones of each law, and
-        the latest. Takes the same work after ten thousand answers as after a hundred."""
+        """The answers to one question, at any ε and with any noise: their number, the first ones of each law, and the
+        latest. Costs the same after ten thousand answers as after a hundred."""
         with self._file.reading() as db:
             question = repeats.question_of(repeats.since(db, budget), table, claim)
             count = repeats.number(db, question)
             first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
         return Looked(count, tuple(first), tuple(newest))
+
+    # Reading: sessions
 
     def steps(self, session: str, newest: int | None = None) -> list[Burned]:
         """The steps of a session in order, with their outcomes: all, or the newest."""
@@ -506,78 +429,72 @@ class Ledger:
             after = 0 if newest is None else max(steps_asked(db, session) - newest, 0)
             return steps_of(db, session, after)
 
+    def step(self, session: str, step: str) -> Burned | None:
+        with self._file.reading() as db:
+            return find_step(db, _BY_ID, session, step)
+
     def progress(self, session: str) -> tuple[int, bool, bool]:
         """How many steps were used, whether the session was ended, and whether “which is largest” was asked in it."""
         with self._file.reading() as db:
             ended = session_ended(db, session) or self._outlived(db, self._charge(db, session))
-            return steps_asked(db, session), ended, chose_once(db, session)
+            return steps_asked(db, session), ended, bool(sound_rows(db, _CHOSE, [session]))
+
+    # Reading: everything released, and the chain itself
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
-        """What has been released about the people of a budget before row `before`, or up to now: every loss charged to
-        it, from whichever table that shares it, whether or not it was answered. `but` is the request of a charge that
-        is left out. Every claim that would need “nothing else was seen” asks this. Where more protection was declared
-        since, what was charged for a row counts as for a person, whichever row is asked about."""
+        """Everything released about the people of a budget before row `before`, or up to now: every loss charged to it,
+        from any table that shares it, answered or not. `but` is the request of a charge to leave out. Every claim that
+        would need “nothing else was seen” asks this. If more protection was declared since, a charge for a row counts
+        as for a person, for every row asked about."""
         with self._file.reading() as db:
             newest = sound_rows(db, _CHARGE_BEFORE, [budget, NO_ROW if before is None else before])
             anew = owner_rows.protections(db, budget)
         if not newest:
             return Past.NOTHING
         last = Charge.from_row(newest[0])
-        if last.history.count > _MOST_COUNTED:  # then `but` is counted in: never less than what was released
+        if last.history.count > _MOST_COUNTED:  # then `but` is included: never less than what was released
             sums = standing_after(anew[0]) if anew and anew[0]["seq"] > last.seq else last.standing
             return Past.of_sums(sums.history)
         key = ("released", budget, str(last.seq), but)
         return self._file.kept(key, lambda db: self._counted(db, budget, last.seq + 1, but))
 
     def others_since(self, budget: str, row: int, but: str, most: int = 1) -> list[int]:
-        """The first rows after `row` in which something about the people of a budget was charged or let out, other
-        than by the request `but`."""
+        """The first rows after `row` that charged or released something about the people of a budget, except by the
+        request `but`."""
         with self._file.reading() as db:
-            return [int(found["seq"]) for found in db.query(_OTHERS_SINCE, [budget, row, but, most])]
-
-    def _counted(
-        self, db: Database, budget: str, row: int, but: str, told: Callable[[Charge], bool] = lambda _: True
-    ) -> Past:
-        charges = (Charge.from_row(one) for one in sound_rows(db, _CHARGES_BEFORE, [budget, row]))
-        anew, by_row_before = owner_rows.protections(db, budget), self._by_row_before(db, budget)
-        rows = int(json.loads(anew[0]["body"])["unit"]["at_most"]) if anew else 1
-        losses = ((one, one.seq < by_row_before) for one in charges if one.request != but and told(one))
-        return Past.of(for_group(one.loss, rows if by_row else 1) for one, by_row in losses)
-
-    def step(self, session: str, step: str) -> Burned | None:
-        """One step by its id."""
-        with self._file.reading() as db:
-            return find_step(db, session, step)
+            return [int(later["seq"]) for later in db.query(_OTHERS_SINCE, [budget, row, but, most])]
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
-        """Every row, or those of a budget, as it is stored, oldest first: enough to recompute each hash."""
+        """Every row, or those of a budget, as stored, oldest first: enough to recompute each hash."""
         return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
 
     def head(self) -> tuple[int, str]:
-        """The last row's number and hash. Worth keeping elsewhere: it changes if any rows are cut off or changed."""
+        """The last row's number and hash. Keep it elsewhere: it changes if any rows are cut off or changed."""
         with self._file.reading() as db:
             return head_of(db)
 
     def row_of(self, start_of_hash: str) -> int | None:
-        """The number of the last row whose hash starts like this."""
+        """The number of the last row with a hash that starts like this."""
         with self._file.reading() as db:
             rows = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
         return rows[0]["seq"] if rows else None
 
     def verify(self) -> Verdict:
-        """Recompute everything from the first row on, and name the first row that does not hold."""
+        """Recompute everything from the first row on, and name the first row that fails."""
         try:
             verdict = verify(self._pages("", []))
             with self._file.reading() as db:
-                guarded = self._file.guarded(db) and repeats.tells_the_same(db)
+                guarded = self._file.guarded(db) and repeats.agrees_with_chain(db)
                 intact = self._file.intact(db)
         except AllowanceError as error:
-            if error.code != "ledger.damaged":
+            if error.code != DAMAGED:
                 raise
             return Verdict(False, 0, (0, START), None, error.code)
         if not verdict.ok or (guarded and intact):
             return verdict
-        return replace(verdict, ok=False, why="chain.guards" if intact else "ledger.damaged")
+        return replace(verdict, ok=False, why="chain.guards" if intact else DAMAGED)
+
+    # Reading, inside a transaction
 
     def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
         rows = sound_rows(db, _BUDGET, [budget_id])
@@ -600,13 +517,13 @@ class Ledger:
             for row in page:
                 while raises and raises[0][0] < row["seq"]:
                     past.append(raises.pop(0)[1])
-                one = paid_of(row, row["seq"] < by_row_before)
-                past.append(same.setdefault(one, one))
+                paid = paid_of(row, row["seq"] < by_row_before)
+                past.append(same.setdefault(paid, paid))
             after = page[-1]["seq"]
-        return [*past, *(one for _, one in raises)]
+        return [*past, *(raised for _, raised in raises)]
 
     def _by_row_before(self, db: Database, budget: str) -> int:
-        """Before which row the charges of a budget were stated for one row: the first that declared more protection."""
+        """The first row that declared more protection: charges of a budget before it were stated for one row."""
         created, protections = sound_rows(db, _BUDGET, [budget]), owner_rows.protections(db, budget)
         if not created or BudgetRecord.from_row(created[0]).unit != Unit.rows().as_json():
             return 0
@@ -617,10 +534,25 @@ class Ledger:
         rows = [] if charge is None else owner_rows.protections(db, base_of(charge.budget))
         return bool(rows) and charge is not None and int(rows[0]["seq"]) > charge.seq
 
+    def _counted(
+        self, db: Database, budget: str, row: int, but: str, visible: Callable[[Charge], bool] = lambda _: True
+    ) -> Past:
+        charges = (Charge.from_row(paid) for paid in sound_rows(db, _CHARGES_BEFORE, [budget, row]))
+        anew, by_row_before = owner_rows.protections(db, budget), self._by_row_before(db, budget)
+        rows = int(json.loads(anew[0]["body"])["unit"]["at_most"]) if anew else 1
+        counted = (charge for charge in charges if charge.request != but and visible(charge))
+        return Past.of(for_group(charge.loss, rows if charge.seq < by_row_before else 1) for charge in counted)
+
     def _known_budget(self, db: Database, budget: str) -> BudgetRecord:
         record = self._budget(db, budget)
         if record is None:
             raise AllowanceError("budget.unknown")
+        return record
+
+    def _private_budget(self, db: Database, budget: str) -> BudgetRecord:
+        record = self._known_budget(db, budget)
+        if record.kind != "private":
+            raise AllowanceError("act.practice")
         return record
 
     def _charge_rows(self, db: Database, request: str) -> list[JsonObject]:
@@ -643,7 +575,7 @@ class Ledger:
         return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
 
     def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
-        """Those of the charges that were answered, in the order of their answers."""
+        """The answered ones of these charges, in the order of their answers."""
         entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
         answered = [(entry.outcome.seq, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
         return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
@@ -660,55 +592,52 @@ class Ledger:
                 return
             after = page[-1]["seq"]
 
-    # People: roles, groups, grants, requests and decisions, limits and agreements. `people_rules` decides on each one
-    # inside the transaction that writes its row.
+    # People: roles, groups, grants, requests and decisions, limits and agreements. `people_rules` decides on each row
+    # inside the transaction that writes it.
 
     @contextmanager
     def people(self) -> Iterator[PeopleBook]:
-        """What the rows say of people at this moment."""
+        """What the rows say about people at this moment."""
         with self._file.reading() as db:
             yield PeopleBook(db)
 
-    def as_rows_say(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
-        """The same for what a page asks many times: read once, and again after somebody wrote."""
+    def cached_people(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
+        """The same, cached until somebody writes: for what a page asks many times."""
         return self._file.kept(("people", *key), lambda db: read(PeopleBook(db)))
 
     @property
     def served(self) -> bool:
-        """Do people sign in? Since the first row that names an administrator, for good."""
-        return self.as_rows_say(("served",), lambda book: book.served())
+        """Do people sign in? True for good after the first row that names an administrator."""
+        return self.cached_people(("served",), lambda book: book.served())
 
-    def deeds(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
-        """Rows that somebody wrote by their own doing, newest first, those before a row number: no answers, no steps'
-        outcomes."""
+    def acts_by(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
+        """Rows of actions that a person took, newest first, before a row number: no answers, no outcomes of steps."""
         theirs, values = ("actor = ? AND ", [person]) if person is not None else ("", [])
-        sql = f"SELECT * FROM entries WHERE {theirs}{_DEEDS} AND seq < ? ORDER BY seq DESC LIMIT ?"
+        sql = f"SELECT * FROM entries WHERE {theirs}{_ACTIONS} AND seq < ? ORDER BY seq DESC LIMIT ?"
         with self._file.reading() as db:
-            return sound_rows(db, sql, [*values, 2**62 if before is None else before, most])
+            return sound_rows(db, sql, [*values, NO_ROW if before is None else before, most])
 
     def refuse_other(self, budget: str, table: str, actor: str) -> None:
-        """Refuses who may not do what only an owner does to a table."""
+        """Refuses anybody who may not do what only an owner does to a table."""
         with self._file.reading() as db:
             self._refuse_act(db, budget, table, actor)
 
     def refuse_protecting(self, budget: str, table: str, actor: str) -> None:
-        """Refuses who may not declare more protection."""
         with self._file.reading() as db:
             self._refuse_protecting(db, budget, table, actor)
 
     def refuse_bringing(self, actor: str) -> None:
-        """Refuses who may not bring a table."""
         with self.people() as book:
             if book.served() and not people_rules.brings(book, actor):
                 raise AllowanceError(people_rules.NO_RIGHT)
 
     def name_role(self, person: str, role: str, actor: str, table: str = "", on: bool = True, budget: str = "") -> None:
-        """Give a role to a person, or take it back. Does nothing where it is so already."""
+        """Give a role to a person, or take it back. Does nothing if it is so already."""
         with self._file.writing() as db:
             self._role(db, person, role, table, on, actor, budget)
 
     def hand_over(self, budget: str, table: str, person: str, actor: str) -> None:
-        """A person becomes owner of a table and may use all of its allowance: who brought it, or was handed it."""
+        """Make a person owner of a table, with all of its allowance: whoever added it, or received it."""
         with self._file.writing() as db:
             self._role(db, person, people_rules.OWNER, table, True, actor, budget)
             if PeopleBook(db).grant(budget, table, person) is None:
@@ -744,9 +673,11 @@ class Ledger:
         claim: JsonObject | None = None,
         takes: Fraction | None = None,
     ) -> Wanted:
-        """Ask for a larger share, or for one question above the limit: what is asked and its price, never an answer."""
+        """Ask for a larger share, or for one question above the limit. The row holds the question and its price, never
+        an answer."""
         read_request(wish)
-        reason = " ".join("".join(sign if sign.isprintable() else " " for sign in reason).split())[:LONGEST_REASON]
+        printable = "".join(letter if letter.isprintable() else " " for letter in reason)
+        reason = " ".join(printable.split())[:LONGEST_REASON]
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             if book.wanted(wish) is not None:
@@ -757,7 +688,7 @@ class Ledger:
             return Wanted.from_row(self._append(db, "wish", budget, wish, actor, body, "", at))
 
     def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
-        """Approve, decline or change a wish; never one's own. What is approved is granted in the same transaction."""
+        """Approve, decline or change a request; never one's own. An approval is granted in the same transaction."""
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             wanted = book.wanted(wish)
@@ -773,14 +704,13 @@ class Ledger:
             return Decision.from_row(row)
 
     def set_limit(self, budget: str, table: str, share: Fraction | None, actor: str) -> None:
-        """From now on a question that takes more than this share waits for a decision; None: none does."""
+        """From now on a question that takes more than this share waits for a decision; None: no question waits."""
         with self._file.writing() as db:
             _refuse(people_rules.limit_fault(PeopleBook(db), budget, table, share, actor))
             self._append(db, "limit", budget, "", actor, people_rules.limit_body(table, share), "", _now())
 
     def keep_apart(self, budget: str, table: str, people: Sequence[str], actor: str) -> list[BudgetRecord]:
-        """From now on each of these people has a budget of their own, on the same terms, and nobody uses the shared
-        one."""
+        """From now on each of these people has a budget of their own, on the same terms. Nobody uses the shared one."""
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             shared = self._known_budget(db, budget)
@@ -796,7 +726,7 @@ class Ledger:
                     opened.append(record)
             return opened
 
-    # For what ledger.py writes
+    # Who pays, and who may write
 
     def _payer(
         self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation], costs: Sequence[Cost], day: str
@@ -809,21 +739,21 @@ class Ledger:
             raise AllowanceError(people_rules.NO_RIGHT)
         fault = people_rules.asking_fault(book, record, actor)
         if fault == "people.kept_apart" and not book.agreed_with(record.id, wanted[0]["table"]):
-            raise BudgetExceeded("people.shared_exceeded")  # an agreement that somebody else's people made is not told
+            raise BudgetExceeded("people.shared_exceeded")  # hides an agreement about somebody else's table
         _refuse(fault)
         if record.kind == "practice":
             return None
-        found = [grants_for_all(book, record, wanted, day, key) for key in (True, False)]
-        if not found[1]:
+        allowed, live = (grants_for_all(book, record, wanted, day, only_allowed) for only_allowed in (True, False))
+        if not live:
             raise AllowanceError("people.no_grant")
-        if not found[0]:
+        if not allowed:
             raise AllowanceError("people.question_not_granted")
-        payers = payers_of(book, record, wanted[0]["table"], found[0])
-        fitting = (one for one in payers if people_rules.fits(record.rule, one.grant, one.held, one.meter, costs))
-        payer = next(fitting, None)
-        if payer is None:
-            raise grant_exceeded(record, max(payers, key=lambda one: people_rules.room(one.grant, one.held)), costs)
-        return payer
+        payers = payers_of(book, record, wanted[0]["table"], allowed)
+        for payer in payers:
+            if people_rules.fits(record.rule, payer.grant, payer.held, payer.meter, costs):
+                return payer
+        roomiest = max(payers, key=lambda payer: people_rules.room(payer.grant, payer.held))
+        raise grant_exceeded(record, roomiest, costs)
 
     def _sums(
         self,
@@ -834,7 +764,7 @@ class Ledger:
         paid: Cost,
         before: Standing,
     ) -> Sums | None:
-        """The holder's and the table's sums with this question, and the approved wish that it uses up."""
+        """The holder's and the table's sums with this question, and the approved request that it uses up."""
         if payer is None:
             return None
         book, table, wish = PeopleBook(db), question["table"], ""
@@ -848,8 +778,8 @@ class Ledger:
         if not people_rules.fits(record.rule, payer.grant, held, meter, [paid]):  # a plan over tables of two meters
             raise grant_exceeded(record, Payer(payer.grant, own, held, meter), [paid])
         takes = people_rules.moves(record.rule, meter, [paid])
-        more = _more(own, question, paid), _more(of_table, question, paid)
-        return Sums(payer.grant.to, *more, takes, held.moved + takes, wish)
+        loss = question["loss"]
+        return Sums(payer.grant.to, own.plus(paid, loss), of_table.plus(paid, loss), takes, held.moved + takes, wish)
 
     def _refuse_step(self, db: Database, charge: Charge, claim: JsonObject) -> None:
         book, record = PeopleBook(db), self._known_budget(db, charge.budget)
@@ -865,8 +795,8 @@ class Ledger:
         _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
 
     def _refuse_protecting(self, db: Database, budget: str, table: str, actor: str) -> None:
-        """It is an owner's act, on a budget that pays for no table of somebody else's: it would change that one too.
-        Where people keep apart, each has a budget of their own, with charges of their own."""
+        """Only an owner declares it, and only on a budget that pays for nobody else's table: it would change that one
+        too. People who keep apart each have a budget and charges of their own."""
         self._refuse_act(db, budget, table, actor)
         _refuse(people_rules.protect_fault(PeopleBook(db), budget, actor))
 
@@ -912,7 +842,7 @@ class Ledger:
         unit: JsonObject | None = None,
         relation: str = "",
     ) -> BudgetRecord:
-        """Create a budget. If the id exists already, its cap stays as it is and the existing budget is returned."""
+        """Create a budget. If the id exists already, return that budget with its cap unchanged."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
         try:
@@ -926,9 +856,7 @@ class Ledger:
                 return known
             self._file.refuse_full()
             record = BudgetRecord(budget_id, name, kind, rule, _now(), unit or {}, relation)
-            fault = people_rules.budget_fault(PeopleBook(db), record, actor)
-            if fault is not None:
-                raise AllowanceError(fault)
+            _refuse(people_rules.budget_fault(PeopleBook(db), record, actor))
             self._append(db, "budget", budget_id, "", actor, record.body(), "", record.at)
         return record
 
@@ -939,8 +867,8 @@ class Ledger:
     def reserve_all(self, wanted: Sequence[Reservation], keep: Fraction | None = None) -> list[Charge]:
         """Charge several questions to one budget in one transaction, each its own row; or refuse, and charge none.
 
-        `keep`: the share of the allowance that must be left after the whole plan. Requests that were charged before are
-        returned as they are.
+        `keep`: the share of the allowance that must be left after the whole plan. Requests charged before are returned
+        as they are.
         """
         requests = [read_request(question["request"]) for question in wanted]
         if not wanted or len(set(requests)) < len(requests) or len({question["budget"] for question in wanted}) > 1:
@@ -966,9 +894,10 @@ class Ledger:
             payer = self._admitted(db, record, wanted, costs, keep, at[:10])
             charges = []
             for question, paid in zip(wanted, costs, strict=True):
-                after = Standing(before.totals.plus(paid), before.history.plus(question["loss"]))
+                loss = question["loss"]
+                after = before.plus(paid, loss)
                 sums = self._sums(db, record, payer, question, paid, before)
-                takes, loss = price(rule, before.totals, paid), question["loss"]
+                takes = price(rule, before.totals, paid)
                 claim = self._listed(db, budget, question["actor"], question["claim"], at)
                 body = charge_body(question["table"], question["worker"], claim, loss, takes, sums)
                 totals = charge_totals(before.totals, after.totals, after.history)
@@ -992,7 +921,7 @@ class Ledger:
         self._watch.before_spending()
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
-            known = find_step(db, session, step)
+            known = find_step(db, _BY_ID, session, step)
             if known is not None:
                 if canonical(known.claim) != canonical(claim):
                     raise AllowanceError("session.step_reused")
@@ -1006,14 +935,14 @@ class Ledger:
             owner_rows.refuse_closed(db, charge.budget, charge.table)
             at = _now()
             claim = self._listed(db, charge.budget, actor, claim, at)
-            body = step_body(charge.table, asked + 1, step, worker, claim)
-            row = self._append(db, "step", charge.budget, session, actor, body, "", at)
+            body = {"table": charge.table, "index": asked + 1, "step": step, "worker": worker, "claim": claim}
+            row = self._append(db, "step", charge.budget, session, actor, canonical(body), "", at)
         return Burned.from_row(row, fresh=True)
 
     def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
         """Record the outcome of a used step, `part` or `lost`, once; a second outcome is ignored."""
         with self._file.writing() as db:
-            burned = step_numbered(db, session, index)
+            burned = find_step(db, _NUMBERED, session, index)
             if burned is None:
                 raise AllowanceError("session.unknown")
             if burned.told is None:
@@ -1023,7 +952,7 @@ class Ledger:
                 self._append(db, kind, charge.budget, session, charge.actor, text, "", burned.at)
 
     def end_session(self, session: str, actor: str) -> None:
-        """Close a session for good; the charge stays. If it was ended before, the first row counts."""
+        """Close a session for good; the charge stays. The first such row counts."""
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
             if session_ended(db, session):
@@ -1032,15 +961,11 @@ class Ledger:
             self._append(db, "ended", charge.budget, session, actor, body, "", _now())
 
     def close_table(self, kind: str, budget: str, table: str, actor: str) -> Act:
-        """`seal` or `forget` a table: from this row on no question to it is accepted. If done before, the first row
-        counts."""
+        """`seal` or `forget` a table: from this row on it accepts no question. The first such row counts."""
         with self._file.writing() as db:
-            record = self._known_budget(db, budget)
-            if record.kind != "private":
-                raise AllowanceError("act.practice")
+            self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
-            known = owner_rows.closing(db, budget, table, kind)
-            if known:
+            if known := owner_rows.closing(db, budget, table, kind):
                 return known[0]
             return Act.from_row(self._append(db, kind, budget, "", actor, owner_rows.body(table), "", _now()))
 
@@ -1055,25 +980,20 @@ class Ledger:
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
 
     def new_people(self, budget: str, table: str, newer: str, actor: str) -> Act:
-        """The owner says that the people of a newer state of a table's source are others than those of the table. If
-        said before, the first row counts."""
+        """The owner declares that the newer state of a table's source holds other people. The first such row counts."""
         with self._file.writing() as db:
-            if self._known_budget(db, budget).kind != "private":
-                raise AllowanceError("act.practice")
+            self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
-            known = owner_rows.new_people(db, budget, table, newer)
-            if known:
+            if known := owner_rows.new_people(db, budget, table, newer):
                 return known[0]
             body = owner_rows.body(table, newer=newer)
             return Act.from_row(self._append(db, "new_people", budget, "", actor, body, "", _now()))
 
     def protect(self, budget: str, table: str, unit: Unit, actor: str) -> Act:
-        """Declare more protection, from this row on: every earlier charge is counted anew, for a person instead of a
-        row, and only while that fits into the cap. If this unit was declared before, its row counts."""
+        """Declare more protection, from this row on: every earlier charge counts for a person instead of a row, as long
+        as that fits into the cap. If this unit was declared before, its row counts."""
         with self._file.writing() as db:
-            record = self._known_budget(db, budget)
-            if record.kind != "private":
-                raise AllowanceError("act.practice")
+            record = self._private_budget(db, budget)
             self._refuse_protecting(db, budget, table, actor)
             done = owner_rows.protections(db, budget)
             if done and record.unit == unit.as_json():
@@ -1096,11 +1016,11 @@ class Ledger:
                 db.conn.execute(_INSERT, row)
             repeats.fill(db)
 
-    def recover(self, budgets: Sequence[str], told: JsonObject, actor: str) -> None:
-        """Record an operator's recovery of this ledger and close the budgets that may not spend any more because of it,
-        in one transaction."""
+    def recover(self, budgets: Sequence[str], report: JsonObject, actor: str) -> None:
+        """Record an operator's recovery of this ledger, and close the budgets that may not spend after it, in one
+        transaction."""
         with self._file.writing() as db:
-            self._append(db, "recovered", "", "", actor, canonical(told), "", _now())
+            self._append(db, "recovered", "", "", actor, canonical(report), "", _now())
             for budget in sorted(set(budgets)):
                 if (budget, "") not in owner_rows.all_closed(db):
                     self._append(db, "close", budget, "", actor, owner_rows.body(""), "", _now())
@@ -1114,7 +1034,7 @@ class Ledger:
         keep: Fraction | None,
         day: str,
     ) -> Payer | None:
-        """Both limits, the budget's rule and the grant of whoever asks; a refusal names the tighter of the two."""
+        """Apply both limits, the budget's rule and the asker's grant; a refusal names the tighter one."""
         before = self._standing(db, record.id).totals
         try:
             payer = self._payer(db, record, wanted, costs, day)
@@ -1133,11 +1053,11 @@ class Ledger:
         return payer
 
     def _shared_unknown(self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation]) -> bool:
-        """Would what is left of the budget tell that somebody else's table holds the same people?"""
+        """Could the remaining budget reveal that somebody else's table holds the same people?"""
         return people_rules.shared_unknown(PeopleBook(db), record.id, wanted[0]["table"])
 
     def _known(self, db: Database, wanted: Reservation) -> Charge | None:
-        """The charge this very question already has under its request."""
+        """The charge that this very question already has under its request."""
         known = self._charge(db, wanted["request"])
         if known is not None:
             bound = (known.budget, known.table, known.actor, canonical(known.claim))
@@ -1174,7 +1094,7 @@ class Ledger:
         return True
 
     def _listed(self, db: Database, budget: str, actor: str, claim: JsonObject, at: str) -> JsonObject:
-        """The claim as it is stored: long lists stand in rows of their own, each once."""
+        """The claim as stored: long lists are in rows of their own, each once."""
         claim, lists = long_lists.folded(claim)
         for digest, values in lists.items():
             if not long_lists.stands(db, digest):
@@ -1185,32 +1105,93 @@ class Ledger:
         self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
     ) -> JsonObject:
         seq, prev = head_of(db)
-        row: JsonObject = {
-            "seq": seq + 1,
-            "at": at,
-            "kind": kind,
-            "budget": budget,
-            "request": request,
-            "actor": actor,
-            "body": body,
-            "totals": totals,
-            "prev": prev,
-        }
+        values = (seq + 1, at, kind, budget, request, actor, body, totals, prev)
+        row: JsonObject = dict(zip(COLUMNS[:-1], values, strict=True))
         row["hash"] = hash_of(row)
         db.conn.execute(_INSERT, row)
         return row
 
 
+# The steps of a session, as rows of the ledger.
+#
+#     step   records the next step as used, before anything is read or drawn     once per number and per step id
+#     part   its answer                                                          } one of the two, once
+#     lost   it was interrupted, and is never drawn again                        }
+#     ended  no more steps; what was charged stays charged                       once per session
+#
+# All carry the request of the session's charge. A step without an outcome, from a worker that has stopped, was
+# interrupted too: readers report it as lost, and it is never drawn.
+
+_STEPS = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"
+_OUTCOMES_AFTER = (
+    "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') > ?"
+)
+_CHOSE = (
+    "SELECT * FROM entries WHERE kind = 'step' AND request = ?"
+    " AND json_extract(body, '$.claim.ask.largest') IS NOT NULL LIMIT 1"
+)
+_BY_ID = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.step') = ?"
+_NUMBERED = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') = ?"
+_OUTCOME_OF = (
+    "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') = ?"
+)
+_ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entries WHERE kind = 'step' AND request = ?"
+_ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
+
+
+def steps_of(db: Database, session: str, after: int = 0) -> list[Burned]:
+    """The steps after number `after`, in order, each with its outcome."""
+    outcomes = {_index(row): row for row in sound_rows(db, _OUTCOMES_AFTER, [session, after])}
+    rows = sorted(sound_rows(db, _STEPS, [session, after]), key=_index)
+    return [Burned.from_row(row, outcomes.get(_index(row))) for row in rows]
+
+
+def steps_asked(db: Database, session: str) -> int:
+    return int(next(iter(db.query(_ASKED, [session])))["n"])
+
+
+def session_ended(db: Database, session: str) -> bool:
+    return bool(sound_rows(db, _ENDED, [session]))
+
+
+def refuse_over_session(db: Database, charge: Charge) -> int:
+    """The number of steps used; refuses if no further step is allowed."""
+    so_far, questions = steps_asked(db, charge.request), questions_of(charge.claim)
+    assert questions is not None
+    if session_ended(db, charge.request):
+        raise AllowanceError("session.ended", asked=so_far, questions=questions)
+    if so_far >= questions:
+        raise AllowanceError("session.over", questions=questions)
+    return so_far
+
+
+def _index(row: JsonObject) -> int:
+    return int(json.loads(row["body"])["index"])
+
+
+def find_step(db: Database, sql: str, session: str, step: str | int) -> Burned | None:
+    """A step of a session, by its id or its number, with its outcome."""
+    rows = sound_rows(db, sql, [session, step])
+    if not rows:
+        return None
+    burned = Burned.from_row(rows[0])
+    outcomes = sound_rows(db, _OUTCOME_OF, [burned.session, burned.index])
+    return Burned.from_row(rows[0], outcomes[0] if outcomes else None)
+
+
+# People
+
+
 def _approved(
     book: PeopleBook, wanted: Wanted, given: Fraction, answer: str, day: str
 ) -> tuple[Fraction, tuple[str, ...], str]:
-    """The share, questions and last day of the grant that an approved wish becomes. A wish is for a share in all, so
-    what the person's groups were given counts towards it. The limits on questions and days stay: those of the person's
-    own last grant, also of one that was taken back, else of the narrowest by which they may ask."""
+    """The share, questions and last day of the grant that an approved request becomes. A request names a total share,
+    so the shares of the person's groups count towards it. Limits on questions and days stay: those of the person's own
+    last grant, even if it was taken back, else those of the narrowest grant by which they may ask."""
     live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
     groups = [grant for grant in live if grant.to != wanted.actor]
     share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))
-    if answer == YES:  # by which nobody has less than before
+    if answer == YES:  # an approval never lowers a share
         share = max([share, *(grant.share for grant in live if grant.to == wanted.actor)])
     last = book.last_given(wanted.budget, wanted.table, wanted.actor)
     if groups and (last is None or (last.until and last.until < day)):
@@ -1221,29 +1202,29 @@ def _approved(
 def grants_for_all(
     book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], day: str, only_allowed: bool
 ) -> list[Grant]:
-    """The live grants that cover every one of these questions."""
-    found: list[Grant] | None = None
+    """The live grants that cover all of these questions."""
+    shared: list[Grant] | None = None
     for question in wanted:
         grants = people_rules.grants_for(book, question["actor"], record.id, question["table"], day)
         if only_allowed:
             grants = [grant for grant in grants if grant.allows(str(question["claim"].get("key", "")))]
         holders = {grant.to: grant for grant in grants}
-        if found is None:
-            found = grants
-        else:  # of two tables the smaller share counts
-            both = [(one, holders[one.to]) for one in found if one.to in holders]
-            found = [min(pair, key=lambda grant: grant.share) for pair in both]
-    return found or []
+        if shared is None:
+            shared = grants
+        else:  # across two tables the smaller share counts
+            both = [(grant, holders[grant.to]) for grant in shared if grant.to in holders]
+            shared = [min(pair, key=lambda grant: grant.share) for pair in both]
+    return shared or []
 
 
 def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequence[Grant]) -> list[Payer]:
     meter = book.meter(record.id, table)
-    return [Payer(one, book.own(record.id, one.to), book.held(record, one.to), meter) for one in grants]
+    return [Payer(grant, book.own(record.id, grant.to), book.held(record, grant.to), meter) for grant in grants]
 
 
 def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """What the questions take of the person's share, and what is left of it: as their meter says. Where it is their
-    part of δ that does not suffice, that."""
+    """The questions' part of the person's share and what is left of it, as their meter shows them. If their part of δ
+    is too small, that."""
     moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
     if moves <= room:
         wanted = sum((paid.delta for paid in costs), Fraction(0))
@@ -1253,17 +1234,11 @@ def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) ->
     return BudgetExceeded("people.exceeded", price=up(takes * 100, _SHOWN), left=down(left * 100, _SHOWN))
 
 
-def _more(standing: Standing, question: Reservation, paid: Cost) -> Standing:
-    return Standing(standing.totals.plus(paid), standing.history.plus(question["loss"]))
-
-
-def _refuse(code: str | None) -> None:
-    if code is not None:
-        raise AllowanceError(code)
+# Refusals
 
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
-    """Checks all costs at once. Sums only grow, so if the rule admits them together it admits each one in turn."""
+    """Check all costs at once. Sums only grow, so if the rule admits them together it admits each in turn."""
     after = before
     for paid in costs:
         after = after.plus(paid)
@@ -1274,8 +1249,8 @@ def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | N
 
 
 def refuse_unprotected(rule: Rule, after: Totals) -> None:
-    """Refuses more protection where what was asked already exceeds the cap for a person. Another cap is another claim,
-    which its owner makes first by raising it."""
+    """Refuses more protection if earlier questions already exceed the cap for a person. A larger cap is another claim;
+    its owner raises it first."""
     if not admits(rule, after):
         needs = cap_needed(rule, after)
         if needs is None:
@@ -1284,7 +1259,7 @@ def refuse_unprotected(rule: Rule, after: Totals) -> None:
 
 
 def cap_needed(rule: Rule, totals: Totals) -> Fraction | None:
-    """The least cap ε, in hundredths, into which these sums fit; None where none does."""
+    """The least cap ε, in hundredths, that these sums fit into; None if no cap does."""
     needs = up(spent(rule, totals), _SHOWN)
     return None if totals.delta > rule.delta_reserve or needs > MOST_EPSILON else needs
 
@@ -1297,6 +1272,11 @@ def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:
     return BudgetExceeded("budget.exceeded", price=up(takes, _SHOWN), left=down(left, _SHOWN))
 
 
+def _refuse(code: str | None) -> None:
+    if code is not None:
+        raise AllowanceError(code)
+
+
 def _now() -> str:
-    """A time for people to read, no finer than they need. Rows are ordered by number, because clocks can be changed."""
+    """A time for people to read, no finer than they need. Rows are ordered by number, since clocks can be changed."""
     return datetime.now(UTC).isoformat(timespec="seconds")

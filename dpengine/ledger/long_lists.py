@@ -1,12 +1,12 @@
-"""Long lists of declared values stand in the ledger once: a row of their own, which claims name by its digest.
+"""Long lists of declared values are stored once, each in a row of its own; claims refer to them by digest.
 
-A claim holds the declared bounds of every column it uses, and with a list of 100,000 values that is most of a megabyte
-in every charge. So a list of more than LONG values is written as a row of kind `list`, chained like every other, right
-before the first charge that needs it; in the bodies of charges and steps `values` is then {"listed": digest}, SHA-256
-over the list's canonical JSON. Whoever reads such a row sees the whole claim: the list is put back in.
+A claim holds the declared bounds of every column it uses. A list of 100,000 values would add most of a megabyte to
+every charge. So a list of more than LONG values becomes a row of kind `list`, chained like every other, right before
+the first charge that needs it. In the bodies of charges and steps `values` is then {"listed": digest}, SHA-256 over the
+list's canonical JSON. Readers get the whole claim: the list is put back in.
 
-Lists are public facts, and a digest says which list it is whoever keeps it, so lists once read are kept in memory for
-all ledgers of a process.
+Lists are public facts, and a digest names the same list in every ledger, so a process keeps lists in memory for all its
+ledgers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def digest_of(values: Json) -> str:
 
 
 def folded(claim: JsonObject) -> tuple[JsonObject, dict[str, list[str]]]:
-    """The claim with long lists named, and those lists by their digests."""
+    """The claim with digests for its long lists, and those lists by digest."""
     lists: dict[str, list[str]] = {}
     bounds: JsonObject = {}
     for name, column in claim.get("bounds", {}).items():
@@ -51,7 +51,7 @@ def folded(claim: JsonObject) -> tuple[JsonObject, dict[str, list[str]]]:
 
 
 def whole(claim: JsonObject) -> JsonObject:
-    """The claim with its lists put back in; one that is not at hand stays named."""
+    """The claim with its lists put back in; a list not in memory stays a digest."""
     bounds = claim.get("bounds")
     if not isinstance(bounds, dict) or not any(_digest(column) for column in bounds.values()):
         return claim
@@ -78,8 +78,8 @@ def stands(db: Database, digest: str) -> bool:
 
 
 def at_hand(db: Database, bodies: Iterable[str]) -> None:
-    """Read the lists that these bodies of charges and steps name, unless they are known. One whose row says something
-    else than its digest stays unknown."""
+    """Load the lists that these bodies of charges and steps name, unless they are in memory. A list that does not match
+    its digest is not loaded."""
     for digest in {digest for body in bodies for digest in named_in(body)}:
         with _lock:
             known = digest in _kept
@@ -89,12 +89,11 @@ def at_hand(db: Database, bodies: Iterable[str]) -> None:
 
 
 def named_in(body: str) -> Iterator[str]:
-    """The digests in the body of a row."""
-    return (found.group(1) for found in _NAMED.finditer(body))
+    return (match.group(1) for match in _NAMED.finditer(body))
 
 
 def noted(body: str) -> str:
-    """Keep the list in the body of its row, and its digest; empty if the two do not agree."""
+    """Keep the list in the body of its row and return its digest; empty if the two do not match."""
     data = json.loads(body)
     values = data["values"]
     if data["digest"] != digest_of(values) or body != body_of(data["digest"], values):
@@ -104,7 +103,7 @@ def noted(body: str) -> str:
 
 
 def _known(values: list[str]) -> str:
-    """The digest of a list that is kept, without hashing it again."""
+    """The digest of a list in memory, without hashing it again."""
     with _lock:
         return next((digest for digest, kept in _kept.items() if kept is values or kept == values), "")
 
@@ -114,5 +113,5 @@ def _keep(digest: str, values: list[str]) -> list[str]:
         kept = _kept.pop(digest, values)
         while len(_kept) >= _MOST_KEPT:
             del _kept[next(iter(_kept))]
-        _kept[digest] = kept  # the last one used comes last
+        _kept[digest] = kept  # the most recently used comes last
         return kept

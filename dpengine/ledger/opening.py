@@ -15,11 +15,11 @@ from dpengine.ledger.store import Store
 
 
 def open_ledger(path: Path, secret: bytes = b"", wait: float = 5.0) -> Ledger:
-    """`path`: its place in the folder. `secret`: the folder's key, by whose mark a database knows its folder."""
+    """`path`: its place in the folder. `secret`: the folder's key, from which the database's mark is derived."""
     address = address_set()
     if address is None:
         return Ledger(path, wait)
-    from dpengine.ledger.postgres_store import PostgresLedger  # only here: nobody else pays for it
+    from dpengine.ledger.postgres_store import PostgresLedger  # imported only when used
 
     store: Store = PostgresLedger(path, address, wait, mark_of(secret) if secret else "")
     return Ledger(path, wait, store)
@@ -27,7 +27,7 @@ def open_ledger(path: Path, secret: bytes = b"", wait: float = 5.0) -> Ledger:
 
 @contextmanager
 def opened_anywhere(path: Path) -> Iterator[Iterator[JsonObject]]:
-    """The rows of a ledger that is only read, in order: of the database where one is named, else of the file."""
+    """The rows of a ledger that is only read, in order: from the database if one is set, else from the file."""
     address = address_set()
     if address is None:
         if str(path) == SETTING:

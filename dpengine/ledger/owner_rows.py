@@ -1,19 +1,19 @@
 """What an owner does to a table or its budget, and an operator to a ledger, as rows of the ledger.
 
-    seal    no more questions to a table                    once per table, never undone
-    forget  the same, and its rows are deleted from disk    once per table, never undone
-    raise   the cap ε of a budget becomes a larger one      as often as the owner likes; δ, α and c stay (filter.py)
-    close   nothing more is spent from a budget             once per budget, never undone: rows of it may be lost
+    seal        no more questions to a table                    once per table, never undone
+    forget      the same, and its rows are deleted from disk    once per table, never undone
+    raise       the cap ε of a budget becomes a larger one      any number of times; δ, α and c stay (filter.py)
+    close       nothing more is spent from a budget             once per budget, never undone: rows of it may be lost
     new_people  the people of a newer state of a table's source are others: it has an allowance of its own
-                                                            once for each newer table, before it is there
-    protect  rows belong to people: the unit of a budget becomes an id, or more rows of a person count; every earlier
-             charge is counted anew for a person, and `totals` has the sums before and after (accountant/group.py)
-                                                            as often as more is declared; never less
+                                                                once for each newer table, before it is there
+    protect     rows belong to people: the unit of a budget becomes an id, or more rows of a person count. Every earlier
+                charge counts anew for a person; `totals` has the sums before and after (accountant/group.py)
+                                                                any number of times, each with more protection
 
-What is done to a table's budget holds for the budgets of people who keep apart on it too (people_rows.py).
+An act on a table's budget also holds for the budgets of people who keep apart on it (people_rules.py).
 
-Each names the table it was done to (`close`: none, it is done to a budget), who did it and when. None changes a row
-that was written before, so answers already given, their receipts and what they cost stay as they are.
+Each row names its table (`close`: none, it concerns a budget), who did it and when. None changes an earlier row, so
+answers already given, their receipts and their prices stay as they are.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DE
 @dataclass(frozen=True)
 class Act:
     """One such row. `before` and `after` are the cap before and after a raise, `newer` the table with new people,
-    `unit` the one that a protection declared and `standing` the sums after it."""
+    `unit` the newly declared unit and `standing` the sums after it."""
 
     seq: int
     at: str
@@ -66,11 +66,11 @@ class Act:
     @staticmethod
     def from_row(row: LedgerRow) -> Act:
         table, before, after = act_of(row)
-        made = row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"]
-        told: tuple[Unit | None, Standing | None] = (None, None)
+        unit, standing = None, None
         if row["kind"] == "protect":
-            told = (Unit.from_json(json.loads(row["body"])["unit"]), standing_after(row))
-        return Act(*made, table, before, after, newer_of(row), *told)
+            unit, standing = Unit.from_json(json.loads(row["body"])["unit"]), standing_after(row)
+        start = row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"]
+        return Act(*start, table, before, after, newer_of(row), unit, standing)
 
 
 def body(table: str, before: Fraction | None = None, after: Fraction | None = None, newer: str = "") -> str:
@@ -79,7 +79,7 @@ def body(table: str, before: Fraction | None = None, after: Fraction | None = No
 
 
 def new_people(db: Database, budget: str, table: str, newer: str) -> list[Act]:
-    """The row that says so of this newer table, if there is one."""
+    """The row that declares this for a newer table, if there is one."""
     acts = [Act.from_row(row) for row in sound_rows(db, _NEW_PEOPLE, [budget])]
     return [act for act in acts if (act.table, act.newer) == (table, newer)]
 
@@ -92,7 +92,7 @@ def raised(db: Database, record: BudgetRecord) -> BudgetRecord:
 
 
 def raises(db: Database, budget: str, since: int = 0) -> list[tuple[int, Raised]]:
-    """Every raise of a budget's cap after a row, in order, by its number."""
+    """Every raise of a budget's cap after a row, in order, with its row number."""
     acts = [Act.from_row(row) for row in sound_rows(db, _RAISES, [base_of(budget), since])]
     return [
         (act.seq, Raised(act.before, act.after)) for act in acts if act.before is not None and act.after is not None
@@ -111,20 +111,19 @@ def protected(db: Database, record: BudgetRecord) -> BudgetRecord:
 
 
 def refuse_by_row(db: Database, record: BudgetRecord, claim: JsonObject) -> None:
-    """Where people are protected since, nothing is charged for a row any more: a question that was prepared before is
-    asked anew."""
+    """Once people are protected, nothing is charged for a row: a question prepared before is asked anew."""
     if record.kind == "private" and protections(db, base_of(record.id)) and by_row(claim):
         raise AllowanceError("table.revised")
 
 
 def closing(db: Database, budget: str, table: str, kind: str | None = None) -> list[Act]:
-    """The rows that close a table, of one kind or of both."""
+    """The rows that close a table, of one kind or both."""
     acts = [Act.from_row(row) for row in sound_rows(db, _CLOSED, [budget, table])]
     return [act for act in acts if kind in (None, act.kind)]
 
 
 def refuse_closed(db: Database, budget: str, table: str) -> None:
-    """Nothing more is asked of a table that was sealed or forgotten."""
+    """A sealed or forgotten table accepts no questions."""
     refuse_budget_closed(db, budget)
     kinds = {act.kind for act in closing(db, base_of(budget), table)}
     if kinds:
@@ -137,8 +136,8 @@ def refuse_budget_closed(db: Database, budget: str) -> None:
 
 
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget`, for every table that is closed; `forget` where both were done.
-    (budget, "") → `close`, for every budget that is."""
+    """(budget, table) → `seal` or `forget`, for every closed table; `forget` if both were done. (budget, "") → `close`,
+    for every closed budget."""
     acts = sorted(
         (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])),
         key=lambda act: act.kind,
@@ -148,20 +147,20 @@ def all_closed(db: Database) -> dict[tuple[str, str], str]:
 
 
 def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
-    """How a table is closed: by what was done to the table itself, or else to its budget."""
+    """How a table is closed: by an act on the table itself, or else on its budget."""
     return closed.get((base_of(budget), table)) or closed.get((budget, "")) or closed.get((base_of(budget), ""))
 
 
 def of_budget(db: Database, budget: str) -> list[Act]:
-    """Newest first, and always all of them: no raise may stay hidden."""
-    rows = sound_rows(db, _CLOSE, [budget])  # a closed budget's tables can still be sealed or forgotten
+    """All acts on a budget, newest first: no raise may stay hidden."""
+    rows = sound_rows(db, _CLOSE, [budget])  # tables of a closed budget can still be sealed or forgotten
     later = sound_rows(db, _OF_BUDGET, [base_of(budget)]) + sound_rows(db, _NEW_PEOPLE, [base_of(budget)])
     later += protections(db, base_of(budget))
     return [Act.from_row(row) for row in rows + sorted(later, key=lambda row: -int(row["seq"]))]
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:
-    """The budget under a larger cap, or a refusal in one sentence."""
+    """The budget under a larger cap, or a refusal."""
     if record.kind != "private":
         raise AllowanceError("act.practice")
     if not record.rule.epsilon < after <= most:

@@ -1,5 +1,5 @@
-"""What the rows so far say of people, read from the ledger's file by its indexes. Used inside a transaction by what
-writes, and by readers as it stands now: nothing is kept in memory, so what was taken back counts at once."""
+"""The people of a ledger, read from its rows through its indexes: inside a transaction by writers, at any moment by
+readers. Nothing is kept in memory, so what was taken back counts at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ANY_ROLE = "SELECT seq FROM entries WHERE kind = 'role' LIMIT 1"
 _ONE_ROLE = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? AND {_ROLE} = ? AND {_TABLE} = ? {_LAST}"
 _ROLES_OF = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? ORDER BY seq"
 _ALL_ROLES = "SELECT * FROM entries WHERE kind = 'role' ORDER BY seq"
-_OWNERS_ON = (  # by the roles alone: SQLite would walk all rows
+_OWNERS_ON = (  # reads only the roles: SQLite would walk all rows
     f"SELECT * FROM entries INDEXED BY owners_of WHERE kind = 'role' AND {_ROLE} = 'owner' AND budget = ? ORDER BY seq"
 )
 _OWNED = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND {_TABLE} = ? ORDER BY seq LIMIT 1"
@@ -77,7 +77,7 @@ class PeopleBook:
         return self.budget_of(table) is not None
 
     def budget_of(self, table: str) -> str | None:
-        """The budget that pays for a table, as its first owner's row says."""
+        """The budget that pays for a table, from its first owner's row."""
         rows = self._rows(_OWNED, table)
         return str(rows[0]["budget"]) if rows else None
 
@@ -112,11 +112,11 @@ class PeopleBook:
         return HolderPart(self.lowered(moved, record, last.table, since), self.own(record.id, holder).totals.delta)
 
     def moved_anew(self, budget: str, holder: str) -> tuple[int, dict[str, Fraction]]:
-        """The row that last declared more protection, and how far a holder moved the meter before it, by table, as it
-        was counted anew there; 0 and nothing where there is none."""
+        """The row that last declared more protection, and how far a holder had moved the meter before it, by table, as
+        counted anew there; 0 and nothing if there is none."""
         rows = self._rows(_PROTECT, budget, self._before)
-        told = json.loads(rows[0]["body"]).get("moved", {}).get(holder, {}) if rows else {}
-        return int(rows[0]["seq"]) if rows else 0, {table: Fraction(part) for table, part in told.items()}
+        parts = json.loads(rows[0]["body"]).get("moved", {}).get(holder, {}) if rows else {}
+        return int(rows[0]["seq"]) if rows else 0, {table: Fraction(part) for table, part in parts.items()}
 
     def lowered(self, moved: Fraction, record: BudgetRecord, table: str, since: int) -> Fraction:
         """A part of a table's meter as it reads now, after every raise of the cap since a row."""
@@ -136,11 +136,11 @@ class PeopleBook:
         return self._anew(budget, "of_table", table, sums and sums[0], sums and sums[1].table)
 
     def _anew(self, budget: str, part: str, name: str, seq: int | None, sums: Standing | None) -> Standing:
-        """These sums, unless more protection was declared since: then as they were counted anew there."""
+        """These sums; if more protection was declared since, as counted anew there."""
         rows = self._rows(_PROTECT, budget, self._before)
         if rows and (seq is None or rows[0]["seq"] > seq):
-            told = json.loads(rows[0]["body"]).get(part, {}).get(name)
-            return Standing.NOTHING if told is None else standing_from(told)
+            counted = json.loads(rows[0]["body"]).get(part, {}).get(name)
+            return Standing.NOTHING if counted is None else standing_from(counted)
         return Standing.NOTHING if sums is None else sums
 
     def limit(self, budget: str, table: str) -> Fraction | None:
@@ -148,21 +148,21 @@ class PeopleBook:
         share = json.loads(rows[0]["body"])["share"] if rows else None
         return None if share is None else Fraction(share)
 
-    def wanted(self, wish: str) -> Wanted | None:
-        rows = self._rows(_WISH, wish)
+    def wanted(self, request: str) -> Wanted | None:
+        rows = self._rows(_WISH, request)
         return Wanted.from_row(rows[0]) if rows else None
 
-    def decision(self, wish: str) -> Decision | None:
-        rows = self._rows(_DECIDED, wish)
+    def decision(self, request: str) -> Decision | None:
+        rows = self._rows(_DECIDED, request)
         return Decision.from_row(rows[0]) if rows else None
 
     def approved(self, actor: str, budget: str, table: str) -> list[Wanted]:
-        """Questions of this person that were approved and are not asked yet."""
-        asked = (one for one in self.wishes(budget, table) if one.actor == actor and one.claim is not None)
-        return [one for one in asked if self.passed(one.id) and not list(self._db.query(_USED, [one.id]))]
+        """This person's approved questions that are not asked yet."""
+        asked = (wanted for wanted in self.wishes(budget, table) if wanted.actor == actor and wanted.claim is not None)
+        return [wanted for wanted in asked if self.passed(wanted.id) and not list(self._db.query(_USED, [wanted.id]))]
 
-    def passed(self, wish: str) -> bool:
-        decision = self.decision(wish)
+    def passed(self, request: str) -> bool:
+        decision = self.decision(request)
         return decision is not None and decision.answer != NO
 
     def apart(self, budget: str) -> tuple[str, ...] | None:
@@ -170,39 +170,37 @@ class PeopleBook:
         return tuple(json.loads(rows[0]["body"])["people"]) if rows else None
 
     def agreed_with(self, budget: str, table: str) -> bool:
-        """Was the agreement on a budget made about this table, or another of its owners'?"""
+        """Was the agreement on a budget about this table, or another table of its owners?"""
         owners = self.owners_on(budget)
         about = [json.loads(row["body"])["table"] for row in self._rows(_AGREEMENT, budget)]
-        return any(one == table or owners.get(one, set()) & owners.get(table, set()) for one in about)
+        return any(other == table or owners.get(other, set()) & owners.get(table, set()) for other in about)
 
     def owners_on(self, budget: str) -> dict[str, set[str]]:
         """The owners of each table that this budget pays for."""
         rows = [row for row in self._rows(_OWNERS_ON, budget) if row["seq"] < self._before]
-        newest = {(one.person, one.table): one for one in map(Role.from_row, rows)}
-        found: dict[str, set[str]] = {}
+        newest = {(role.person, role.table): role for role in map(Role.from_row, rows)}
+        owners: dict[str, set[str]] = {}
         for role in newest.values():
-            found.setdefault(role.table, set()).update([role.person] if role.on else [])
-        return found
+            owners.setdefault(role.table, set()).update([role.person] if role.on else [])
+        return owners
 
     def group_grants(self, budget: str) -> list[Grant]:
         """The newest grant of each group on each table that this budget pays for."""
         grants = map(Grant.from_row, self._rows(_GROUP_GRANTS, budget))
-        return list({(one.table, one.to): one for one in grants}.values())
+        return list({(grant.table, grant.to): grant for grant in grants}.values())
 
     def waiting(self, actor: str, budget: str, table: str) -> int:
-        """How many wishes of theirs about a table are not decided yet."""
+        """The number of their open requests about a table."""
         return int(next(iter(self._db.query(_WAITING, [budget, table, actor])))["n"])
 
-    # Beyond what a decision needs: what pages list
+    # What pages list, beyond what a decision needs
 
     def roles_of(self, person: str) -> list[Role]:
-        """The roles that a person has now."""
         newest = {(role.role, role.table): role for role in map(Role.from_row, self._rows(_ROLES_OF, person))}
         return [role for role in newest.values() if role.on]
 
     def roles(self) -> list[Role]:
-        """The roles that anybody has now."""
-        newest = {(one.person, one.role, one.table): one for one in map(Role.from_row, self._rows(_ALL_ROLES))}
+        newest = {(role.person, role.role, role.table): role for role in map(Role.from_row, self._rows(_ALL_ROLES))}
         return [role for role in newest.values() if role.on]
 
     def owners_of(self, table: str) -> list[str]:
@@ -214,18 +212,17 @@ class PeopleBook:
 
     def grants_on(self, budget: str, table: str) -> list[Grant]:
         """The newest grant of each holder."""
-        return list({one.to: one for one in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))}.values())
+        return list({grant.to: grant for grant in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))}.values())
 
     def last_given(self, budget: str, table: str, to: str) -> Grant | None:
-        """The newest grant of a holder that gave something, also where it was taken back since."""
-        given = [
-            one for one in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table)) if one.to == to and one.share
-        ]
+        """The newest grant to a holder with a share, even if it was taken back since."""
+        grants = map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))
+        given = [grant for grant in grants if grant.to == to and grant.share]
         return given[-1] if given else None
 
     def grants_to(self, holder: str) -> list[Grant]:
         """The newest grant of each table."""
-        newest = {(one.budget, one.table): one for one in map(Grant.from_row, self._rows(_GRANTS_TO, holder))}
+        newest = {(grant.budget, grant.table): grant for grant in map(Grant.from_row, self._rows(_GRANTS_TO, holder))}
         return list(newest.values())
 
     def wishes(self, budget: str, table: str) -> list[Wanted]:
@@ -238,7 +235,7 @@ class PeopleBook:
         return sound_rows(self._db, sql, list(values))
 
     def _sums(self, sql: str, *values: str | int) -> tuple[int, Sums] | None:
-        """The last charge that is found, by its number, and its sums."""
+        """The number and the sums of the last charge among these rows."""
         rows = self._rows(sql, *values)
         sums = sums_of(json.loads(rows[0]["body"])) if rows else None
         return None if sums is None else (int(rows[0]["seq"]), sums)

@@ -1,23 +1,38 @@
-"""Who may write which row of people, and which grant pays for a question: the one place where it is decided.
+"""Who may write which row about people, and which grant pays for a question: the one place that decides it.
 
-The ledger asks here inside the transaction that writes the row, and the check of the whole chain asks the same again
-from the rows alone; both come as a `Book`.
+The ledger asks here inside the transaction that writes the row. The check of the whole chain asks again, from the rows
+alone. Both pass a `Book`.
 
 **A grant** is a second, plain limit beside the budget's rule. It bounds how far its holder moves *the table's* meter:
 over the holder's rows on the budget, the sum of used(after) − used(before) at the moment of each charge stays within
 the granted share, and the sum of their δ within that share of the δ reserve. So all holders' parts add up to the
-table's meter, and a grant of 1 % takes 1 % of it at most, whatever was asked before. (The holder's rows read as a
+table's meter, and a grant of 1 % takes at most 1 % of it, whatever was asked before. (To read the holder's rows as a
 budget of their own would not do: a Gaussian after other people's Laplace questions moves the table's meter by far more
-than it moves a meter that starts at 0.) Colleagues do not move what somebody has used; they do change what the next
-question takes, as they change it for everybody. Where a cap is raised, the meter falls, and every holder's part falls
-in the same proportion. Where more protection is declared, every charge counts for more, and every holder's part is
-counted anew (`moved_anew`); it may then be more than the grant, and nothing more is admitted under it. The table's
-meter is the one that its owners read: where the budget also pays for a table of owners who do not know of this one,
-that of the tables they know of.
+than a meter that starts at 0.) Colleagues do not change what a holder has used; they do change what the next question
+takes, as they change it for everybody. When a cap is raised, the meter falls, and every holder's part falls in the same
+proportion. When more protection is declared, every charge counts for more, and every holder's part is counted anew
+(`moved_anew`); it may then exceed the grant, which admits nothing more. The table's meter is the one that its owners
+read: if the budget also pays for a table of owners who do not know of this one, the meter covers the tables they know.
 
-It proves nothing by itself and need not: whatever k people ask together, through however many grants, is one adaptive
-conversation charged to one budget, and the rule of that budget covers it (filter.py). A grant to a group is one limit
-that its members share. A person with a grant of their own uses that one first, then those of their groups by name.
+A grant proves nothing by itself and need not: whatever k people ask together, through any number of grants, is one
+adaptive conversation charged to one budget, and the rule of that budget covers it (filter.py). A grant to a group is
+one limit that its members share. A person with a grant of their own uses that first, then those of their groups by
+name.
+
+**The rows.** A ledger without any of them belongs to one person, and nothing is checked.
+
+    role       a person becomes an administrator, an auditor or an owner, or is barred; `on` false takes it back
+    group      a name for several people; the newest row of a name counts
+    grant      a person or a group may use a share of a table's allowance, for some questions, until some day
+    wish       a request for a larger share, or for one question above the owner's limit, with a reason
+    decided    the decision on it: `yes`, `no` or `changed`; once, and never by the requester
+    limit      a question that takes more than this share of the allowance waits for a decision
+    agreement  people who keep their answers to themselves: from then on each has a budget of their own
+
+The first `role` row makes the workspace *served*: from then on every act needs a right. The newest row for a person and
+a table counts. A person is an opaque id; names are in the registry, which can forget them. A charge in a served
+workspace names the holder of its grant (`under`) and carries two more running sums, of that holder and of its table; so
+a decision takes the same work after a hundred thousand rows as after ten.
 """
 
 from __future__ import annotations
@@ -32,33 +47,21 @@ from typing import Protocol
 
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, share, used
-from dpengine.accountant.loss import Loss
 from dpengine.core.exact import PICO, up
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, Moved, Paid, Raised, Standing, together
 
-# Who may do what, as rows of the ledger. A ledger without any of them belongs to one person, and nothing is asked.
-#
-#     role       a person becomes an administrator, an auditor or an owner, or is barred; `on` false takes it back
-#     group      a name for several people; the newest row of a name counts
-#     grant      a person or a group may use a share of a table's allowance, for some questions, until some day
-#     wish       somebody asks for a larger share, or for one question above the owner's limit, with a reason
-#     decided    what became of it: `yes`, `no` or `changed`; once, and never by who wished
-#     limit      a question that takes more than this share of the allowance waits for a decision
-#     agreement  people who keep their answers to themselves: from then on each has a budget of their own
-#
-# The first `role` row makes the workspace *served*: from then on nobody does anything without a right. The newest row
-# for a person and a table counts. A person is an opaque id; names stand in the registry, which can forget them. A
-# charge in a served workspace says whose grant it was made `under`, and carries two more running sums: of that grant's
-# holder, and of its table; so deciding takes the same work after a hundred thousand rows as after ten.
-
 KINDS = ("role", "group", "grant", "wish", "decided", "limit", "agreement")
 ADMINISTRATOR, AUDITOR, OWNER, BARRED = "administrator", "auditor", "owner", "barred"
 ROLES = (ADMINISTRATOR, AUDITOR, OWNER, BARRED)
-OPERATOR = "operator"  # who runs a command on the machine itself
+OPERATOR = "operator"  # whoever runs a command on the machine itself
 ALL_QUESTIONS = ("*",)
 YES, NO, CHANGED = "yes", "no", "changed"
+CHECK = "fit_checks"
+NO_RIGHT = "people.no_right"
+MOST_WAITING = 5  # open requests of one person about one table
+ASKED_AS = {"share": "proportion", "average": "mean", "largest": "noisy_argmax"}  # a step as a single question
 _PERSON, _GROUP = re.compile(r"p-[0-9a-f]{32}"), re.compile(r"g-.{1,40}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -77,7 +80,7 @@ def is_day(text: object) -> bool:
 
 @dataclass(frozen=True)
 class Role:
-    """A role that a person was given or that was taken back; `table` is empty where it is about none."""
+    """A role given to a person or taken back; `table` is empty if the role is about none."""
 
     seq: int
     at: str
@@ -93,12 +96,9 @@ class Role:
         return Role(row["seq"], row["at"], row["actor"], body["person"], body["role"], body["table"], body["on"])
 
 
-CHECK = "fit_checks"
-
-
 @dataclass(frozen=True)
 class Grant:
-    """What a person or a group may use of a table's allowance."""
+    """The share of a table's allowance that a person or a group may use."""
 
     seq: int
     at: str
@@ -107,7 +107,7 @@ class Grant:
     table: str
     to: str
     share: Fraction
-    questions: tuple[str, ...]  # patterns of keys; one that begins with ! forbids
+    questions: tuple[str, ...]  # patterns of keys; a leading ! forbids
     until: str  # the last day on which it may be used; empty: no end
 
     @staticmethod
@@ -132,13 +132,15 @@ class Grant:
         """Whoever may ask anything may pay for the check that is part of asking."""
         if key == CHECK:
             return True
-        wanted = any(fnmatchcase(key, one) for one in self.questions if not one.startswith("!"))
-        return wanted and not any(fnmatchcase(key, one[1:]) for one in self.questions if one.startswith("!"))
+        wanted = any(fnmatchcase(key, pattern) for pattern in self.questions if not pattern.startswith("!"))
+        return wanted and not any(
+            fnmatchcase(key, pattern[1:]) for pattern in self.questions if pattern.startswith("!")
+        )
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A wish: a share of the allowance, or one question with what it would take."""
+    """A request for more: a share of the allowance, or one question with its price."""
 
     id: str
     seq: int
@@ -155,8 +157,8 @@ class Wanted:
     def from_row(row: LedgerRow) -> Wanted:
         body = json.loads(row["body"])
         share, takes = (None if body[name] is None else Fraction(body[name]) for name in ("share", "takes"))
-        told = (row["request"], row["seq"], row["at"], row["actor"], row["budget"], body["table"], body["reason"])
-        return Wanted(*told, share, body["claim"], takes)
+        start = (row["request"], row["seq"], row["at"], row["actor"], row["budget"], body["table"], body["reason"])
+        return Wanted(*start, share, body["claim"], takes)
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def agreement_body(table: str, people: Sequence[str]) -> str:
 
 
 def apart_id(budget: str, person: str) -> str:
-    """The budget of one of the people who keep apart."""
+    """The budget of a person who keeps apart."""
     return f"{budget}:{person}"
 
 
@@ -216,18 +218,13 @@ def base_of(budget: str) -> str:
 
 
 def is_own(record: BudgetRecord) -> bool:
-    """Is it a table's own budget, neither for practice nor that of one of the people who keep apart?"""
+    """Is it a table's own budget, neither for practice nor of a person who keeps apart?"""
     return record.kind == "private" and base_of(record.id) == record.id
-
-
-NO_RIGHT = "people.no_right"
-MOST_WAITING = 5  # wishes of one person about one table
-ASKED_AS = {"share": "proportion", "average": "mean", "largest": "noisy_argmax"}  # a step, as a question by itself
 
 
 @dataclass(frozen=True)
 class HolderPart:
-    """What a grant's holder has taken so far: of the table's meter, and of δ."""
+    """What a grant's holder has used so far: of the table's meter, and of δ."""
 
     moved: Fraction
     delta: Fraction
@@ -249,8 +246,8 @@ class Book(Protocol):
     def held(self, record: BudgetRecord, holder: str) -> HolderPart: ...
     def of_table(self, budget: str, table: str) -> Standing: ...
     def limit(self, budget: str, table: str) -> Fraction | None: ...
-    def wanted(self, wish: str) -> Wanted | None: ...
-    def decision(self, wish: str) -> Decision | None: ...
+    def wanted(self, request: str) -> Wanted | None: ...
+    def decision(self, request: str) -> Decision | None: ...
     def approved(self, actor: str, budget: str, table: str) -> list[Wanted]: ...
     def apart(self, budget: str) -> tuple[str, ...] | None: ...
     def owners_on(self, budget: str) -> dict[str, set[str]]: ...
@@ -274,7 +271,7 @@ def owns(book: Book, person: str, table: str) -> bool:
 
 
 def owns_on(book: Book, person: str, table: str, budget: str) -> bool:
-    """Do they own a table, and does this budget pay for it? It is the one that its first owner's row names."""
+    """Do they own a table, and does this budget, named in its first owner's row, pay for it?"""
     return owns(book, person, table) and book.budget_of(table) == budget
 
 
@@ -284,30 +281,30 @@ def owns_all(book: Book, person: str, budget: str) -> bool:
 
 
 def one_owner(book: Book, budget: str) -> bool:
-    """Does some one person own every table that the budget pays for?"""
+    """Does one person own every table that the budget pays for?"""
     owners = list(book.owners_on(budget).values())
     return bool(owners) and bool(set.intersection(*owners))
 
 
 def brings(book: Book, person: str) -> bool:
-    """May they bring tables of their own? Whoever owns one, or was named an owner before the first."""
+    """May they add tables? Whoever owns one, or was named an owner before the first."""
     return active(book, person) and book.owner(person)
 
 
 def grants_for(book: Book, person: str, budget: str, table: str, day: str) -> list[Grant]:
-    """The live grants by which a person may ask a table, in the order in which they are used."""
+    """The live grants by which a person may ask a table, in the order of use."""
     if not active(book, person):
         return []
     holders = [person, *book.groups_of(person)]
-    found = [book.grant(base_of(budget), table, holder) for holder in holders]
-    return [grant for grant in found if grant is not None and grant.live(day)]
+    grants = [book.grant(base_of(budget), table, holder) for holder in holders]
+    return [grant for grant in grants if grant is not None and grant.live(day)]
 
 
 # Who may write a row: a code of the catalogue, or None
 
 
 def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> str | None:
-    """An owner's row names the budget that pays for the table, and every later one names the same."""
+    """An owner's row names the budget that pays for the table; every later row names the same."""
     if role not in ROLES or not is_person(person) or (table and role != OWNER):
         return "people.role_unknown"
     if table and (not budget or base_of(budget) != budget or book.budget_of(table) not in (None, budget)):
@@ -316,15 +313,15 @@ def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: 
         return None if actor == OPERATOR and role == ADMINISTRATOR and on else NO_RIGHT
     if actor == OPERATOR or administers(book, actor):
         return None
-    brought = role == OWNER and on and person == actor and bool(table) and not book.owned(table)
-    if not brought or not brings(book, actor):
+    added = role == OWNER and on and person == actor and bool(table) and not book.owned(table)
+    if not added or not brings(book, actor):
         return NO_RIGHT
     return NO_RIGHT if book.apart(budget) is not None and not owns_all(book, actor, budget) else None
 
 
 def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> str | None:
-    """An administrator names groups, but does not put themselves into one: what it was granted would be theirs."""
-    if not is_group(group) or not all(is_person(one) for one in people):
+    """An administrator names groups, but does not join one: its grants would be theirs."""
+    if not is_group(group) or not all(is_person(person) for person in people):
         return "people.group_form"
     if not administers(book, actor):
         return NO_RIGHT
@@ -332,8 +329,8 @@ def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> st
 
 
 def grant_fault(book: Book, grant: Grant) -> str | None:
-    """An owner gives to others, an administrator too where an owner may not decide for themselves. Nobody gives more to
-    themselves than they have, but for the owner who brought the table and gives the first grant of it."""
+    """An owner grants to others; so does an administrator if an owner may not decide for themselves. Nobody grants
+    themselves more than they have, except the owner who added the table and gives its first grant."""
     if not (is_person(grant.to) or is_group(grant.to)) or not 0 <= grant.share <= 1:
         return "people.grant_form"
     if not grant.questions or (grant.until and not is_day(grant.until)):
@@ -342,7 +339,7 @@ def grant_fault(book: Book, grant: Grant) -> str | None:
     if book.budget_of(grant.table) != grant.budget or not (own or administers(book, grant.actor)):
         return NO_RIGHT
     if is_group(grant.to) and grant.share > 0 and book.apart(grant.budget) is not None:
-        return "people.agreement_group"  # one limit of all is none for people who each have a budget
+        return "people.agreement_group"  # a shared limit does not bound people who each have a budget
     if grant.to != grant.actor and grant.actor not in book.members(grant.to):
         return None
     before = book.grant(grant.budget, grant.table, grant.to)
@@ -366,10 +363,8 @@ def wish_fault(book: Book, wanted: Wanted, day: str) -> str | None:
 
 
 def may_decide(book: Book, wanted: Wanted, actor: str) -> bool:
-    """An owner of the table who did not wish it; an administrator where the one who did is an owner."""
-    if actor == wanted.actor:
-        return False
-    if book.budget_of(wanted.table) != wanted.budget:
+    """An owner of the table, except the requester; an administrator if the requester is an owner."""
+    if actor == wanted.actor or book.budget_of(wanted.table) != wanted.budget:
         return False
     return owns(book, actor, wanted.table) or (administers(book, actor) and owns(book, wanted.actor, wanted.table))
 
@@ -400,10 +395,10 @@ def limit_fault(book: Book, budget: str, table: str, most: Fraction | None, acto
 def agreement_fault(
     book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str, day: str
 ) -> str | None:
-    """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart.
-    Nor is a budget multiplied that pays for tables of owners who do not know of each other. Only an administrator
-    writes it down: an owner would learn from the refusal that somebody else has the same content."""
-    if not people or not all(is_person(one) for one in people) or base_of(budget) != budget:
+    """People keep apart from the first question on, or not at all: what all have seen cannot be kept apart any more. A
+    budget that pays for tables of owners who do not know of each other is not multiplied. Only an administrator writes
+    it down: an owner would learn from the refusal that somebody else has the same content."""
+    if not people or not all(is_person(person) for person in people) or base_of(budget) != budget:
         return "people.agreement_form"
     if not administers(book, actor) or book.budget_of(table) != budget:
         return NO_RIGHT
@@ -418,25 +413,25 @@ def agreement_fault(
 
 
 def act_fault(book: Book, budget: str, table: str, actor: str) -> str | None:
-    """What only an owner does to a table and its budget."""
+    """Acts on a table and its budget that only an owner does."""
     return None if not book.served() or owns_on(book, actor, table, budget) else NO_RIGHT
 
 
 def protect_fault(book: Book, budget: str, actor: str) -> str | None:
-    """Who may declare more protection on a budget: who owns all tables that it pays for, where nobody keeps apart."""
+    """Only the owner of all tables on a budget may declare more protection on it, and only if nobody keeps apart."""
     alone = book.apart(budget) is None and (not book.served() or owns_all(book, actor, budget))
     return None if alone else "protect.shared"
 
 
 def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
-    """Who may open a budget: whoever brings a table, and everybody their own practice budget."""
+    """Whoever may add a table may open a budget, and everybody their own practice budget."""
     if not book.served():
         return None
     if record.kind == "practice":
         return None if active(book, actor) and record.id.endswith(f":{actor}") else NO_RIGHT
     apart = book.apart(base_of(record.id)) or ()
     if base_of(record.id) != record.id:
-        return None if any(record.id == apart_id(base_of(record.id), one) for one in apart) else NO_RIGHT
+        return None if any(record.id == apart_id(base_of(record.id), person) for person in apart) else NO_RIGHT
     return None if brings(book, actor) else NO_RIGHT
 
 
@@ -446,14 +441,14 @@ def shared_unknown(book: Book, budget: str, table: str) -> bool:
 
 
 def _known(book: Book, budget: str, table: str) -> list[str] | None:
-    """The tables on a budget that the owners of this one know of; None where those are all."""
+    """The tables on a budget that the owners of this one know of; None if those are all."""
     owners = book.owners_on(base_of(budget))
     known = [name for name, people in owners.items() if name == table or people & owners.get(table, set())]
     return None if len(known) == len(owners) else known
 
 
 def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
-    """The sums behind a table's meter, as its owners read it. `whole`: those of the budget."""
+    """The sums behind a table's meter, as its owners read it. `whole`: the sums of the budget."""
     known = _known(book, budget, table)
     return whole.totals if known is None else together(book.of_table(budget, name) for name in known).totals
 
@@ -462,7 +457,7 @@ def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
 
 
 def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
-    """May this person charge this budget at all, whatever the grant?"""
+    """May this person charge this budget at all, under any grant?"""
     if not active(book, actor):
         return NO_RIGHT
     if record.kind == "practice":
@@ -476,12 +471,8 @@ def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
     return None if record.id == apart_id(base, actor) and actor in apart else NO_RIGHT
 
 
-def price_of(rule: Rule, loss: Loss) -> Cost:
-    return cost(loss, rule.alpha)
-
-
 def moves(rule: Rule, before: Totals, costs: Sequence[Cost]) -> Fraction:
-    """How far these questions, one after the other, move a meter."""
+    """How far these questions together move a meter."""
     after = before
     for paid in costs:
         after = after.plus(paid)
@@ -509,28 +500,28 @@ def fits(rule: Rule, grant: Grant, held: HolderPart, before: Totals, costs: Sequ
 
 
 def lowered(moved: Fraction, rule: Rule, before: Fraction, after: Fraction, meter: Totals) -> Fraction:
-    """A holder's part of a meter once its cap is raised: it falls as the meter falls."""
+    """A holder's part of a meter after its cap is raised: it falls as the meter falls."""
     high, low = (used(replace(rule, epsilon=cap), meter) for cap in (before, after))
     return up(moved * low / high, PICO**2) if high else moved
 
 
 def moved_anew(rule: Rule, past: Sequence[Paid | Raised], rows: int) -> Moved:
-    """Every holder's part of the meter once more protection is declared: all charges of the budget again in their
-    order, each as it counts for a person with so many rows, and every raise of the cap in between. Whoever declares it
+    """Every holder's part of the meter after more protection is declared: all charges of the budget again in their
+    order, each as it counts for a person with `rows` rows, and every raise of the cap in between. Whoever declares it
     owns all tables that the budget pays for, so the meter of each is that of the whole budget."""
     parts: dict[tuple[str, str], Fraction] = {}
-    if not any(isinstance(one, Paid) and one.under for one in past):
+    if not any(isinstance(entry, Paid) and entry.under for entry in past):
         return {}
-    first = next((one.before for one in past if isinstance(one, Raised)), rule.epsilon)
+    first = next((entry.before for entry in past if isinstance(entry, Raised)), rule.epsilon)
     then, totals = replace(rule, epsilon=first), Totals.NOTHING
-    for one in past:
-        if isinstance(one, Raised):
-            parts = {key: lowered(part, then, one.before, one.after, totals) for key, part in parts.items()}
-            then = replace(then, epsilon=one.after)
+    for entry in past:
+        if isinstance(entry, Raised):
+            parts = {key: lowered(part, then, entry.before, entry.after, totals) for key, part in parts.items()}
+            then = replace(then, epsilon=entry.after)
             continue
-        paid = price_of(then, one.loss_for(rows))
-        if one.under:
-            key = (one.under, one.table)
+        paid = cost(entry.loss_for(rows), then.alpha)
+        if entry.under:
+            key = (entry.under, entry.table)
             parts[key] = parts.get(key, Fraction(0)) + moves(then, totals, [paid])
         totals = totals.plus(paid)
     holders = sorted({holder for holder, _ in parts})
@@ -538,33 +529,31 @@ def moved_anew(rule: Rule, past: Sequence[Paid | Raised], rows: int) -> Moved:
 
 
 def waits(rule: Rule, most: Fraction | None, before: Standing, paid: Cost) -> bool:
-    """Does a question take more than the owner lets pass without a decision?"""
+    """Does a question take more than the owner allows without a decision?"""
     return most is not None and share(rule, before.totals, paid) > most
 
 
 def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject) -> Wanted | None:
-    """An approved wish for exactly this question that was not used yet."""
+    """An approved request for exactly this question that was not used yet."""
     same = canonical(claim)
-    for wanted in book.approved(actor, base_of(budget), table):
-        if wanted.claim is not None and canonical(wanted.claim) == same:
-            return wanted
-    return None
+    approved = book.approved(actor, base_of(budget), table)
+    return next((wanted for wanted in approved if wanted.claim is not None and canonical(wanted.claim) == same), None)
 
 
 def step_fault(
     book: Book, actor: str, budget: str, table: str, under: str, keys: Sequence[str], day: str
 ) -> str | None:
-    """A step of a session that was paid for is drawn only while the grant it was paid under still holds, and covers the
-    session and the step as a question by itself."""
+    """A paid step is drawn only while the grant it was paid under still holds, and covers both the session and the step
+    as a single question."""
     grants = grants_for(book, actor, budget, table, day)
-    grant = next((one for one in grants if one.to == under), None)
+    grant = next((grant for grant in grants if grant.to == under), None)
     if grant is None:
         return "people.no_grant"
     return None if all(grant.allows(key) for key in keys) else "people.question_not_granted"
 
 
 def step_keys(session: JsonObject, step: JsonObject) -> list[str]:
-    """The questions of the catalogue that a step asks, by the claims of the session and the step."""
+    """The questions of the catalogue that a step asks, from the claims of the session and the step."""
     asked = step.get("ask")
     kinds = [str(kind) for kind in asked] if isinstance(asked, dict) else []
     return [str(session.get("key", "")), *(ASKED_AS.get(kind, kind) for kind in kinds)]

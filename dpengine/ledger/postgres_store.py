@@ -1,16 +1,20 @@
-"""A ledger in Postgres, so that several machines spend from one account (store.py: the same rows under the same rules).
+"""A ledger in Postgres: several machines spend from one account, with the same rows under the same rules (store.py).
 
 *One writer at a time.* A write takes an advisory lock for its transaction before it reads anything, and reads under
-READ COMMITTED: each statement sees all that was committed when the lock was given. (Under a stricter level the snapshot
-would be older than the lock.) Who skips the lock is held by the chain: a row must have the next number, which is the
-primary key, and the hash before it, so of two writers that saw the same end one fails.
+READ COMMITTED: each statement sees everything committed when the lock was given. (Under a stricter level the snapshot
+would be older than the lock.) The chain stops a writer that skips the lock: a row must have the next number, which is
+the primary key, and the hash before it, so of two writers that saw the same end one fails.
 
-*Charge, commit, then draw.* A commit counts when the server says that it is on its disk (`synchronous_commit`; a server
-without `fsync` is refused). If the connection breaks before it says so, the server is asked again, on a new connection,
-what became of that very transaction, and the row is looked up. If it stands, the release goes on; if not, nothing was
-spent; if nobody can be asked, the question is refused, and asked again under its request id it is found or charged.
+*Charge, commit, then draw.* A commit counts when the server reports that it is on its disk (`synchronous_commit`; a
+server without `fsync` is refused). If the connection breaks before that, the server is asked again, on a new
+connection, about that very transaction, and the row is looked up. If it is there, the release goes on; if not, nothing
+was spent; if the server cannot be asked, the question is refused. Asked again under its request id, it is either found
+or charged.
 
 *An older database put back* is refused by every folder that noted a later row (high_water.py).
+
+The file has five parts: SQLite's SQL translated for Postgres, one connection, the processes that are alive, a check of
+the tables, and the store itself.
 """
 
 from __future__ import annotations
@@ -39,26 +43,24 @@ from dpengine.ledger.rows import COLUMNS
 from dpengine.ledger.sqlite_file import SCHEMA, VERSION, anchor_path, head_of
 from dpengine.ledger.store import Database, Values
 
-# The ledger's SQL as Postgres understands it, made from SQLite's (store.py says why).
-#
-# What differs, and what becomes of it:
+# SQL for Postgres, translated from SQLite's (store.py explains why)
 #
 #     ?, :name                        %s, %(name)s
-#     json_extract(body, '$.x')       a function of ours of that name; json_number where the value is a number, because
-#                                     a text is not compared with a number here; json_true for a truth
-#     json_each(list)                 each_of(list), a function of ours
+#     json_extract(body, '$.x')       our function of that name; json_number for numbers, because Postgres does not
+#                                     compare a text with a number; json_true for truth values
+#     json_each(list)                 our function each_of(list)
 #     GLOB 'p-*', a IS NOT (…)        LIKE 'p-%', IS DISTINCT FROM (…)
 #     INDEXED BY name, STRICT         nothing: Postgres chooses its indexes, and is always strict
 #     LIMIT -1                        no limit
 #     INTEGER, TEXT                   bigint, text COLLATE "C": sorted and compared by bytes
-#     CREATE TRIGGER … WHEN …         a function in plpgsql and a trigger that calls it. One against DELETE is against
-#                                     TRUNCATE too, which has no rows to fire for; none is switched off by a session's
-#                                     replication role
+#     CREATE TRIGGER … WHEN …         a plpgsql function and a trigger that calls it. A trigger against DELETE is also
+#                                     against TRUNCATE, which has no rows to fire for; no session's replication role
+#                                     switches one off
 #
-# Postgres alone has `within_the_rule`: it adds and compares the Fractions of a charge exactly, which SQLite's integers
+# Only Postgres has `within_the_rule`: it adds and compares the Fractions of a charge exactly, which SQLite's integers
 # cannot. A charge must begin where the last one of its budget ended, lower none of the sums, and end within the
-# budget's rule. So a writer that skips the engine exceeds no cap by what its rows say; that a row says too little of a
-# loss is found by `verify`, which computes every cost anew.
+# budget's rule. So the rows of a writer that skips the engine stay within the cap. A row that understates a loss is
+# detected by `verify`, which computes every cost anew.
 
 _NUMBERS = ("$.index", "$.claim.parameters.questions")
 _EXTRACTED = re.compile(r"json_extract\((\w+(?:\.\w+)?), '([^']+)'\)")
@@ -77,13 +79,13 @@ _UNKNOWN = re.compile(r"\b(PRAGMA|rowid|OR REPLACE|OR IGNORE|json_set|GLOB|RAISE
 
 @dataclass(frozen=True)
 class Function:
-    """A function of ours in the schema. Postgres keeps its source word for word, so it can be compared."""
+    """One of our functions in the schema. Postgres keeps its source word for word, so it can be compared."""
 
     name: str
     takes: str
     gives: str
     language: str
-    volatility: str  # i: the same for the same, so an index may be built on it; v: reads tables
+    volatility: str  # i: immutable, so an index may use it; v: reads tables
     source: str
 
     def create(self, schema: str) -> str:
@@ -156,25 +158,25 @@ RULE = (
 
 
 @lru_cache(maxsize=500)
-def asked(sql: str, with_values: bool) -> str:
-    """A query, and with values its places for them."""
-    told = _INDEXED.sub("", _expressions(sql)).replace("LIMIT ?", "LIMIT nullif(?, -1)")
-    _refuse_unknown(told)
+def postgres_query(sql: str, with_values: bool) -> str:
+    """A query, with placeholders if it has values."""
+    query = _INDEXED.sub("", _expressions(sql)).replace("LIMIT ?", "LIMIT nullif(?, -1)")
+    _refuse_unknown(query)
     if not with_values:
-        return told
-    return _NAMED.sub(r"%(\1)s", told.replace("%", "%%").replace("?", "%s"))
+        return query
+    return _NAMED.sub(r"%(\1)s", query.replace("%", "%%").replace("?", "%s"))
 
 
-def made(statement: str) -> list[Part]:
+def postgres_parts(statement: str) -> list[Part]:
     """A statement of the schema: itself, or for a trigger its function and the trigger that calls it."""
-    found = _TRIGGER.fullmatch(statement.strip())
-    if found is None:
-        told = re.sub(r"\bINTEGER\b", "bigint", re.sub(r"\bTEXT\b", 'text COLLATE "C"', _expressions(statement)))
-        told = re.sub(r"\)\s*STRICT$", ")", told)
-        _refuse_unknown(told)
-        return [told]
-    name, act, table, when, says = found.groups()
-    refusal = f"RAISE EXCEPTION '{says}';"
+    trigger = _TRIGGER.fullmatch(statement.strip())
+    if trigger is None:
+        translated = re.sub(r"\bINTEGER\b", "bigint", re.sub(r"\bTEXT\b", 'text COLLATE "C"', _expressions(statement)))
+        translated = re.sub(r"\)\s*STRICT$", ")", translated)
+        _refuse_unknown(translated)
+        return [translated]
+    name, act, table, when, message = trigger.groups()
+    refusal = f"RAISE EXCEPTION '{message}';"
     if when is None:
         source, each = f" BEGIN {refusal} END ", "STATEMENT"
         act = "DELETE OR TRUNCATE" if act == "DELETE" else act
@@ -186,15 +188,15 @@ def made(statement: str) -> list[Part]:
 
 
 def parts_of(schema: Iterable[str]) -> list[Part]:
-    """All that the database gets: functions of ours, tables, indexes and triggers."""
-    return [*FUNCTIONS, *(part for statement in schema for part in made(statement)), *RULE]
+    """Everything the database gets: our functions, tables, indexes and triggers."""
+    return [*FUNCTIONS, *(part for statement in schema for part in postgres_parts(statement)), *RULE]
 
 
 def _expressions(sql: str) -> str:
-    told = _TRUTH.sub(r"coalesce((SELECT json_true(body, '$.on')\1LIMIT 1), false)", sql)
-    told = _EXTRACTED.sub(lambda found: _extract(*found.groups()), told)
-    told = _GLOB.sub(r"LIKE '\1%'", told).replace("json_each(", "each_of(")
-    return _IS_NOT.sub("IS DISTINCT FROM ", told)
+    translated = _TRUTH.sub(r"coalesce((SELECT json_true(body, '$.on')\1LIMIT 1), false)", sql)
+    translated = _EXTRACTED.sub(lambda match: _extract(*match.groups()), translated)
+    translated = _GLOB.sub(r"LIKE '\1%'", translated).replace("json_each(", "each_of(")
+    return _IS_NOT.sub("IS DISTINCT FROM ", translated)
 
 
 def _extract(body: str, path: str) -> str:
@@ -202,31 +204,31 @@ def _extract(body: str, path: str) -> str:
 
 
 def _refuse_unknown(sql: str) -> None:
-    if found := _UNKNOWN.search(sql):
-        raise ValueError(f"this SQL has no form for Postgres yet: {found.group()}")
+    if match := _UNKNOWN.search(sql):
+        raise ValueError(f"this SQL has no form for Postgres yet: {match.group()}")
 
 
-# One connection to the database that a ledger is kept in, and our own sentences for what can go wrong with it.
+# One connection, and our sentences for its errors
 #
-# psycopg is imported when an address is used, and never otherwise. None of its errors is passed on: they may quote a
-# statement, an address or a row. What a person reads is one of our sentences, and whoever asks again is charged once,
-# because a request that was charged before is found by its id.
+# psycopg is imported only when an address is used. None of its errors is passed on: they may quote a statement, an
+# address or a row. A person reads one of our sentences. Whoever asks again is charged once: an earlier charge is found
+# by its request id.
 
 NEEDS = "requirements-postgres.txt"
 _PAGE = 500
 _PATIENCE = 5.0
-_LOCKED = ("55P03", "57014", "40001", "40P01")  # no lock within our patience; cancelled; would not serialise; deadlock
+_LOCKED = ("55P03", "57014", "40001", "40P01")  # no lock in time; cancelled; serialisation failure; deadlock
 _UNWRITABLE = ("25006", "42501", "53100", "53200", "58030")  # read-only, no right, disk or memory full, i/o
 _UNKNOWN_USER = ("28P01", "28000", "42501")
 _GONE = ("42P01", "3F000")  # no such table or schema
 _ENDED = ("57P01", "57P02", "57P03", "57P05", "25P03")  # the server stops, starts, or gave up on this connection
-# A machine that vanished is noticed by both ends within a minute, so that its locks are free again.
+# Both ends notice a vanished machine within a minute, so that its locks are free again.
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _SETTINGS = {
-    "synchronous_commit": "on",  # whatever the server, the database or the role has as a default
-    "default_transaction_isolation": "read committed",  # each statement sees what stood when the write lock was given
+    "synchronous_commit": "on",  # whatever the default of the server, the database or the role
+    "default_transaction_isolation": "read committed",  # each statement sees the state when the write lock was given
     "default_transaction_read_only": "off",
-    "idle_in_transaction_session_timeout": "60s",  # a machine that froze in the middle of a write holds up nobody else
+    "idle_in_transaction_session_timeout": "60s",  # a machine that froze during a write does not block the others
     "tcp_keepalives_idle": "30",
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
@@ -243,7 +245,7 @@ def driver() -> ModuleType:
 
 
 @contextmanager
-def spoken() -> Iterator[None]:
+def own_errors() -> Iterator[None]:
     """psycopg's errors as our sentences."""
     psycopg = driver()
     try:
@@ -271,7 +273,7 @@ def code_for(error: Exception) -> str | None:
 
 
 def broken(error: Exception) -> bool:
-    """Is it the connection that failed, and not what was asked through it?"""
+    """Did the connection fail, rather than the statement?"""
     state = state_of(error)
     return state in _ENDED or state.startswith("08") or (not state and isinstance(error, driver().OperationalError))
 
@@ -281,7 +283,7 @@ def state_of(error: Exception) -> str:
 
 
 class Fetched(Protocol):
-    """A cursor of psycopg, as far as it is used here."""
+    """A cursor of psycopg, as used here."""
 
     itersize: int
     statusmessage: str | None
@@ -299,7 +301,7 @@ class _Info(Protocol):
 
 
 class Connection(Protocol):
-    """A connection of psycopg, as far as it is used here."""
+    """A connection of psycopg, as used here."""
 
     closed: bool
     broken: bool
@@ -312,7 +314,7 @@ class Connection(Protocol):
 
 
 class Link:
-    """A connection, used by one thread at a time. Statements are SQLite's (postgres_sql.py)."""
+    """A connection, used by one thread at a time. Statements are SQLite's; `plain` takes Postgres's own."""
 
     def __init__(self, address: Address, patience: float) -> None:
         self.pid = os.getpid()
@@ -323,8 +325,8 @@ class Link:
         self.close = weakref.finalize(self, _close, connection, self.pid)
         try:
             own = {"lock_timeout": f"{max(int(patience * 1000), 1)}ms"}
-            told = "; ".join(f"SET {name} = '{value}'" for name, value in (_SETTINGS | own).items())
-            connection.execute(f"{told}; SET search_path = {address.schema}, pg_temp")
+            settings = "; ".join(f"SET {name} = '{value}'" for name, value in (_SETTINGS | own).items())
+            connection.execute(f"{settings}; SET search_path = {address.schema}, pg_temp")
         except driver().Error as error:
             self.close()
             raise AllowanceError(code_for(error) or "ledger.unreachable") from None
@@ -334,7 +336,7 @@ class Link:
         return self
 
     def execute(self, sql: str, values: Values = (), /) -> Fetched:
-        return self.plain(asked(sql, bool(values)), values)
+        return self.plain(postgres_query(sql, bool(values)), values)
 
     def plain(self, sql: str, values: Values = ()) -> Fetched:
         """A statement in Postgres's own words."""
@@ -344,10 +346,10 @@ class Link:
         return iter(self.execute(sql, params or ()).fetchall())
 
     def walk(self, sql: str) -> Iterator[JsonObject]:
-        """A long answer a few rows at a time, inside a transaction."""
+        """A long result a few rows at a time, inside a transaction."""
         with self._pg.cursor(name=f"walk_{time.monotonic_ns()}") as cursor:
             cursor.itersize = _PAGE
-            cursor.execute(asked(sql, False))
+            cursor.execute(postgres_query(sql, False))
             yield from cursor
 
     @contextmanager
@@ -363,7 +365,7 @@ class Link:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """What is done inside is undone at its end."""
+        """Everything done inside is undone at its end."""
         begin, end = ("SAVEPOINT passing", "ROLLBACK TO SAVEPOINT passing") if self.busy else ("BEGIN", "ROLLBACK")
         self.plain(begin)
         try:
@@ -378,12 +380,12 @@ class Link:
         return bool(self._pg.info.transaction_status != 0)
 
     def undo(self) -> None:
-        with suppress(driver().Error):  # a connection that broke has nothing left to undo
+        with suppress(driver().Error):  # a broken connection has nothing left to undo
             if self.busy:
                 self.plain("ROLLBACK")
 
     def value(self, sql: str, values: Values = ()) -> Json:
-        """The one figure that a statement in Postgres's own words gives."""
+        """The single value of a statement in Postgres's own words."""
         row = self.plain(sql, values).fetchone()
         return None if row is None else next(iter(row.values()))
 
@@ -397,7 +399,7 @@ class Link:
         return not (self._pg.closed or self._pg.broken)
 
     def answers(self) -> bool:
-        """Is somebody still at the other end?"""
+        """Is the other end still there?"""
         try:
             self.plain("SELECT 1")
         except driver().Error:
@@ -412,13 +414,12 @@ def all_rows(link: Link, schema: str) -> Iterator[JsonObject]:
 
 @contextmanager
 def rows_in(address: Address) -> Iterator[Iterator[JsonObject]]:
-    """The rows of a ledger that is only read."""
-    with spoken(), closing(Link(address, _PATIENCE)) as link, link.atomic():
+    with own_errors(), closing(Link(address, _PATIENCE)) as link, link.atomic():
         yield all_rows(link, address.schema)
 
 
 def _connect(address: Address, patience: float) -> Connection:
-    """Tried until our patience ends: a server that is started anew is back within seconds."""
+    """Tried until our patience ends: a restarted server is back within seconds."""
     psycopg, rows = driver(), import_module("psycopg.rows")
     deadline = time.monotonic() + patience
     while True:
@@ -434,14 +435,14 @@ def _connect(address: Address, patience: float) -> Connection:
             return connection
         except (psycopg.Error, UnicodeError, ValueError) as error:
             state = state_of(error)
-            told = str(error) if isinstance(error, psycopg.OperationalError) else ""
-            if state in _UNKNOWN_USER or "password" in told or "authentication" in told:
+            message = str(error) if isinstance(error, psycopg.OperationalError) else ""
+            if state in _UNKNOWN_USER or "password" in message or "authentication" in message:
                 code = "ledger.stranger"
-            elif not told or time.monotonic() >= deadline:
+            elif not message or time.monotonic() >= deadline:
                 code = "ledger.unreachable"
             else:
                 code = ""
-        if code:  # raised outside the handler: the driver's error must not stand behind ours
+        if code:  # raised outside the handler, so that the driver's error is not chained to ours
             raise AllowanceError(code)
         time.sleep(0.1)
 
@@ -462,14 +463,14 @@ def _close(connection: Connection, pid: int) -> None:
     if os.getpid() == pid:
         connection.close()
     else:
-        _inherited.append(connection)  # after a fork: to close it would end the parent's
+        _inherited.append(connection)  # after a fork: closing it would end the parent's
 
 
-# Which processes, on whichever machine, spend from a ledger in Postgres.
+# The processes, on any machine, that spend from a ledger in Postgres
 #
 # Each holds a session's advisory lock under its name. The server frees it with the connection: on kill -9, and within a
-# minute when a machine vanishes. A lock that is free while its process lives, because the server was started anew,
-# declares nobody dead: the kernel's lock in the folder counts too (workers.py), and the next charge takes it again.
+# minute when a machine vanishes. A restarted server frees locks of living processes too, but nobody is declared dead by
+# that: the kernel's lock in the folder counts as well (workers.py), and the next charge takes the lock again.
 
 _LOOK_AGAIN = 0.05
 _LISTED = (
@@ -506,7 +507,7 @@ class Alive:
             return True
 
     def hears(self, db: Link, worker: str) -> bool:
-        """The lock is tried as a shared one, so two that ask at once do not take each other for the worker."""
+        """Tries a shared lock, so two that ask at once do not take each other for the worker."""
         return not db.value("SELECT pg_try_advisory_xact_lock_shared(%s, %s)", self._name(worker))
 
     def others(self, db: Link) -> list[str]:
@@ -523,7 +524,7 @@ class Alive:
             link.close()
 
     def _name(self, worker: str) -> list[int]:
-        """The two numbers of a worker's lock: the ledger's, and how the worker's name begins."""
+        """The two numbers of a worker's lock: the ledger's, and the start of the worker's name."""
         return [_signed(self._ledger), _signed(int(worker[:8], 16))]
 
 
@@ -531,17 +532,17 @@ def _signed(number: int) -> int:
     return number - 2**32 if number >= 2**31 else number
 
 
-# Are the tables, indexes, triggers and functions of a ledger in Postgres the ones that this program makes?
+# Are the tables, indexes, triggers and functions the ones that this program creates?
 #
-# Postgres keeps the source of a function word for word, and of everything else a normal form of its own. So `verify`
-# makes the tables once more, as temporary ones that vanish with the transaction, and compares what the catalogue says
-# of both. For that the role needs no right but the usual one to make temporary tables.
+# Postgres keeps the source of a function word for word, and everything else in a normal form of its own. So `verify`
+# creates the tables once more, as temporary ones that vanish with the transaction, and compares the catalogue's entries
+# for both. The role needs only the usual right to create temporary tables.
 
 _TABLES = "('entries', 'looks')"
 _OF = f"JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s AND c.relname IN {_TABLES}"
 _DESCRIBED = f"""
     SELECT concat_ws(' ', c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, o.collname,
-            pg_get_expr(d.adbin, d.adrelid)) AS told
+            pg_get_expr(d.adbin, d.adrelid)) AS entry
         FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN pg_collation AS o ON o.oid = a.attcollation
         LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum {_OF}
@@ -564,53 +565,54 @@ _FUNCTIONS = """
 
 
 def described(link: Link, schema: str) -> set[str]:
-    """What stands in the database."""
+    """What the database has."""
     functions = {
         " ".join(map(str, row.values())).replace('"', "") for row in link.plain(_FUNCTIONS, {"schema": schema})
     }
-    return functions | _told(link, schema)
+    return functions | _catalogue(link, schema)
 
 
 def expected(link: Link, schema: str) -> set[str]:
-    """What would stand there if it were made now."""
-    told = set()
+    """What it would have if it were created now."""
+    expected_rows = set()
     parts = parts_of(SCHEMA)
     for part in parts:
         if isinstance(part, Function):
             where = [f"search_path={schema}, pg_temp"] if part.language == "plpgsql" else []
             gives = part.gives.replace("TABLE (", "TABLE(")
             row = (part.name, part.language, part.volatility, False, part.takes, gives, part.source, where)
-            told.add(" ".join(map(str, row)).replace('"', ""))
+            expected_rows.add(" ".join(map(str, row)).replace('"', ""))
     with link.passing():
         link.plain(f"SET LOCAL search_path = pg_temp, {schema}")
         for part in parts:
             if isinstance(part, str):
                 link.plain(part.replace("CREATE TABLE ", "CREATE TEMPORARY TABLE ", 1))
         own = link.value("SELECT nspname FROM pg_namespace WHERE oid = pg_my_temp_schema()")
-        return told | _told(link, own)
+        return expected_rows | _catalogue(link, own)
 
 
-def _told(link: Link, schema: str) -> set[str]:
-    """What the catalogue says of the two tables, whichever schema they are in; "pg_temp" is its word for our own."""
+def _catalogue(link: Link, schema: str) -> set[str]:
+    """The catalogue's entries for the two tables, in any schema; "pg_temp" is its word for our own."""
     rows = link.plain(_DESCRIBED, {"schema": schema})
-    return {row["told"].replace(f"{schema}.", "").replace("pg_temp.", "") for row in rows}
+    return {row["entry"].replace(f"{schema}.", "").replace("pg_temp.", "") for row in rows}
 
+
+# The store
 
 T = TypeVar("T")
 _OLDEST = 130000  # pg_current_xact_id
-_IDLE = 8  # connections that are kept for the next reader
-_RESTED = 5.0  # seconds after which one is tried before it is used
-_KEPT = 500
-
+_IDLE = 8  # connections kept for the next reader
+_RESTED = 5.0  # seconds; an older connection is tested before use
+_KEPT = 500  # cached reads
 _LEAVING = 2.0  # seconds
 _OWN = (
     "CREATE TABLE edition (version bigint PRIMARY KEY)",  # of the tables
-    "CREATE TABLE home (mark text PRIMARY KEY)",  # the folder that the ledger belongs to
+    "CREATE TABLE home (mark text PRIMARY KEY)",  # the folder of the ledger
 )
 
 
 class _State:
-    """What belongs to one process: a forked child begins anew, and leaves its parent's connections alone."""
+    """The state of one process: a forked child starts anew, and leaves its parent's connections alone."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -622,7 +624,7 @@ class _State:
 
 
 class PostgresLedger:
-    """`mark`: of the folder (address.py); empty: not compared. `alone`: for an operator's commands, refused while any
+    """`mark`: the folder's (address.py); empty: not compared. `alone`: for an operator's commands, refused while any
     program has the ledger open, and the other way round."""
 
     shared = True
@@ -635,7 +637,7 @@ class PostgresLedger:
         self._alive = Alive(address, wait, self._connected)
         self._held_alone: Link | None = None
         try:
-            with spoken():
+            with own_errors():
                 if alone:
                     self._take_alone()
                 elif self.path.exists():
@@ -656,8 +658,8 @@ class PostgresLedger:
 
     @contextmanager
     def reading(self, sure: bool = False) -> Iterator[Link]:
-        """`sure`: on a connection that was tried just now, so that a server started anew in between costs no answer."""
-        with spoken():
+        """`sure`: on a connection tested just now, so that a server restarted in between costs no answer."""
+        with own_errors():
             state = self._state
             held: Link | None = getattr(state.local, "link", None)
             if held is not None:
@@ -703,7 +705,7 @@ class PostgresLedger:
             raise AllowanceError("workspace.in_use")
 
     def _open_for(self, link: Link, kind: str = "") -> bool:
-        """The lock of whoever has the ledger open. Tried for a moment: a server notices late that a program left."""
+        """The lock of every program with the ledger open. Tried for a moment: a server notices late that one left."""
         deadline = time.monotonic() + min(self._wait, _LEAVING)
         while not link.value(f"SELECT pg_try_advisory_lock{kind}(%s)", [self._address.lock("open")]):
             if time.monotonic() > deadline:
@@ -723,7 +725,7 @@ class PostgresLedger:
     # Reading and writing
 
     def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
-        """Everything is appended, so while the last row is the same nothing has changed, whoever writes."""
+        """Rows are only appended, so nothing has changed while the last row is the same, whoever writes."""
         with self.reading() as db:
             state, as_of = self._state, head_of(db)
             with state.lock:
@@ -731,20 +733,20 @@ class PostgresLedger:
                     state.as_of, state.read = as_of, {}
                 if key in state.read:
                     return cast(T, state.read[key])
-            found = read(db)
+            value = read(db)
             with state.lock:
                 if as_of == state.as_of:
-                    state.read[key] = found
-            return found
+                    state.read[key] = value
+            return value
 
     def refuse_full(self) -> None:
-        """The folder's own disk; the server speaks for its disk itself."""
+        """The folder's own disk; the server reports about its own."""
         refuse_full(self.path.parent)
 
     @contextmanager
     def writing(self) -> Iterator[Link]:
         with self.reading(sure=True) as db:
-            if getattr(self._state.local, "found", None) is not None:  # all in the one transaction of `renewing`
+            if getattr(self._state.local, "moved_to", None) is not None:  # all in the one transaction of `renewing`
                 yield db
                 return
             try:
@@ -769,14 +771,14 @@ class PostgresLedger:
                 db.undo()
                 raise
         else:
-            if done.statusmessage != "COMMIT":  # a statement had failed, and somebody passed over it
+            if done.statusmessage != "COMMIT":  # an earlier statement failed, and its error was swallowed
                 raise AllowanceError("ledger.damaged")
             return
         if not self._stands(write, head):
             raise AllowanceError("ledger.unreachable")
 
     def _stands(self, write: str, head: tuple[int, str]) -> bool:
-        """What became of a commit whose answer was lost? By the transaction's own number, because another thread may
+        """Did a commit without an answer succeed? Checked by the transaction's own number, because another thread may
         have written a row that looks the same; and by the row, because a standby that took over may count anew."""
         deadline = time.monotonic() + self._wait
         while time.monotonic() < deadline:
@@ -799,26 +801,26 @@ class PostgresLedger:
     def prepare(self) -> None:
         with self.reading() as db:
             self._refuse_unfit(db)
-            made = self._made(db)
-            if not made:
+            ready = self._has_tables(db)
+            if not ready:
                 self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
-            mine = list(db.plain("SELECT mark FROM home")) if made and self._mark else []
+            mine = list(db.plain("SELECT mark FROM home")) if ready and self._mark else []
             if mine and mine != [{"mark": self._mark}]:
                 raise AllowanceError("ledger.other_folder", setting=SETTING)
-            if made and (mine or not self._mark):
+            if ready and (mine or not self._mark):
                 self._refuse_older(db)
                 head = head_of(db)
                 if head[0] > 0:
                     self._anchor.advance(*head)
                 return
         with self.writing() as db:
-            self._make(db)
+            self._create(db)
             if self._mark and not list(db.plain("SELECT mark FROM home")):
                 db.plain("INSERT INTO home VALUES (%s)", [self._mark])
 
-    def _make(self, db: Link) -> None:
+    def _create(self, db: Link) -> None:
         """Under the write lock: two machines may start at once."""
-        if self._made(db):
+        if self._has_tables(db):
             return
         if not db.value("SELECT count(*) FROM pg_namespace WHERE nspname = %s", [self._address.schema]):
             db.plain(f"CREATE SCHEMA {self._address.schema}")
@@ -832,7 +834,7 @@ class PostgresLedger:
     def _there(self, db: Link, table: str) -> bool:
         return db.value("SELECT to_regclass(%s)::text", [f"{self._address.schema}.{table}"]) is not None
 
-    def _made(self, db: Link) -> bool:
+    def _has_tables(self, db: Link) -> bool:
         """Does the schema have our tables? Those of another version are refused."""
         if not self._there(db, "edition"):
             if self.exists(db):
@@ -843,23 +845,23 @@ class PostgresLedger:
         return True
 
     def _refuse_unfit(self, db: Link) -> None:
-        told = "SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,"
-        [facts] = db.plain(f"{told} current_setting('server_encoding') AS encoding").fetchall()
+        facts_sql = "SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,"
+        [facts] = db.plain(f"{facts_sql} current_setting('server_encoding') AS encoding").fetchall()
         if facts["version"] < _OLDEST or facts["fsync"] != "on" or facts["encoding"] != "UTF8":
             raise AllowanceError("ledger.database_unfit", setting=SETTING)
 
     def _refuse_older(self, db: Link | None) -> None:
-        """As for a file. Read again under the lock before it is believed: on a folder of several machines the first
-        look may be at what this one remembers."""
+        """As for a file. Read again under the lock before it counts: in a folder that several machines share, the first
+        read may come from this machine's cache."""
         code = "ledger.database_missing" if db is None else "ledger.database_rolled_back"
         for held_now in (False, True):
             try:
                 mark = self._anchor.read(held_now)
-                found = None
+                held = None
                 if mark is not None and db is not None and self.exists(db):
                     rows = db.query("SELECT hash FROM entries WHERE seq = ?", [mark.seq])
-                    found = next((row["hash"] for row in rows), None)
-                refuse_older(mark, found, code, setting=SETTING)
+                    held = next((row["hash"] for row in rows), None)
+                refuse_older(mark, held, code, setting=SETTING)
                 return
             except ValueError:
                 if held_now:
@@ -877,20 +879,20 @@ class PostgresLedger:
     @contextmanager
     def all_rows(self) -> Iterator[Iterator[JsonObject]]:
         with self.reading() as db, db.atomic():
-            yield all_rows(db, getattr(self._state.local, "found", None) or self._address.schema)
+            yield all_rows(db, getattr(self._state.local, "moved_to", None) or self._address.schema)
 
     @contextmanager
     def renewing(self) -> Iterator[str]:
-        """What is written inside is a new ledger, which takes this one's place in one transaction. The name of the
-        schema into which the old tables were moved; empty if there were none."""
+        """Everything written inside is a new ledger, which replaces this one in one transaction. Yields the name of the
+        schema with the old tables; empty if there were none."""
         with self.reading() as db:
             local = self._state.local
             try:
                 db.plain("BEGIN")
                 db.plain("SELECT pg_advisory_xact_lock(%s)", [self._address.lock("write")])
-                local.found = self._set_aside(db)
-                self._make(db)
-                yield local.found
+                local.moved_to = self._set_aside(db)
+                self._create(db)
+                yield local.moved_to
                 head = head_of(db)
                 if db.plain("COMMIT").statusmessage != "COMMIT":
                     raise AllowanceError("ledger.damaged")
@@ -898,14 +900,14 @@ class PostgresLedger:
                 db.undo()
                 raise
             finally:
-                local.found = None
+                local.moved_to = None
             self._anchor.put(Mark(*head))
 
     def put_away(self) -> None:
-        """The ledger is somewhere else from now on."""
+        """The ledger is elsewhere from now on."""
         with self.writing() as db:
             self._set_aside(db)
-            self._make(db)
+            self._create(db)
 
     def _set_aside(self, db: Link) -> str:
         tables = [name for name in ("entries", "looks", "home", "edition") if self._there(db, name)]
@@ -919,7 +921,7 @@ class PostgresLedger:
             db.plain(f"ALTER TABLE {self._address.schema}.{name} SET SCHEMA {aside}")
         return aside
 
-    # What `verify` asks
+    # For `verify`
 
     def guarded(self, db: Database) -> bool:
         link = cast(Link, db)
@@ -931,12 +933,12 @@ class PostgresLedger:
             return False
 
     def intact(self, db: Database) -> bool:
-        return True  # a page that its checksum contradicts is an error of the server; indexes: pg_amcheck
+        return True  # the server itself reports a page with a wrong checksum; for indexes use pg_amcheck
 
     # Who is alive
 
     def announce(self, worker: str) -> bool:
-        with spoken():
+        with own_errors():
             return self._alive.announce(worker)
 
     def hears(self, worker: str) -> bool:

@@ -1,9 +1,9 @@
-"""An index beside the chain, so that a question asked thousands of times is found as fast as one asked once.
+"""An index beside the chain: it finds a question asked thousands of times as fast as one asked once.
 
-One row for each answer: which question it answers (a hash of budget, table and claim without ε and noise), under which
-law, and its number among the answers to this question and among those of this law. All of it can be derived from the
-chain and is written in the same transaction as the answer; `tells_the_same` compares the two. The index only finds
-rows: each is then read from the chain and its hash checked, like any other.
+One row for each answer: the question (a hash of budget, table and claim without ε and noise), the law, and the answer's
+number among the answers to this question and among those of this law. Everything in it follows from the chain and is
+written in the same transaction as the answer; `agrees_with_chain` compares the two. The index only finds rows: each is
+then read from the chain and its hash checked, like any other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpengine.ledger import long_lists
 from dpengine.ledger.people_rules import base_of
 from dpengine.ledger.store import Database, walked
 
-FEW = 12  # the first answers under every law; `repeated_answers` uses no more
+FEW = 12  # the first answers under every law; repeated answers use no more
 MOST_FIRST = 480  # such answers in all, over all laws
 MOST_NEWEST = 50
 _ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError)
@@ -81,26 +81,26 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
 
 def since(db: Database, budget: str, charge: int = 2**62) -> str:
     """A budget, with the row before this charge that last declared more protection on it: since then the same words ask
-    something else, of people and not of rows."""
+    about people, not rows."""
     rows = list(db.query(_PROTECTED, [base_of(budget), charge]))
     return f"{budget} {rows[0]['seq']}" if rows else budget
 
 
 def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
-    """Add the index row of the answer that was just written."""
+    """Add the index row of a new answer."""
     question, law = _named(since(db, budget, charge), body)
     row = {"seq": seq, "charge": charge, "question": question, "law": law}
     db.conn.execute(_INSERT, row)
 
 
 def _named(budget: str, body: str) -> tuple[str, str]:
-    """Which question a charge is for, and under which law."""
+    """The question and the law of a charge."""
     charge = json.loads(body)
     return question_of(budget, charge["table"], long_lists.whole(charge["claim"])), law_of(charge["claim"])
 
 
 def fill(db: Database) -> None:
-    """Build the index of a ledger that has none yet. An answer that cannot be read is left out: `verify` names it."""
+    """Build the index of a ledger without one. An answer that cannot be read is left out: `verify` names it."""
     for row in walked(db, _ANSWERS):
         with suppress(*_ILLEGIBLE):
             long_lists.at_hand(db, [row["body"]])
@@ -108,7 +108,6 @@ def fill(db: Database) -> None:
 
 
 def number(db: Database, question: str) -> int:
-    """How often the question was answered."""
     return int(next(iter(db.query(_NUMBER, [question])))["number"])
 
 
@@ -127,7 +126,7 @@ def of_laws(db: Database, question: str, laws: Sequence[str]) -> list[int]:
     return [charge for law in laws for charge in _charges(db.query(_OF_LAW, [question, law]))]
 
 
-def tells_the_same(db: Database) -> bool:
+def agrees_with_chain(db: Database) -> bool:
     """Does the index hold exactly one row for every answer, each as derived from the chain?"""
     with db.atomic():  # both are read at the same moment: others may be writing
         return all(_follows(db))

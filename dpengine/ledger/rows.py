@@ -1,11 +1,17 @@
-"""What a ledger row says, as frozen records, and the rows they are read from.
+"""The ledger's rows, as frozen records.
 
-A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Kinds: `budget` (a creation),
-`charge`, its outcome, `answer` or `failed`, an owner's acts (owner_rows.py), an operator's, `recovered` and `close`
-(recover.py: the ledger was restored or repaired, nothing more is spent from this budget), and the steps of a session:
-`step` records a step as used, `part` or `lost` is its outcome, `ended` closes the session early. These carry the
-request of the session's charge. What is written of people has kinds of its own (people_rows.py). A reader skips kinds
-it does not know: later versions may add some.
+A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Its kind is one of:
+
+- `budget`, the creation of a budget;
+- `charge`, and its outcome, `answer` or `failed`;
+- an owner's acts (owner_rows.py);
+- an operator's `recovered` and `close` (commands/recover.py): the ledger was restored or repaired, or nothing more is
+  spent from this budget;
+- the steps of a session: `step` records a step as used, `part` or `lost` is its outcome, `ended` closes the session
+  early. They carry the request of the session's charge;
+- rows about people (people_rules.py).
+
+A reader skips kinds it does not know: later versions may add some.
 """
 
 from __future__ import annotations
@@ -40,16 +46,16 @@ LedgerRow = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class BudgetRecord:
-    """A budget. Its rule is the one it was created with, except that the cap ε may have been raised since; its unit is
-    that too, except that more protection may have been declared since."""
+    """A budget. It keeps the rule and the unit it was created with, except that its cap ε may have been raised and more
+    protection declared since."""
 
     id: str
     name: str
     kind: str  # private or practice
     rule: Rule
     at: str
-    unit: JsonObject = field(default_factory=dict)  # whose change every loss charged here is stated for:
-    relation: str = ""  # one relation and one unit, or the sums would mean nothing
+    unit: JsonObject = field(default_factory=dict)  # every loss charged here is stated for one such unit
+    relation: str = ""  # and for one relation, or the sums would mean nothing
 
     def body(self) -> str:
         data = {"name": self.name, "kind": self.kind, "rule": self.rule.as_json()}
@@ -60,7 +66,6 @@ class BudgetRecord:
         return replace(self, rule=replace(self.rule, epsilon=epsilon))
 
     def for_unit(self, unit: JsonObject) -> BudgetRecord:
-        """With more protection declared."""
         return replace(self, unit=unit)
 
     @staticmethod
@@ -90,6 +95,9 @@ class Standing:
     def charges(self) -> int:
         return self.history.count
 
+    def plus(self, paid: Cost, loss: Loss) -> Standing:
+        return Standing(self.totals.plus(paid), self.history.plus(loss))
+
 
 Standing.NOTHING = Standing(Totals.NOTHING, History.NOTHING)
 
@@ -97,21 +105,21 @@ Standing.NOTHING = Standing(Totals.NOTHING, History.NOTHING)
 def together(standings: Iterable[Standing]) -> Standing:
     """The sums over several budgets of the same order, or several parts of one."""
     totals, history = Totals.NOTHING, History.NOTHING
-    for one in standings:
-        totals = totals.plus(Cost(one.totals.epsilon, one.totals.renyi, one.totals.delta))
-        history = history.joined(one.history)
+    for standing in standings:
+        totals = totals.plus(Cost(standing.totals.epsilon, standing.totals.renyi, standing.totals.delta))
+        history = history.joined(standing.history)
     return Standing(totals, history)
 
 
 def standing_of(losses: Iterable[tuple[Loss, int]], alpha: Fraction | None) -> Standing:
-    """The sums of charges with these losses, each so many times: as if they had been added one by one."""
+    """The sums of charges with these losses and their multiplicities, as if added one by one."""
     totals, history = Totals.NOTHING, History.NOTHING
     for loss, times in losses:
-        paid, one = cost(loss, alpha), History.of([loss])
-        many = (paid.epsilon, one.epsilon, one.squares)
+        paid, single = cost(loss, alpha), History.of([loss])
+        many = (paid.epsilon, single.epsilon, single.squares)
         epsilon, in_all, squares = (None if amount is None else times * amount for amount in many)
         totals = totals.plus(Cost(epsilon, times * paid.renyi, times * paid.delta))
-        history = history.joined(History(times, in_all, squares, times * one.rho, times * one.delta))
+        history = history.joined(History(times, in_all, squares, times * single.rho, times * single.delta))
     return Standing(totals, history)
 
 
@@ -125,19 +133,19 @@ def standing_from(data: JsonObject) -> Standing:
 
 @dataclass(frozen=True)
 class Sums:
-    """What a charge says where people sign in, beside what every charge says."""
+    """The further facts of a charge where people sign in."""
 
-    under: str  # whose grant it was made under
+    under: str  # the holder of the grant that pays
     own: Standing  # of that holder on this budget, with this charge
     table: Standing  # of its table on this budget, with this charge
-    takes: Fraction  # how far this charge moved the table's meter, under the cap of that moment
+    takes: Fraction  # how far this charge moved the table's meter, under the cap at that moment
     moved: Fraction  # how far that holder has moved it, with this charge (people_rules.py)
-    wish: str = ""  # the approved wish that it uses up
+    wish: str = ""  # the approved request that it uses up
 
     def as_json(self) -> JsonObject:
-        told: JsonObject = {"under": self.under, "own": standing_json(self.own), "of_table": standing_json(self.table)}
-        told |= {"takes": str(self.takes), "moved": str(self.moved)}
-        return told | ({"wish": self.wish} if self.wish else {})
+        data: JsonObject = {"under": self.under, "own": standing_json(self.own), "of_table": standing_json(self.table)}
+        data |= {"takes": str(self.takes), "moved": str(self.moved)}
+        return data | ({"wish": self.wish} if self.wish else {})
 
 
 def sums_of(body: JsonObject) -> Sums | None:
@@ -149,7 +157,7 @@ def sums_of(body: JsonObject) -> Sums | None:
 
 
 class Reservation(TypedDict):
-    """What is to be charged: which question, to which budget, by whom."""
+    """A charge to be made: which question, to which budget, by whom."""
 
     budget: str
     table: str
@@ -159,14 +167,14 @@ class Reservation(TypedDict):
     loss: Loss
     worker: str
     # The last ledger row that the asking person has seen. If the same question was charged after it, in another tab or
-    # by another person, it is not charged again before this person has been told.
+    # by another person, it is not charged again before this person knows.
     seen: NotRequired[int | None]
 
 
 @dataclass(frozen=True)
 class Charge:
     """What was spent, on which claim, and the sums before and after. The ledger does not interpret `claim`, which holds
-    public facts only."""
+    only public facts."""
 
     seq: int
     at: str
@@ -182,7 +190,7 @@ class Charge:
     totals_before: Totals
     totals_after: Totals
     history: History  # after
-    fresh: bool = False  # True only for the caller whose reservation wrote this row; only this caller may draw
+    fresh: bool = False  # True only for the caller that wrote this row; only this caller may draw
     sums: Sums | None = None  # where people sign in
 
     @staticmethod
@@ -250,13 +258,12 @@ class Entry:
 
     charge: Charge
     outcome: Outcome | None
-    origin: str = ""  # the hash of the ledger's first row, which tells one workspace's ledger from another's
+    origin: str = ""  # the hash of the ledger's first row, which identifies the workspace's ledger
 
 
 @dataclass(frozen=True)
 class Looked:
-    """The answers to one question, in the order given: how many there are, the first ones of each law, and the
-    latest."""
+    """The answers to one question in order: their number, the first ones of each law, and the latest."""
 
     count: int
     first: tuple[Entry, ...]
@@ -264,9 +271,10 @@ class Looked:
 
 
 def rows_of_a_person(before: JsonObject, unit: Unit) -> int:
-    """Is this more protection than before? Then at most how many rows of a person earlier charges count for, else a
-    refusal. A row becomes an id with at least two rows a person, or more rows of the same id count. Another id could
-    make two people of one; fewer rows would leave somebody's rows without the protection that was declared."""
+    """The most rows of a person that earlier charges count for, if this unit protects more than before; else a refusal.
+    More protection means: a row becomes an id with at least two rows a person, or more rows of the same id count.
+    Another id could make two people of one; fewer rows would leave some of a person's rows without the declared
+    protection."""
     if unit.id_column is None:
         raise AllowanceError("protect.less")
     if before == unit.as_json():
@@ -286,8 +294,8 @@ def by_row(claim: JsonObject) -> bool:
 
 
 class Paid(NamedTuple):
-    """What a charge adds, as far as a change of the unit needs it: whether it was stated for one row of a budget whose
-    unit is an id by now, whose grant paid, of which table, and the loss."""
+    """What a change of the unit needs of a charge: whether it was stated for one row of a budget that now has an id,
+    the holder of the grant that paid, the table, and the loss."""
 
     by_row: bool
     under: str
@@ -295,8 +303,8 @@ class Paid(NamedTuple):
     loss: Loss
 
     def loss_for(self, rows: int) -> Loss:
-        """For a person with at most so many rows: what was charged for a row counts as for that many
-        (accountant/group.py). What was charged for an id covers all rows of a person already, and stays."""
+        """The loss for a person with at most `rows` rows. A charge for a row counts for that many rows
+        (accountant/group.py). A charge for an id covers all rows of a person already, and stays."""
         return for_group(self.loss, rows) if self.by_row else self.loss
 
 
@@ -312,23 +320,7 @@ def paid_of(row: LedgerRow, by_row: bool) -> Paid:
     return Paid(by_row, body.get("under", ""), body["table"], loss_from_json(body["loss"]))
 
 
-def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -> Repriced:
-    """The sums of a budget for a person with at most so many rows, from all that was charged to it."""
-    paid = Counter(one for one in past if isinstance(one, Paid))
-    whole: list[tuple[Loss, int]] = []
-    own: dict[str, list[tuple[Loss, int]]] = {}
-    of_table: dict[str, list[tuple[Loss, int]]] = {}
-    for one, times in paid.items():
-        entry = (one.loss_for(rows), times)
-        whole.append(entry)
-        if one.under:  # where people sign in, each charge names who pays
-            own.setdefault(one.under, []).append(entry)
-            of_table.setdefault(one.table, []).append(entry)
-    parts = ({name: standing_of(found, alpha) for name, found in sorted(by.items())} for by in (own, of_table))
-    return Repriced(standing_of(whole, alpha), *parts)
-
-
-Moved = dict[str, dict[str, Fraction]]  # how far each grant holder moved the meter, by the table that was asked
+Moved = dict[str, dict[str, Fraction]]  # how far each grant holder moved the meter, by table
 
 
 @dataclass(frozen=True)
@@ -340,13 +332,29 @@ class Repriced:
     of_table: dict[str, Standing]
 
 
+def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -> Repriced:
+    """The sums of a budget for a person with at most `rows` rows, from everything charged to it."""
+    charges = Counter(paid for paid in past if isinstance(paid, Paid))
+    whole: list[tuple[Loss, int]] = []
+    own: dict[str, list[tuple[Loss, int]]] = {}
+    of_table: dict[str, list[tuple[Loss, int]]] = {}
+    for paid, times in charges.items():
+        entry = (paid.loss_for(rows), times)
+        whole.append(entry)
+        if paid.under:  # where people sign in, each charge names who pays
+            own.setdefault(paid.under, []).append(entry)
+            of_table.setdefault(paid.table, []).append(entry)
+    parts = ({name: standing_of(losses, alpha) for name, losses in sorted(by.items())} for by in (own, of_table))
+    return Repriced(standing_of(whole, alpha), *parts)
+
+
 def protect_body(table: str, before: JsonObject, unit: JsonObject, sums: Repriced, moved: Moved) -> str:
-    told: JsonObject = {"table": table, "from": before, "unit": unit}
+    body: JsonObject = {"table": table, "from": before, "unit": unit}
     if moved:
-        told["moved"] = {name: {of: str(part) for of, part in parts.items()} for name, parts in moved.items()}
+        body["moved"] = {name: {of: str(part) for of, part in parts.items()} for name, parts in moved.items()}
     parts = (("own", sums.own), ("of_table", sums.of_table))
-    named = {name: {key: standing_json(one) for key, one in part.items()} for name, part in parts if part}
-    return canonical(told | named)
+    named = {name: {key: standing_json(standing) for key, standing in part.items()} for name, part in parts if part}
+    return canonical(body | named)
 
 
 def act_of(row: LedgerRow) -> tuple[str, Fraction | None, Fraction | None]:
@@ -358,7 +366,7 @@ def act_of(row: LedgerRow) -> tuple[str, Fraction | None, Fraction | None]:
 
 
 def newer_of(row: LedgerRow) -> str:
-    """The newer table of which an owner says that its people are others; empty for every other act."""
+    """The newer table that an owner declared to hold other people; empty for every other act."""
     return str(json.loads(row["body"])["newer"]) if row["kind"] == "new_people" else ""
 
 
@@ -379,7 +387,7 @@ class Burned:
     fresh: bool = False  # True only for the caller who recorded the step; only this caller may draw
 
     @staticmethod
-    def from_row(row: LedgerRow, told: LedgerRow | None = None, fresh: bool = False) -> Burned:
+    def from_row(row: LedgerRow, outcome: LedgerRow | None = None, fresh: bool = False) -> Burned:
         body = json.loads(row["body"])
         return Burned(
             row["seq"],
@@ -391,13 +399,13 @@ class Burned:
             body["table"],
             body["worker"],
             long_lists.whole(body["claim"]),
-            None if told is None else Outcome.from_row(told),
+            None if outcome is None else Outcome.from_row(outcome),
             fresh,
         )
 
 
 def questions_of(claim: JsonObject) -> int | None:
-    """How many steps a charge pays for; None where it is no session."""
+    """The number of steps that a charge pays for; None if it is no session."""
     return int(claim["parameters"]["questions"]) if claim.get("key") == SESSION else None
 
 

@@ -1,6 +1,4 @@
-"""The ledger's SQLite file: its tables and triggers, one connection per thread, our own sentences for SQLite's
-errors.
-"""
+"""The ledger's SQLite file: its tables and triggers, one connection per thread, our sentences for SQLite's errors."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
 from dpengine.ledger.store import Database
 
-# What the ledger's file itself refuses in a served workspace, whatever program writes to it.
+# What the file itself refuses in a served workspace, whichever program writes to it
 
 _SERVED = "EXISTS (SELECT 1 FROM entries WHERE kind = 'role')"
 _PRIVATE = (
@@ -53,24 +51,19 @@ def _granted(under: str) -> str:
 
 
 _CHARGED_UNDER = "(SELECT json_extract(body, '$.under') FROM entries WHERE kind = 'charge' AND request = NEW.request)"
-_BARRED = (
-    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
-    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'barred'"
-    " ORDER BY seq DESC LIMIT 1), 0)"
-)
 
-_OWNS = (
-    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
-    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'owner'"
-    " AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table') AND budget = NEW.budget"
-    " ORDER BY seq DESC LIMIT 1), 0)"
-)
 
-_ADMINISTERS = (
-    "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
-    " AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = 'administrator'"
-    " ORDER BY seq DESC LIMIT 1), 0)"
-)
+def _role(role: str, where: str = "") -> str:
+    """Has the actor this role now?"""
+    return (
+        "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
+        f" AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = '{role}'{where}"
+        " ORDER BY seq DESC LIMIT 1), 0)"
+    )
+
+
+_BARRED, _ADMINISTERS = _role("barred"), _role("administrator")
+_OWNS = _role("owner", " AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table') AND budget = NEW.budget")
 
 STATEMENTS = (
     """CREATE INDEX roles_of ON entries (json_extract(body, '$.person'), json_extract(body, '$.role'),
@@ -201,7 +194,7 @@ SCHEMA: tuple[str, ...] = (
 )
 
 T = TypeVar("T")
-_KEPT = 500  # reads that a connection keeps until something is written
+_KEPT = 500  # cached reads of a connection, until something is written
 
 # fullfsync: without it macOS lets the disk keep a commit in its own memory. It has no effect elsewhere.
 _PRAGMAS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
@@ -222,7 +215,7 @@ _HASH = "SELECT hash FROM entries WHERE seq = ?"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') AND sql IS NOT NULL"
 
 
-def made(db: SqliteDatabase | sqlite3.Connection) -> bool:
+def has_tables(db: SqliteDatabase | sqlite3.Connection) -> bool:
     """Does the file have our tables? Those of another version are refused."""
     version: int = db.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
@@ -243,8 +236,8 @@ def _primary(error: sqlite3.Error) -> int:
 
 
 @contextmanager
-def spoken(damaged: str = "ledger.damaged") -> Iterator[None]:
-    """SQLite's own words may quote a statement; a person gets one of our sentences instead."""
+def own_errors(damaged: str = "ledger.damaged") -> Iterator[None]:
+    """SQLite's errors as our sentences: its own words may quote a statement."""
     try:
         yield
     except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can put right
@@ -274,18 +267,18 @@ class Handle:
         self._as_of: tuple[int, int] | None = None
 
     def kept(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T]) -> T:
-        """What was read before by this connection, as long as nobody has written since: a page asks for the same sums
-        many times. Nothing is decided by it: a charge reads everything again, under the write lock."""
+        """A cached read, valid until somebody writes: a page asks for the same sums many times. Nothing is decided by
+        it: a charge reads everything again, under the write lock."""
         version: int = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
         as_of = version, self.db.conn.total_changes
         if as_of != self._as_of or len(self._read) >= _KEPT:
             self._as_of, self._read = as_of, {}
         if key in self._read:
             return cast(T, self._read[key])
-        found = read(self.db)
-        if as_of == self._as_of:  # what `read` itself asked for may have seen a newer state: this is of the older one
-            self._read[key] = found
-        return found
+        value = read(self.db)
+        if as_of == self._as_of:  # a read inside `read` may have cached a newer state; this value is older
+            self._read[key] = value
+        return value
 
 
 _inherited: list[sqlite3.Connection] = []
@@ -310,12 +303,12 @@ class LedgerFile:
         self._local = threading.local()
         self._handles: weakref.WeakSet[Handle] = weakref.WeakSet()
         self._lock = threading.Lock()
-        with spoken():
+        with own_errors():
             refuse_holes(self.path)
             if not self.path.exists():
                 self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
             # The file is created here and not by SQLite, to set its mode; SQLite gives the -wal and -shm files the same
-            # mode. An existing file is never opened here: closing it would drop every lock that SQLite holds on it in
+            # mode. An existing file is never opened here: to close it would drop every lock that SQLite holds on it in
             # this process.
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -327,7 +320,7 @@ class LedgerFile:
 
     @contextmanager
     def reading(self) -> Iterator[SqliteDatabase]:
-        with spoken():
+        with own_errors():
             handle: Handle | None = getattr(self._local, "handle", None)
             if handle is None or handle.pid != os.getpid():
                 handle = Handle(self.path, self._wait)
@@ -343,13 +336,12 @@ class LedgerFile:
             return handle.kept(key, read)
 
     def refuse_full(self) -> None:
-        """Called before something is charged or opened. Rows that end it, an answer or a seal, may use the last
-        space."""
+        """Called before a charge or an opening. Rows that end one, an answer or a seal, may use the last space."""
         refuse_full(self.path.parent)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteDatabase]:
-        """The write lock is taken before the first read, so what is read is still true when the row is written."""
+        """The write lock is taken before the first read, so every value read is still true when the row is written."""
         with self.reading() as db:
             try:
                 db.conn.execute("BEGIN IMMEDIATE")
@@ -361,7 +353,7 @@ class LedgerFile:
                 if db.conn.in_transaction:
                     db.conn.execute("ROLLBACK")
                 raise
-            self._advance(head)  # before anything is read or drawn for what was just charged
+            self._advance(head)  # before anything is read or drawn for this charge
 
     def guarded(self, db: Database) -> bool:
         return {row["sql"] for row in db.query(_SCHEMA)} == set(SCHEMA)  # SQLite keeps them word for word
@@ -391,18 +383,18 @@ class LedgerFile:
     def _prepare(self) -> None:
         with self.reading() as db:
             self._use_wal(db)
-            if made(db):
+            if has_tables(db):
                 with suppress(sqlite3.DatabaseError):  # damaged rows: `verify` names them, and no write gets past them
                     self._refuse_older(db)
                     self._advance(head_of(db))  # a killed process may have left it behind
                 return
         with self.writing() as db:
-            if not made(db):  # another process may have started at once
+            if not has_tables(db):  # another process may have started at once
                 for statement in (*SCHEMA, f"PRAGMA user_version = {VERSION}"):
                     db.execute(statement)
 
     def _refuse_older(self, db: SqliteDatabase | None) -> None:
-        """Refuses a ledger that does not hold the row noted beside it as its last: then it is an older copy."""
+        """Refuses an older copy: a ledger without the row that was noted beside it as its last."""
         try:
             mark = self._anchor.read()
         except ValueError:
@@ -429,25 +421,25 @@ class LedgerFile:
 
 
 def journal(folder: Path) -> str:
-    """SQLite's journal mode: WAL, which shares memory between processes, where the disk's blocks allow it; elsewhere a
-    rollback journal, which is slower and as durable, and makes readers wait for a write. Where the ledger is in a
-    database, the folder may be shared by machines, and memory is not."""
+    """SQLite's journal mode. WAL shares memory between processes and is used where the disk's blocks allow it. A
+    rollback journal is slower but as durable, and makes readers wait for a write. If the ledger is in a database,
+    several machines may share the folder; they cannot share memory."""
     return "delete" if small_blocks(folder) or os.environ.get(SETTING, "").strip() else "wal"
 
 
 def refuse_holes(path: Path) -> None:
-    """Refuses to open a file that uses shared memory on such a disk, as one from another disk may, when there is no
-    space for it."""
+    """On a disk with small blocks and no space, refuses to open a file that uses shared memory: it may come from
+    another disk."""
     risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
-    if risky and os.pread(_seen(path), 20, 0)[18:] == SHARES_MEMORY:
+    if risky and os.pread(_descriptor(path), 20, 0)[18:] == SHARES_MEMORY:
         refuse_full(path.parent)
 
 
 _open: dict[tuple[int, int], int] = {}
 
 
-def _seen(path: Path) -> int:
-    """The file, opened for reading once and never closed: closing it would drop every lock that SQLite holds on it in
+def _descriptor(path: Path) -> int:
+    """The file, opened for reading once and never closed: to close it would drop every lock that SQLite holds on it in
     this process."""
     status = path.stat()
     place = status.st_dev, status.st_ino
@@ -467,8 +459,7 @@ def head_of(db: Database) -> tuple[int, str]:
 
 
 def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:
-    """Every row is hashed again before it is used: an edited sum must not allow a charge, nor an edited answer be
-    shown."""
+    """Rows, each hashed again before use: an edited sum must not allow a charge, nor an edited answer be shown."""
     rows = list(db.query(sql, values))
     if not all(sound(row) for row in rows):
         raise AllowanceError("ledger.damaged")

@@ -1,132 +1,89 @@
-"""The face of a workspace: all that one person may do, and nothing else. Once people sign in, pages and other doors use
-only this, so a page that forgets to ask whether somebody may do something cannot do harm.
+"""The face of a workspace: everything one person may do, and nothing else. Where people sign in, pages and the API use
+only this, so a page that forgets to check a right does no harm.
 
-Every verb is checked when it is called, against the ledger as it is then (rights.py says which verb is whose); what
-spends or changes something is decided once more by the ledger itself, in the transaction that writes its row. A face
-never hands out the workspace, a table of it, its ledger or its jobs, but faces of them.
+Every verb is checked when it is called, against the ledger at that moment (rights.py lists who may use which verb). The
+ledger itself decides once more about everything that spends or changes, in the transaction that writes its row. A face
+never hands out the workspace, its tables, ledger or jobs, but faces of them.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
-from dpengine.asking.answers import Answer, Job
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.asking.answers import Answer, Job, Meter, claim_of, make_meter
+from dpengine.asking.exports import Deed, deed_of
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.plan import PlanRun
 from dpengine.asking.receipts import Finding, check, read_receipts
+from dpengine.asking.release import new_request
 from dpengine.asking.sessions import Session
 from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
+from dpengine.core.types import Json
 from dpengine.declared.source import Source
 from dpengine.intake.postgres import Described
+from dpengine.ledger import people_rules
 from dpengine.ledger.chain import Verdict
-from dpengine.ledger.ledger import Act, Entry, Ledger
+from dpengine.ledger.exports import export_lines
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger
+from dpengine.ledger.people_book import PeopleBook
+from dpengine.ledger.people_rules import ALL_QUESTIONS, BARRED, Decision, Grant, Role, Wanted, apart_id
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.people import limiter, rights
-from dpengine.people.face_people import PeopleFace
 from dpengine.people.home import House, PersonHome, Standpoint
-from dpengine.people.person_table import PersonTable
+from dpengine.people.person_table import PersonTable, if_all_talk, own_meter, payer_of
+from dpengine.storage.matches import Match
+from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
 from dpengine.storage.tokens import Token
 from dpengine.table import Table
 
-# What a person does about tokens, by which a program asks for them (storage/tokens.py).
-
 _log = logging.getLogger("allowance")
 
 
-class TokenFace(PeopleFace):
-    __slots__ = ()
+@dataclass(frozen=True)
+class HeldGrant:
+    """A grant, and the part its holder used: how far they moved the table's meter."""
 
-    def new_token(
-        self, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
-    ) -> tuple[str, Token]:
-        """A token, which is shown now and never again, and what is kept of it. It covers the named tables, or all that
-        the person may see; with `metrics`, only the figures about the server, and those for an administrator alone. It
-        works through its last day, at most a year from now; 90 days where none is named."""
-        self._check("new_token")
-        for table in tables:
-            self._check("table", table)
-        if metrics and not self._at.may(frozenset({rights.ADMINISTRATOR})):
-            raise AllowanceError("people.no_right")
-        shown, made = self._at.house.token_book.make(self.person, name, tables, metrics, until)
-        _log.warning("token made: %s by %s", made.id, self.person)
-        return shown, made
-
-    def tokens(self, person: str | None = None) -> list[Token]:
-        """Their own tokens; for an administrator also another person's."""
-        self._check("tokens")
-        if person not in (None, self.person) and not self._at.may(frozenset({rights.ADMINISTRATOR})):
-            raise AllowanceError("people.no_right")
-        return self._at.house.token_book.of(person or self.person)
-
-    def revoke_token(self, token: str) -> None:
-        """Take back a token of their own, by its id; an administrator anybody's. It opens nothing from now on."""
-        self._check("revoke_token")
-        found = self._at.house.token_book.find(token)
-        theirs = found is not None and found.person == self.person
-        if found is None or not (theirs or self._at.may(frozenset({rights.ADMINISTRATOR}))):
-            raise AllowanceError("token.unknown")
-        self._at.house.token_book.revoke(token)
-        _log.warning("token revoked: %s by %s", token, self.person)
+    grant: Grant
+    used: Fraction
 
 
-class Guarded:
-    """Something of the workspace's with some of its verbs, each checked when it is called."""
+@dataclass(frozen=True)
+class AskedFor:
+    """A request for more, and the decision on it."""
 
-    __slots__ = ("__at", "__inner", "__name", "__verbs")
-
-    def __init__(self, at: Standpoint, inner: object, verbs: Mapping[str, frozenset[str]], name: str | None) -> None:
-        self.__at, self.__inner, self.__verbs, self.__name = at, inner, verbs, name
-
-    def __getattr__(self, verb: str) -> object:
-        if verb not in self.__verbs:
-            raise AttributeError(verb)
-        at, verbs, name = self.__at, self.__verbs, self.__name
-        kind = type(self.__inner)
-        if not callable(getattr(kind, verb, None)):
-            at.refuse(verbs[verb], name)
-            return getattr(self.__inner, verb)
-        act = getattr(self.__inner, verb)
-
-        def checked(*given: object, **named: object) -> object:
-            at.refuse(verbs[verb], name)
-            limiter.here.verb(at.person, verb)
-            return faced(at, act(*given, **named))
-
-        checked.__name__, checked.__doc__ = verb, act.__doc__  # and nothing by which `act` could be found
-        return checked
-
-    def __dir__(self) -> list[str]:
-        return sorted(self.__verbs)
+    wanted: Wanted
+    decision: Decision | None
 
 
-def faced(at: Standpoint, found: object) -> object:
-    """What a verb returned, with its own face where it has one."""
-    if isinstance(found, Table):
-        return Guarded(at, found, rights.TABLE, found.name)
-    if isinstance(found, Session):
-        if found.entry.charge.actor != at.person:
-            raise AllowanceError("session.unknown")
-        return Guarded(at, found, rights.SESSION, found.entry.charge.table)
-    if isinstance(found, PlanRun) and any(entry.charge.actor != at.person for entry, _ in found.rows):
-        return PlanRun(found.id)
-    return found
+@dataclass(frozen=True)
+class BudgetAccount:
+    """A budget as an auditor reads it."""
+
+    budget: BudgetRecord
+    tables: tuple[str, ...]
+    meter: Meter
 
 
-class Face(TokenFace):
+class Face:
     """A workspace as one person may use it."""
 
-    __slots__ = ()
+    __slots__ = ("_at", "person")
 
     def __init__(self, house: House, person: str) -> None:
         self._at = Standpoint(house, person)
         self.person = person
 
     def may(self, verb: str, table: str | None = None) -> bool:
-        """May they do this now, to a table or at all? For what a page shows; the verb itself asks again."""
+        """May they do this now, to a table or at all? For what a page shows; the verb itself checks again."""
         verbs = rights.WORKSPACE | rights.TABLE if table is not None else rights.WORKSPACE
         return verb in verbs and self._at.may(verbs[verb], table)
 
@@ -141,7 +98,7 @@ class Face(TokenFace):
 
     @property
     def folder(self) -> Path:
-        """Where their files wait before they become a table: nobody else's are there."""
+        """Where their files wait before they become a table. Nobody else's files are there."""
         self._check("folder")
         place = self._at.house.folder / "people" / self.person
         for part in (place.parent, place, place / "tmp", place / "files"):
@@ -150,7 +107,7 @@ class Face(TokenFace):
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger as far as pages read it: rows about tables that the person may see."""
+        """The ledger as pages read it: rows about tables that the person may see."""
         return cast(Ledger, Guarded(self._at, self._at.ledger, rights.LEDGER, None))
 
     @property
@@ -160,23 +117,22 @@ class Face(TokenFace):
     # Tables
 
     def table(self, name: str, visitor: str = "") -> Table:
-        """A table that they may see; of a sample, with a practice budget of their own."""
+        """A table that they may see; a sample has a practice budget of their own."""
         self._check("table", name)
         return self._table(name)
 
     def _table(self, name: str, joined: bool = False) -> Table:
         record = self._at.house.record(name)
-        found = PersonTable(PersonHome(self._at), record, self._at.budget_of(record), self.person, joined)
-        return cast(Table, faced(self._at, found))
+        table = PersonTable(PersonHome(self._at), record, self._at.budget_of(record), self.person, joined)
+        return cast(Table, faced(self._at, table))
 
     def tables(self) -> list[Record]:
-        """The declared tables that they may see."""
         self._check("tables")
         return [record for record in self._at.house.tables() if self._at.visible(record.name, record.budget)]
 
     def names(self) -> list[tuple[str, str]]:
         self._check("names")
-        knows = self._at.may(frozenset({rights.ADMINISTRATOR}))  # who hands tables over knows which there are
+        knows = self._administers()  # whoever hands tables over knows which there are
         return [(name, budget) for name, budget in self._at.house.names() if knows or self._at.visible(name, budget)]
 
     def here(self, name: str) -> bool:
@@ -188,18 +144,18 @@ class Face(TokenFace):
         return {name: kind for name, kind in self._at.house.closed().items() if self._at.visible(name)}
 
     def add_table(self, name: str, source: object, **declared: object) -> Table:
-        """Bring a table: they become its owner, with a grant of its whole allowance."""
+        """Add a table: they become its owner, with a grant of its whole allowance."""
         self._check("add_table")
         if isinstance(source, str | Path) and self.folder.resolve() not in Path(source).resolve().parents:
-            raise AllowanceError("load.absent")  # of the files on the machine, those in their own folder alone
+            raise AllowanceError("load.absent")  # files outside their own folder do not exist for them
         added = self._at.house.add_table(name, source, **declared | {"actor": self.person})
         return self._table(added.name, added.joined)
 
     def describe_source(self, source: Source) -> Described:
-        """The columns of a table in a database: of hosts that the operator named."""
+        """The columns of a table in a database, on hosts that the operator named."""
         self._check("describe_source")
-        found = self._at.house.describe_source(source)
-        return replace(found, earlier=tuple(name for name in found.earlier if self._at.governs(name)))
+        described = self._at.house.describe_source(source)
+        return replace(described, earlier=tuple(name for name in described.earlier if self._at.governs(name)))
 
     @property
     def reads_databases(self) -> bool:
@@ -215,10 +171,10 @@ class Face(TokenFace):
         self._check("has_source", name)
         return self._at.house.has_source(name)
 
-    def bring_newer(self, name: str, newer: str, **said: object) -> Table:
-        """A newer state of a table of theirs that lives in a database."""
+    def bring_newer(self, name: str, newer: str, **declared: object) -> Table:
+        """A newer state of a table of theirs from a database."""
         self._check("bring_newer", name)
-        added = self._at.house.bring_newer(name, newer, **said | {"actor": self.person})
+        added = self._at.house.bring_newer(name, newer, **declared | {"actor": self.person})
         return self._table(added.name, added.joined)
 
     def seal(self, name: str, actor: str = "") -> Act:
@@ -233,10 +189,42 @@ class Face(TokenFace):
         self._check("raise_cap", name)
         return self._at.house.raise_cap(name, epsilon, self.person)
 
+    # Tokens, by which a program asks for a person (storage/tokens.py)
+
+    def new_token(
+        self, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
+    ) -> tuple[str, Token]:
+        """A token, shown now and never again, and its stored record. It covers the named tables, or all that the person
+        may see; with `metrics`, only the figures about the server, for an administrator alone. It works through its
+        last day, at most a year from now; 90 days if none is named."""
+        self._check("new_token")
+        for table in tables:
+            self._check("table", table)
+        if metrics and not self._administers():
+            raise AllowanceError("people.no_right")
+        shown, token = self._at.house.token_book.make(self.person, name, tables, metrics, until)
+        _log.warning("token made: %s by %s", token.id, self.person)
+        return shown, token
+
+    def tokens(self, person: str | None = None) -> list[Token]:
+        """Their own tokens; for an administrator also another person's."""
+        self._check("tokens")
+        if person not in (None, self.person) and not self._administers():
+            raise AllowanceError("people.no_right")
+        return self._at.house.token_book.of(person or self.person)
+
+    def revoke_token(self, token: str) -> None:
+        """Revoke a token of their own by its id; an administrator anybody's. It opens nothing from now on."""
+        self._check("revoke_token")
+        known = self._at.house.token_book.find(token)
+        if known is None or not (known.person == self.person or self._administers()):
+            raise AllowanceError("token.unknown")
+        self._at.house.token_book.revoke(token)
+        _log.warning("token revoked: %s by %s", token, self.person)
+
     # Answers
 
     def answer_of(self, entry: Entry) -> Answer | None:
-        """A stored answer of a table that they may see."""
         self._check("answer_of", entry.charge.table)
         return PersonHome(self._at).answer_of(entry)
 
@@ -258,8 +246,289 @@ class Face(TokenFace):
         return self._at.house.verify_ledger()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
-        """Against the rows that they may see: any other is unknown."""
+        """Checked against the rows that they may see: any other is unknown."""
         self._check("check_receipts")
-        seen = self._at.ledger.find
         rows = self._at.house.ledger.export_rows()  # all: the chain is one
-        return check(read_receipts(content, name), rows, lambda request: seen(request) is not None)
+        return check(read_receipts(content, name), rows, lambda request: self._at.ledger.find(request) is not None)
+
+    # Names, roles and groups
+
+    def people(self) -> list[KnownPerson]:
+        """Everybody who ever signed in or was named."""
+        self._check("people")
+        return self._at.house.people()
+
+    def myself(self) -> KnownPerson:
+        """Their own name and address, as far as they are known."""
+        self._check("myself")
+        people = self._at.house.people()
+        return next((known for known in people if known.id == self.person), KnownPerson(self.person, "", "", ""))
+
+    def called(self, person: str) -> str:
+        """A colleague's name, address, or the beginning of their id."""
+        self._check("called")
+        known = next((someone for someone in self._at.house.people() if someone.id == person), None)
+        return person[:10] if known is None else known.shown
+
+    def roles(self, person: str | None = None) -> list[Role]:
+        """The current roles of everybody, or one person; of owners' tables, those that the person may know of."""
+        self._check("roles")
+        with self._at.house.ledger.people() as book:
+            named = book.roles() if person is None else book.roles_of(person)
+        knows = self._at.may(frozenset({rights.ADMINISTRATOR, rights.AUDITOR}))
+        return [role for role in named if knows or not role.table or self._at.visible(role.table)]
+
+    def name_role(self, person: str, role: str, on: bool = True, table: str = "") -> None:
+        """Make a person an administrator, an auditor or an owner, or bar them; with `on` false, no longer."""
+        self._check("name_role")
+        budget = self._at.house.record(table).budget if table else ""
+        self._at.house.ledger.name_role(person, role, self.person, table, on, budget)
+        if role == BARRED:  # and none of their tokens opens anything when they come back
+            self._at.house.token_book.revoke_all(person)
+
+    def hand_over(self, table: str, person: str) -> None:
+        """Make a person owner of a table, with a grant of its whole allowance if they have none."""
+        record = self._own_record("hand_over", table)
+        self._at.house.ledger.hand_over(record.budget, table, person, self.person)
+
+    def forget_person(self, person: str) -> None:
+        """Empty a person's name and address; what they did stays."""
+        self._check("forget_person")
+        self._at.house.forget_person(person)
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        self._check("groups")
+        with self._at.house.ledger.people() as book:
+            return book.groups()
+
+    def name_group(self, group: str, people: Sequence[str]) -> None:
+        """Set the members of a group; its name begins with `g-`."""
+        self._check("name_group")
+        self._at.house.ledger.name_group(group, people, self.person)
+
+    def matches(self) -> list[Match]:
+        """The tables with the same content as another owner's: only an administrator learns of them."""
+        self._check("matches")
+        return self._at.house.matches()
+
+    # Grants
+
+    def meter(self, table: str) -> tuple[Meter, Meter]:
+        """Two meters: the used part of their own share, and of the table's allowance. If people keep apart on a table,
+        the second is the sum if all of them talk."""
+        self._check("meter", table)
+        record, ledger = self._at.house.record(table), self._at.ledger
+        budget = self._at.budget_of(record)
+        if record.practice:
+            whole = make_meter(budget, ledger.standing(budget.id))
+            return whole, whole
+        mine = own_meter(budget, payer_of(ledger, budget, table, self.person))
+        with self._at.house.ledger.people() as book:
+            apart = book.apart(record.budget)
+        if apart is None:
+            return mine, make_meter(budget, ledger.standing(budget.id))
+        budgets = [record.budget, *(apart_id(record.budget, person) for person in apart)]
+        return mine, if_all_talk(ledger, self._at.house.ledger.budget(record.budget), budgets)
+
+    def grant(
+        self, table: str, to: str, share: Json, questions: Sequence[str] = ALL_QUESTIONS, until: str = ""
+    ) -> Grant:
+        """Let a person or a group use a share of the allowance, for some questions (patterns of their keys; a leading !
+        forbids), until a day. A share of 0 takes back what was not used; the limits on questions and days stay on
+        record, so that an older request, approved later, does not lift them."""
+        record = self._own_record("grant", table)
+        given = read_number(share, "share")
+        if not given:
+            with self._at.house.ledger.people() as book:
+                before = book.grant(record.budget, table, to)
+            questions, until = (questions, until) if before is None else (before.questions, before.until)
+        return self._at.house.ledger.grant(record.budget, table, to, given, self.person, questions, until)
+
+    def grants(self, table: str) -> list[HeldGrant]:
+        """Who may use which part of a table's allowance, and what they used."""
+        record = self._own_record("grants", table)
+        with self._at.house.ledger.people() as book:
+            shown = self._at.relations(table) & {rights.OWNER, rights.AUDITOR}
+            mine = [self.person, *book.groups_of(self.person)]
+            grants = [grant for grant in book.grants_on(record.budget, table) if shown or grant.to in mine]
+            return [HeldGrant(grant, self._used(book, record, grant)) for grant in grants]
+
+    def _used(self, book: PeopleBook, record: Record, grant: Grant) -> Fraction:
+        apart = book.apart(record.budget) or ()
+        budget = apart_id(record.budget, grant.to) if grant.to in apart else record.budget
+        paid, kin = self._at.house.ledger.budget(budget), self._at.kindred(budget)
+        if kin is None:
+            return book.held(paid, grant.to).moved
+        since, anew = book.moved_anew(budget, grant.to)  # questions to somebody else's table stay hidden
+        parts = {name: part for name, part in anew.items() if name in kin}
+        used = sum((book.lowered(part, paid, name, since) for name, part in parts.items()), Fraction(0))
+        for entry in self._at.house.ledger.walk(budget):
+            charge = entry.charge
+            sums = charge.sums if charge.seq >= since and charge.table in kin else None
+            if sums is not None and sums.under == grant.to:
+                used += book.lowered(sums.takes, paid, charge.table, charge.seq)
+        return used
+
+    def set_limit(self, table: str, share: Json | None) -> None:
+        """A question that takes more than this share of the allowance waits for a decision; None: no question waits."""
+        record = self._own_record("set_limit", table)
+        most = None if share is None else read_number(share, "share")
+        self._at.house.ledger.set_limit(record.budget, table, most, self.person)
+
+    def limit(self, table: str) -> Fraction | None:
+        record = self._own_record("limit", table)
+        with self._at.house.ledger.people() as book:
+            return book.limit(record.budget, table)
+
+    def keep_apart(self, table: str, people: Sequence[str]) -> None:
+        """By agreement these people keep their answers to themselves: each has a budget of their own, on the same
+        terms. Only before the first question. An administrator writes it down: an owner would learn from a refusal that
+        somebody else has the same content."""
+        record = self._own_record("keep_apart", table)
+        self._at.house.ledger.keep_apart(record.budget, table, people, self.person)
+
+    def agreements(self) -> dict[str, tuple[str, ...]]:
+        """By table, the people who keep their answers apart."""
+        self._check("agreements")
+        with self._at.house.ledger.people() as book:
+            return {name: apart for name, budget in self._at.house.names() if (apart := book.apart(budget)) is not None}
+
+    # Requests for more
+
+    def wish(
+        self,
+        table: str,
+        reason: str,
+        share: Json | None = None,
+        query: AnyQuery | None = None,
+        wish_id: str | None = None,
+    ) -> Wanted:
+        """Ask for a total share of the allowance, or for one question above the limit, with a reason."""
+        record = self._own_record("wish", table)
+        wanted = None if share is None else read_number(share, "share")
+        claim = takes = None
+        if query is not None:
+            if query.facts.table != table:
+                raise AllowanceError("query.other_table")
+            budget = self._at.budget_of(record)
+            totals = self._at.ledger.standing(budget.id).totals
+            claim = claim_of(query)
+            takes = filter.share(budget.rule, totals, cost(query.loss(), budget.rule.alpha))
+        name = wish_id or f"w-{new_request()}"
+        return self._at.house.ledger.wish(name, record.budget, table, reason, self.person, wanted, claim, takes)
+
+    def wishes(self, table: str | None = None) -> list[AskedFor]:
+        """The person's own requests, also about a table that they may no longer see, and those they may decide about;
+        an owner sees all requests about the table, an auditor all."""
+        self._check("wishes")
+        with self._at.house.ledger.people() as book:
+            visible = [
+                wanted for wanted in book.all_wishes() if table in (None, wanted.table) and self._sees(book, wanted)
+            ]
+            return [AskedFor(wanted, book.decision(wanted.id)) for wanted in visible]
+
+    def pending(self) -> list[Wanted]:
+        """The requests that wait for this person's decision: a badge counts them."""
+        self._check("pending")
+        with self._at.house.ledger.people() as book:
+            waiting = [wanted for wanted in book.all_wishes() if people_rules.may_decide(book, wanted, self.person)]
+            return [wanted for wanted in waiting if book.decision(wanted.id) is None]
+
+    def decide(self, wish: str, answer: str, share: Json | None = None) -> Decision:
+        """Approve (`yes`), decline (`no`) or change (`changed`, with another share) a request; never one's own."""
+        self._check("decide")
+        with self._at.house.ledger.people() as book:
+            wanted = book.wanted(wish)
+            if wanted is None or not self._sees(book, wanted):
+                raise AllowanceError("people.wish_unknown")
+        given = None if share is None else read_number(share, "share")
+        return self._at.house.ledger.decide(wish, answer, self.person, given)
+
+    def _sees(self, book: PeopleBook, wanted: Wanted) -> bool:
+        if wanted.actor == self.person or people_rules.may_decide(book, wanted, self.person):
+            return True
+        return bool(self._at.relations(wanted.table) & {rights.OWNER, rights.AUDITOR})
+
+    # What an auditor reads
+
+    def accounts(self) -> list[BudgetAccount]:
+        """Every private budget with the tables that spend it."""
+        self._check("accounts")
+        house, accounts = self._at.house, []
+        with house.ledger.people() as book:
+            apart = {budget: book.apart(budget) or () for _, budget in house.names()}
+        for base, people in apart.items():
+            tables = tuple(name for name, budget in house.names() if budget == base)
+            for budget in (base, *(apart_id(base, person) for person in people)):
+                record = house.ledger.budget(budget)
+                accounts.append(BudgetAccount(record, tables, make_meter(record, house.ledger.standing(budget))))
+        return accounts
+
+    def acts_of(self, person: str | None = None, most: int = 100, before: int | None = None) -> list[Deed]:
+        """The acts of everybody, or one person, newest first: every question, grant, request, decision and act."""
+        self._check("acts_of")
+        return [deed_of(row) for row in self._at.house.ledger.acts_by(person, most, before)]
+
+    def export(self) -> Iterator[str]:
+        """The whole ledger as lines of JSON, to be checked elsewhere."""
+        self._check("export")
+        return export_lines(self._at.house.ledger)
+
+    # Checks
+
+    def _administers(self) -> bool:
+        return self._at.may(frozenset({rights.ADMINISTRATOR}))
+
+    def _check(self, verb: str, table: str | None = None) -> None:
+        self._at.refuse(rights.WORKSPACE[verb], table)
+        limiter.here.verb(self.person, verb)
+
+    def _own_record(self, verb: str, table: str) -> Record:
+        self._check(verb, table)
+        record = self._at.house.record(table)
+        if record.practice:
+            raise AllowanceError("act.practice")
+        return record
+
+
+class Guarded:
+    """A part of the workspace with some of its verbs, each checked when it is called."""
+
+    __slots__ = ("__at", "__inner", "__name", "__verbs")
+
+    def __init__(self, at: Standpoint, inner: object, verbs: Mapping[str, frozenset[str]], name: str | None) -> None:
+        self.__at, self.__inner, self.__verbs, self.__name = at, inner, verbs, name
+
+    def __getattr__(self, verb: str) -> object:
+        if verb not in self.__verbs:
+            raise AttributeError(verb)
+        at, verbs, name = self.__at, self.__verbs, self.__name
+        kind = type(self.__inner)
+        if not callable(getattr(kind, verb, None)):
+            at.refuse(verbs[verb], name)
+            return getattr(self.__inner, verb)
+        act = getattr(self.__inner, verb)
+
+        def checked(*given: object, **named: object) -> object:
+            at.refuse(verbs[verb], name)
+            limiter.here.verb(at.person, verb)
+            return faced(at, act(*given, **named))
+
+        checked.__name__, checked.__doc__ = verb, act.__doc__  # and nothing that leads to `act`
+        return checked
+
+    def __dir__(self) -> list[str]:
+        return sorted(self.__verbs)
+
+
+def faced(at: Standpoint, value: object) -> object:
+    """What a verb returned, behind its own face if it has one."""
+    if isinstance(value, Table):
+        return Guarded(at, value, rights.TABLE, value.name)
+    if isinstance(value, Session):
+        if value.entry.charge.actor != at.person:
+            raise AllowanceError("session.unknown")
+        return Guarded(at, value, rights.SESSION, value.entry.charge.table)
+    if isinstance(value, PlanRun) and any(entry.charge.actor != at.person for entry, _ in value.rows):
+        return PlanRun(value.id)
+    return value

@@ -1,5 +1,8 @@
-"""What a face stands on: the workspace it hides, the rights of its person as the ledger states them now, and the home
-that a table of theirs is given instead of the workspace.
+"""What a face is built on: the workspace it hides, the current rights of its person, and the ledger, jobs and home that
+a person's table gets instead of the workspace's own.
+
+The ledger itself decides every charge, from all rows. The views here only limit what a person sees: rows of tables that
+they may see, and jobs of their own.
 """
 
 from __future__ import annotations
@@ -42,28 +45,15 @@ from dpengine.storage.samples import SAMPLES
 from dpengine.storage.tokens import TokenBook
 from dpengine.table import Table
 
-# The day by which grants end: that of the ledger's own times.
-
-
-def today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-# The ledger and the jobs as one person sees them: rows of the tables that they may see, and jobs of their own.
-#
-# What is charged is decided by the ledger itself, from all rows; here is only what is told.
-
-Sees = Callable[[str, str], bool]  # may the person see what was asked of this table, on this budget?
-Kindred = Callable[
-    [str], list[str] | None
-]  # the tables whose sums are told, where others use the budget unknown to them
+Sees = Callable[[str, str], bool]  # (budget, table): may the person see what was asked of the table?
+Kindred = Callable[[str], list[str] | None]  # budget: the tables to sum over, if others use it unknown to the person
 
 _OF_A_TABLE = (*ACTS, *KINDS)
-_BETWEEN_TWO = ("wish", "decided", "grant")  # between who wishes or was given something and who decides
+_BETWEEN_TWO = ("wish", "decided", "grant")  # between a requester or holder and whoever decides
 _PAGE = 200
 
 
-class SeenLedger(Ledger):
+class LedgerView(Ledger):
     def __init__(
         self,
         ledger: Ledger,
@@ -81,7 +71,7 @@ class SeenLedger(Ledger):
         """The file is the workspace's, which closes it."""
 
     def _shows(self) -> Callable[[Charge], bool]:
-        """Is a charge told? Rights are looked up once for each table and call, and never kept longer."""
+        """Is a charge visible? Rights are looked up once for each table and call, and never kept longer."""
         sees = cache(self._sees)
         return lambda charge: charge.actor == self._person or sees(charge.budget, charge.table)
 
@@ -91,12 +81,12 @@ class SeenLedger(Ledger):
         record, kin = super().budget(budget_id), self._kindred(budget_id)
         if kin is None:
             return record
-        with self.people() as book:  # what it was opened for, and when, is the other owner's
+        with self.people() as book:  # its name and date belong to the other owner
             since = min((role.at for role in book.roles() if role.table in kin), default=record.at)
         return replace(record, name=kin[0], at=since)
 
     def standing(self, budget: str) -> Standing:
-        """The sums of a budget; where others use it unknown to this person, those of the tables that they know of."""
+        """The sums of a budget; if others use it unknown to this person, those of the tables that they know of."""
         kin = self._kindred(budget)
         if kin is None:
             return super().standing(budget)
@@ -112,7 +102,7 @@ class SeenLedger(Ledger):
         return Totals(epsilon, after.renyi - paid.renyi, after.delta - paid.delta)
 
     def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
-        """Not where others use the budget unknown to this person: its sums are not theirs to know."""
+        """None if others use the budget unknown to this person: its sums are not theirs to know."""
         return super().recounted(charge) if self._kindred(charge.budget) is None else None
 
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
@@ -121,12 +111,12 @@ class SeenLedger(Ledger):
         return super().protection_of(budget, unit)
 
     def told(self, charge: Charge) -> Charge:
-        """Its running sums as the person may know them."""
+        """A charge with its running sums as far as the person may know them."""
         if charge.sums is None or self._kindred(charge.budget) is None:
             return charge
         of_table = charge.sums.table
-        told = replace(charge, totals_after=of_table.totals, history=of_table.history)
-        return replace(told, totals_before=self.before(told))
+        shown = replace(charge, totals_after=of_table.totals, history=of_table.history)
+        return replace(shown, totals_before=self.before(shown))
 
     def _entry(self, entry: Entry) -> Entry:
         return replace(entry, charge=self.told(entry.charge))
@@ -150,7 +140,7 @@ class SeenLedger(Ledger):
 
         def read() -> Iterator[Entry]:
             start = 0
-            while page := super(SeenLedger, self).charges(budget, table, _PAGE, start, key):
+            while page := super(LedgerView, self).charges(budget, table, _PAGE, start, key):
                 yield from (self._entry(entry) for entry in page if shows(entry.charge))
                 start += _PAGE
 
@@ -170,7 +160,7 @@ class SeenLedger(Ledger):
         return super().progress(session) if self.find(session) is not None else (0, False, False)
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
-        """As the sums are told: where others use the budget unknown to this person, of the tables that they know of."""
+        """If others use the budget unknown to this person, only what the tables that they know of released."""
         kin = self._kindred(budget)
         if kin is None:
             return super().released(budget, before, but)
@@ -185,31 +175,31 @@ class SeenLedger(Ledger):
         charged = {entry.charge.request for entry in super().walk(budget) if entry.charge.table in kin}
         rows = (found for found in super().export_rows(budget) if found["seq"] > row and found["request"] in charged)
         kinds = ("charge", "answer", "part")
-        found = (int(one["seq"]) for one in rows if one["kind"] in kinds and one["request"] != but)
-        return list(islice(found, most))
+        later = (int(found["seq"]) for found in rows if found["kind"] in kinds and found["request"] != but)
+        return list(islice(later, most))
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
-        """The rows about tables that the person may see, with what belongs to them; what somebody else wishes or was
-        given, and why, only for the table's owner and an auditor."""
+        """The rows about tables that the person may see, with what belongs to them. Other people's requests and grants,
+        with their reasons, only for the table's owner and an auditor."""
         shows, sees, governs = self._shows(), cache(self._sees), cache(self._governs)
         hidden: set[str] = set()
-        wished: set[str] = set()  # by the person themselves
+        requested: set[str] = set()  # by the person themselves
         with self.people() as book:
             mine = {self._person, *book.groups_of(self._person)}
         for row in super().export_rows(budget):
             if row["kind"] == "charge":
-                told = shows(Charge.from_row(row))
-            elif row["kind"] == "budget":  # one that another owner opened is not told of, nor by whom
-                told = self._knows(row["budget"]) and self._kindred(row["budget"]) is None
+                visible = shows(Charge.from_row(row))
+            elif row["kind"] == "budget":  # a budget that another owner opened stays hidden, and who opened it
+                visible = self._knows(row["budget"]) and self._kindred(row["budget"]) is None
             else:
                 body = json.loads(row["body"]) if row["kind"] in _OF_A_TABLE else {}
                 table = body.get("table", "")
-                told = row["request"] not in hidden and (not table or sees(row["budget"], table))
-                if told and row["kind"] in _BETWEEN_TWO and not governs(table):
-                    told = row["actor"] == self._person or body.get("to") in mine or row["request"] in wished
-                if told and row["kind"] == "wish" and row["actor"] == self._person:
-                    wished.add(row["request"])
-            if told:
+                visible = row["request"] not in hidden and (not table or sees(row["budget"], table))
+                if visible and row["kind"] in _BETWEEN_TWO and not governs(table):
+                    visible = row["actor"] == self._person or body.get("to") in mine or row["request"] in requested
+                if visible and row["kind"] == "wish" and row["actor"] == self._person:
+                    requested.add(row["request"])
+            if visible:
                 yield row
             elif row["request"]:
                 hidden.add(row["request"])
@@ -287,28 +277,29 @@ class House(Home, Protocol):
 
 
 class Standpoint:
-    """A person before a workspace. Every question is answered from the ledger as it is at that moment."""
+    """A person's position in a workspace. Every check reads the ledger as it is at that moment."""
 
     def __init__(self, house: House, person: str) -> None:
         self.house, self.person = house, person
-        self.ledger = SeenLedger(house.ledger, person, self.sees, self.kindred, self.knows, self.governs)
+        self.ledger = LedgerView(house.ledger, person, self.sees, self.kindred, self.knows, self.governs)
         self.jobs = OwnJobs(house.jobs, person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
-        """What the person is, to one table or at all; empty for who may do nothing. It follows from the rows and the
-        day, so what was found holds until somebody writes to the ledger, and is then looked up again."""
+        """The person's roles, for one table or at all; empty if they may do nothing. They follow from the rows and the
+        day, so the result is cached until somebody writes to the ledger."""
         moment = ("relations", self.person, repr(name), today())
-        return self.house.ledger.as_rows_say(moment, lambda book: self._relations(book, name, budget))
+        return self.house.ledger.cached_people(moment, lambda book: self._relations(book, name, budget))
 
     def _relations(self, book: PeopleBook, name: str | None, budget: str | None) -> frozenset[str]:
         if not book.served() or not people_rules.active(book, self.person):
             return frozenset()
         if name in SAMPLES:
             return frozenset({rights.ANYONE, rights.ANALYST})
-        found = {rights.ANYONE} | {
-            role for role in (rights.ADMINISTRATOR, rights.AUDITOR) if book.has(self.person, role)
+        roles = {
+            rights.ANYONE,
+            *(role for role in (rights.ADMINISTRATOR, rights.AUDITOR) if book.has(self.person, role)),
         }
-        return frozenset(found | (self._at_all(book) if name is None else self._to(book, name, budget)))
+        return frozenset(roles | (self._at_all(book) if name is None else self._to(book, name, budget)))
 
     def _at_all(self, book: PeopleBook) -> set[str]:
         holders = [self.person, *book.groups_of(self.person)]
@@ -328,20 +319,20 @@ class Standpoint:
         return bool(allowed & self.relations(name))
 
     def refuse(self, allowed: frozenset[str], name: str | None = None) -> None:
-        """One sentence, and the same for a table that is not there as for one that the person may not see."""
-        found = self.relations(name)
-        if not found:
+        """The same refusal for a table that does not exist as for one that the person may not see."""
+        roles = self.relations(name)
+        if not roles:
             raise AllowanceError(NO_RIGHT)
-        if name is not None and name not in SAMPLES and not self._visible(found):
-            if rights.ADMINISTRATOR in allowed and rights.ADMINISTRATOR in found:
+        if name is not None and name not in SAMPLES and not self._visible(roles):
+            if rights.ADMINISTRATOR in allowed and rights.ADMINISTRATOR in roles:
                 self.house.record(name)  # an administrator knows which tables there are
                 return
             raise AllowanceError("table.unknown", name=str(name)[:80])
-        if not allowed & found:
+        if not allowed & roles:
             raise AllowanceError(NO_RIGHT)
 
-    def _visible(self, found: frozenset[str]) -> bool:
-        return bool(found & {rights.OWNER, rights.ANALYST, rights.AUDITOR})
+    def _visible(self, roles: frozenset[str]) -> bool:
+        return bool(roles & {rights.OWNER, rights.ANALYST, rights.AUDITOR})
 
     def visible(self, name: str, budget: str | None = None) -> bool:
         return name in SAMPLES or self._visible(self.relations(name, budget))
@@ -350,21 +341,19 @@ class Standpoint:
         """May the person see what was asked of this table and paid from this budget?"""
         if table in SAMPLES:
             return budget.endswith(f":{self.person}") or rights.AUDITOR in self.relations()
-        found = self.relations(table)
-        if rights.AUDITOR in found or base_of(budget) == budget:
-            return self._visible(found)
-        return self._visible(found) and budget == apart_id(base_of(budget), self.person)
+        roles = self.relations(table)
+        if rights.AUDITOR in roles or base_of(budget) == budget:
+            return self._visible(roles)
+        return self._visible(roles) and budget == apart_id(base_of(budget), self.person)
 
     def governs(self, table: str) -> bool:
         return bool(self.relations(table) & {rights.OWNER, rights.AUDITOR})
 
     def kindred(self, budget: str) -> list[str] | None:
-        """The tables on a budget that the person may know of, where it also pays for a table of somebody else's whose
-        content is the same; None where it pays for no such table. Tables that share an owner know of one another."""
-        found = self.house.ledger.as_rows_say(
-            ("kindred", self.person, budget, today()), lambda book: (self._kindred(book, budget),)
-        )
-        return found[0]
+        """The tables on a budget that the person may know of, if it also pays for somebody else's table with the same
+        content; None if it pays for no such table. Tables that share an owner know of one another."""
+        key = ("kindred", self.person, budget, today())
+        return self.house.ledger.cached_people(key, lambda book: (self._kindred(book, budget),))[0]
 
     def _kindred(self, book: PeopleBook, budget: str) -> list[str] | None:
         on_it = [name for name, paid in self.house.names() if paid == base_of(budget)]
@@ -375,10 +364,12 @@ class Standpoint:
         return None if not seen or len(kin) == len(on_it) else kin
 
     def knows(self, budget: str) -> bool:
-        """May the person know a budget's terms? Those of a table that they may see; of a practice budget, their own."""
+        """May the person know a budget's terms? Those of a visible table, and of their own practice budget."""
         if base_of(budget) != budget and not budget.endswith(f":{self.person}"):
             return rights.AUDITOR in self.relations()
-        return self.house.ledger.as_rows_say(("knows", self.person, budget, today()), lambda book: self._knows(budget))
+        return self.house.ledger.cached_people(
+            ("knows", self.person, budget, today()), lambda book: self._knows(budget)
+        )
 
     def _knows(self, budget: str) -> bool:
         if budget.endswith(f":{self.person}"):
@@ -386,13 +377,18 @@ class Standpoint:
         return any(self.visible(name, paid) for name, paid in self.house.names() if paid == budget)
 
     def budget_of(self, record: Record) -> BudgetRecord:
-        """The budget from which this person's questions to a table are paid."""
+        """The budget that pays for this person's questions to a table."""
         if record.practice:
             return self.house.practice_budget(record, self.person)
         with self.house.ledger.people() as book:
             apart = book.apart(record.budget) or ()
         own = apart_id(record.budget, self.person) if self.person in apart else record.budget
         return self.house.ledger.budget(own)
+
+
+def today() -> str:
+    """The day by which grants end, as the ledger's own times count it."""
+    return datetime.now(UTC).date().isoformat()
 
 
 class PersonHome:

@@ -1,7 +1,7 @@
-"""How often a person may ask for something: a bucket for each person and kind of work, which fills at a steady rate.
+"""A rate limit: a bucket for each person and kind of work, which fills at a steady rate.
 
-By person and never by address: behind a proxy a whole office has one address, and a person may have many. Kept in
-memory; nothing about a table or an answer decides.
+It counts by person, never by address: behind a proxy a whole office has one address, and a person may have many. It is
+kept in memory, and nothing about a table or an answer influences it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,17 @@ from types import MappingProxyType
 
 from dpengine.core.errors import AllowanceError
 
-# How many a second, and how many at once after a pause.
+# Rate per second, and the burst after a pause
 RATES: Mapping[str, tuple[float, int]] = MappingProxyType(
-    {
-        "request": (10.0, 30),
-        "preview": (5.0, 20),
-        "verify": (1 / 10, 10),
-        "export": (1 / 3, 20),
-    }
+    {"request": (10.0, 30), "preview": (5.0, 20), "verify": (1 / 10, 10), "export": (1 / 3, 20)}
 )
-# What walks over the whole ledger or all of a table's answers, whichever door it is asked for by.
+# Verbs that walk over the whole ledger or all answers of a table, from pages or the API
 HEAVY: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("verify_ledger", "check_receipts"), "verify")
     | dict.fromkeys(("export", "ledger_rows", "answer_rows", "answer_lines", "account_lines"), "export")
 )
-AT_ONCE = 2  # pieces of heavy work at the door that are under way for one person
-_MOST = 10_000  # buckets that are remembered; one that is forgotten is full
+AT_ONCE = 2  # heavy API calls that may run at once for one person
+_MOST = 10_000  # buckets remembered; a forgotten bucket is full
 
 
 class Limiter:
@@ -42,7 +37,7 @@ class Limiter:
         self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()  # how full it was, and when
 
     def wait(self, person: str, kind: str = "request") -> float:
-        """Take one; 0 where there was one to take, else the seconds until there is."""
+        """Take one: 0 if the bucket had one, else the seconds until it does."""
         rate, most = self._rates[kind]
         with self._lock:
             now = self._clock()
@@ -55,12 +50,12 @@ class Limiter:
             return 0.0 if taken else (1 - full) / rate
 
     def take(self, person: str, kind: str = "request") -> None:
-        """The same, refused in one sentence."""
+        """The same, with a refusal."""
         if left := self.wait(person, kind):
             raise AllowanceError("door.slow", seconds=seconds(left))
 
     def begin(self, person: str) -> bool:
-        """Heavy work of a person begins, unless enough of theirs is under way; `end` says that it is over."""
+        """Start heavy work for a person, unless enough of theirs is running; `end` ends it."""
         with self._lock:
             free = self._under_way[person] < AT_ONCE
             self._under_way[person] += free
@@ -73,7 +68,7 @@ class Limiter:
                 del self._under_way[person]
 
     def verb(self, person: str, verb: str) -> None:
-        """Take one for a verb of a face that is heavy work; the others are free."""
+        """Take one for a heavy verb; the others are free."""
         if verb in HEAVY:
             self.take(person, HEAVY[verb])
 
@@ -83,4 +78,4 @@ def seconds(left: float) -> int:
     return max(int(-(-left // 1)), 1)
 
 
-here = Limiter()  # of this process, for every door
+here = Limiter()  # of this process, shared by pages and the API

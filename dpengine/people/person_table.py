@@ -30,7 +30,7 @@ NOTHING = Fraction(0)
 class PersonTable(Table):
     @property
     def _delta_at_hand(self) -> Fraction:
-        """The person's part of the δ reserve; of a share such as a third a little less, in two figures."""
+        """The person's part of the δ reserve, rounded down to two figures if their share does not divide it."""
         payer, grain = self._payer(), 1
         whole = self.budget.rule.delta_reserve
         part = whole if payer is None else whole * payer.grant.share
@@ -39,18 +39,20 @@ class PersonTable(Table):
         return part if part == whole else down(part, grain)
 
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
-        """With which of the two limits is the tighter, and whether the question waits for a decision."""
+        """Adds which of the two limits is tighter, and whether the question waits for a decision."""
         seen = super().preview(query, checked)
         if self.practice:
             return seen
         rule, price = self.budget.rule, cost(query.loss(), self.budget.rule.alpha)
         checks = self.checks_for([query]) if checked else []
         first = [cost(check.loss(), rule.alpha) for check in checks]
-        payers = [one for one in self._payers() if one.grant.allows(query.card.key)]
-        payer = next((one for one in payers if _fits(rule, one, price)), _roomiest(payers))  # as the ledger chooses
+        payers = [payer for payer in self._payers() if payer.grant.allows(query.card.key)]
+        payer = next(
+            (payer for payer in payers if _fits(rule, payer, price)), _roomiest(payers)
+        )  # as the ledger chooses
         table_left = max(1 - filter.used(rule, self._standing().totals), NOTHING)
         if payer is None:
-            covered, left = self._payer() is None, self._left()  # by another share, or by none at all
+            covered, left = self._payer() is None, self._left()  # another grant does not allow it, or there is none
             seen = replace(seen, own_share=seen.share, own_left=left, tighter="own", covered=covered)
             return replace(seen, admissible=False, more_like_this=0)
         left = people_rules.room(payer.grant, payer.held)
@@ -67,21 +69,21 @@ class PersonTable(Table):
         )
 
     def prices(self, queries: Sequence[AnyQuery]) -> list[Fraction | None]:
-        """None also where it does not fit into what is left of the person's own share."""
-        found = super().prices(queries)
+        """None also if a question does not fit into what is left of the person's own share."""
+        prices = super().prices(queries)
         if self.practice:
-            return found
+            return prices
         rule, payers = self.budget.rule, self._payers()
 
         def fits(query: AnyQuery) -> bool:
-            able = [one for one in payers if one.grant.allows(query.card.key)]
-            usual = [cost(one.loss(), rule.alpha) for one in (query, self.cheapest(query))]
+            able = [payer for payer in payers if payer.grant.allows(query.card.key)]
+            usual = [cost(version.loss(), rule.alpha) for version in (query, self.cheapest(query))]
             return any(_fits(rule, payer, price) for payer in able for price in usual)
 
-        return [price if fits(query) else None for price, query in zip(found, queries, strict=True)]
+        return [price if fits(query) else None for price, query in zip(prices, queries, strict=True)]
 
     def suggestions(self) -> list[AnyQuery]:
-        """Those that fit into what is left of the person's own share too."""
+        """Only those that also fit into what is left of the person's own share."""
         return [query for query in super().suggestions() if self.preview(query).admissible]
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
@@ -94,8 +96,7 @@ class PersonTable(Table):
         return super().session_for(questions, min(share, self._left()), calibration)
 
     def planner(self, keep: Fraction = NOTHING) -> Planner:
-        """Prices plans against both limits."""
-        payer, standing = self._payer(), self._standing()  # before the cap, as in `preview`
+        payer, standing = self._payer(), self._standing()  # read before the cap, as in `preview`
         if self.practice:
             return super().planner(keep)
         return PersonPlanner(self.budget.rule, standing.totals, keep, payer)
@@ -108,12 +109,12 @@ class PersonTable(Table):
         return [] if self.practice else _payers(self._workspace.ledger, self.budget, self.name, self.actor)
 
     def _spendable(self) -> Fraction:
-        """The less of what is left of the table's and of their own share; the table's, where they have none."""
+        """What is left of the table's allowance or of their own share, the lesser; the table's without a share."""
         unused = super()._spendable()
         return unused if self._payer() is None else min(unused, self._left())
 
     def _left(self) -> Fraction:
-        """What is left of the person's own share, of the table's allowance; on practice budgets all."""
+        """What is left of the person's own share of the table's allowance; on practice budgets all."""
         payer = self._payer()
         if payer is None:
             return Fraction(1) if self.practice else NOTHING
@@ -128,8 +129,8 @@ class PersonTable(Table):
 
 
 class PersonPlanner(Planner):
-    """Prices plans against the budget and against a grant: where the grant is the tighter of the two, a plan is too
-    expensive by what it would take beyond the grant."""
+    """Prices plans against the budget and a grant. If the grant is tighter, a plan is too expensive by what it would
+    take beyond the grant."""
 
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction, payer: Payer | None) -> None:
         super().__init__(rule, totals, keep)
@@ -149,9 +150,9 @@ class PersonPlanner(Planner):
 
 
 def payer_of(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> Payer | None:
-    """The grant that is used now: the first with something left, else the first; None without one."""
+    """The grant in use: the first with something left, else the first; None without a grant."""
     payers = _payers(ledger, budget, table, person)
-    left = (one for one in payers if people_rules.room(one.grant, one.held) > 0)
+    left = (payer for payer in payers if people_rules.room(payer.grant, payer.held) > 0)
     return next(left, payers[0] if payers else None)
 
 
@@ -161,7 +162,7 @@ def _payers(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> li
     def read(book: PeopleBook) -> list[Payer]:
         return payers_of(book, budget, table, people_rules.grants_for(book, person, budget.id, table, today()))
 
-    return ledger.as_rows_say(("payers", budget.id, table, person, today()), read)
+    return ledger.cached_people(("payers", budget.id, table, person, today()), read)
 
 
 def _fits(rule: Rule, payer: Payer, price: Cost) -> bool:
@@ -169,11 +170,11 @@ def _fits(rule: Rule, payer: Payer, price: Cost) -> bool:
 
 
 def _roomiest(payers: Sequence[Payer]) -> Payer | None:
-    return max(payers, key=lambda one: people_rules.room(one.grant, one.held), default=None)
+    return max(payers, key=lambda payer: people_rules.room(payer.grant, payer.held), default=None)
 
 
 def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
-    """How much of a person's share is used: how far they moved the table's meter against their grant."""
+    """The used part of a person's share: how far they moved the table's meter, relative to their grant."""
     if payer is None:
         return replace(make_meter(record, Standing.NOTHING), used=Fraction(1), share=NOTHING)
     share = payer.grant.share
@@ -181,14 +182,14 @@ def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
 
 
 def if_all_talk(ledger: Ledger, record: BudgetRecord, budgets: Sequence[str]) -> Meter:
-    """The meter of all who keep apart together: the same order and the same toll for all, so their sums add up, and the
-    reading is as true of the whole as each one's is of their own. It may pass 100 %."""
+    """The meter of all who keep apart, together. Order and toll are the same for all, so their sums add up, and the
+    reading holds for the whole as each person's holds for them. It may pass 100 %."""
     return make_meter(record, together(ledger.standing(budget) for budget in budgets))
 
 
 def _times(rule: Rule, payer: Payer, price: Cost) -> int:
-    """How many more such questions fit into a grant: while one of the two readings of the table's meter is at most what
-    it reads now and what is left of the grant."""
+    """How many more such questions fit into a grant: as long as one of the two readings of the table's meter stays
+    within its current value plus what is left of the grant."""
     reach = filter.used(rule, payer.meter) + people_rules.room(payer.grant, payer.held)
     runs = [0]
     if payer.meter.epsilon is not None and price.epsilon:

@@ -1,14 +1,14 @@
-"""Who may do what: the one table. docs/serving.md prints it, and a test calls every verb as everybody.
+"""Who may do what: the one table. docs/serving.md prints it, and a test calls every verb as every role.
 
-A person who signed in may do what is open to *anyone*. The other rights come from rows of the ledger, per table:
+Everybody who signed in may do what is open to *anyone*. All other rights come from rows of the ledger, per table:
 
-    owner          brought the table or was handed it
-    analyst        has a live grant on it; of a sample everybody, on a practice budget of their own
+    owner          added the table or received it
+    analyst        has a live grant on it; for a sample everybody, on a practice budget of their own
     auditor        reads every account
-    administrator  names people, hands tables over; asks nothing by that role
+    administrator  names people, hands tables over; this role asks no questions
 
-Where a verb is about no table, an owner is who owns any, or was named one before the first, and an analyst who has any
-grant.
+For a verb about no table, an owner is whoever owns any table or was named an owner before the first, and an analyst
+whoever has any grant.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def _all(who: tuple[str, ...], verbs: str) -> dict[str, frozenset[str]]:
     return dict.fromkeys(verbs.split(), frozenset(who))
 
 
-# Of a workspace. What lists tables, people or answers lists those that the person may see; of wishes, whoever may not
-# decide about them or read the account sees their own alone.
+# The workspace. Lists of tables, people or answers hold those that the person may see. Whoever may not decide about
+# requests for more or read the account sees only their own.
 WORKSPACE = MappingProxyType(
     _all(
         (ANYONE,),
@@ -47,7 +47,7 @@ WORKSPACE = MappingProxyType(
     | _all((AUDITOR,), "accounts acts_of export")
 )
 
-# Of a table.
+# A table
 TABLE = MappingProxyType(
     _all(_FACTS, "name practice facts schema budget closed actor joined sharing")
     | _all(
@@ -65,16 +65,16 @@ TABLE = MappingProxyType(
     | _all((OWNER,), "revise correct_people protect protection_preview")
 )
 
-# Of a session that was paid for, by whoever paid for it.
+# A paid session, for whoever paid for it
 SESSION = MappingProxyType(_all(_ASK, "request entry query look past reserve others_from withdrawn ask submit job end"))
 
-# Of the ledger and of what runs, as far as pages read them: rows of tables that the person may see, jobs of their own.
+# The ledger and running jobs as pages read them: rows of tables that the person may see, jobs of their own
 LEDGER = MappingProxyType(_all((ANYONE,), "head row_of find budget steps progress") | _all((AUDITOR,), "export_rows"))
 JOBS = MappingProxyType(_all((ANYONE,), "state wait cancel"))
 
 PARTS = MappingProxyType({"workspace": WORKSPACE, "table": TABLE, "session": SESSION, "ledger": LEDGER, "jobs": JOBS})
 
-# What a face does not have: the workings of the engine, and what is done from the machine itself.
+# What a face lacks: internals of the engine, and what is done from the machine itself
 ENGINE_ONLY = frozenset(
     "as_person close coded coins correct_people current engine loading name_administrator open_budget practice_budget"
     " protect read read_raw record refuse_damaged refuse_need refuse_unit revise schema_of".split()
@@ -83,7 +83,7 @@ SESSION_ONLY = frozenset("coins fits jobs ledger read ready".split())
 
 
 def printed() -> str:
-    """The table as docs/serving.md holds it: verbs that the same people may use stand in one row."""
+    """The table in docs/serving.md: verbs with the same rights share a row."""
     lines = [f"| verbs | {' | '.join(COLUMNS)} |", f"|---|{'---|' * len(COLUMNS)}"]
     for part, verbs in PARTS.items():
         rows: dict[frozenset[str], list[str]] = {}

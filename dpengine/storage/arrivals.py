@@ -1,15 +1,14 @@
-"""Content that is loaded again: which tables already hold it, and which terms it then has to keep.
+"""Content that is loaded again: which tables already hold it, and which terms it must keep.
 
-The number of people of a content is revealed at most once. So content keeps its id column, its relation and the number
-of rows that count; and if the same bytes could be read in another way as other people, the table is refused because of
-what was declared, before anybody is counted. A part of known content (a file of a folder, or a folder with that file)
-joins its budget too; with an id column its people would be counted again among others, so it is refused.
-A folder is refused if its files belong to tables with different budgets.
+The number of people in a content is revealed at most once. So content keeps its id column, its relation and the number
+of rows that count. If the same bytes could be read in another way as other people, the table is refused because of its
+declaration, before anybody is counted. A part of known content (a file of a folder, or a folder with that file) joins
+its budget too; with an id column its people would be counted again among others, so it is refused. A folder is refused
+if its files belong to tables with different budgets.
 
-A newer state of a table that lives in a database is other content, and mostly of the same people: it is known by where
-it lives, and joins the budget that the newest table from there has, unless its owner says that its people are new. That
-is then a row of the ledger, in the account of the budget that it does not join. If the very rows are known, saying so
-changes nothing.
+A newer state of a table in a database is other content, mostly about the same people. It is known by its place, and
+joins the budget of the newest table from there, unless its owner declares its people new. That declaration is a row of
+the ledger, in the account of the budget that it does not join. If the very rows are known, it changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from dpengine.storage.registry import ADDRESS, FILE, PART, ROWS, Record, Registr
 
 @dataclass(frozen=True)
 class Arriving:
-    """What was declared about a table that is being loaded."""
+    """The declaration of a table that is being loaded."""
 
     name: str
     schema: Schema
@@ -39,11 +38,10 @@ class Arriving:
     dialect: Dialect
     actor: str
     about: int | None = None
-    new_people: bool = False  # of a newer state of a database's table: its people are others
-    protect: bool = False  # where the content is known with less protection: correct that
+    new_people: bool = False  # for a newer state of a database's table: its people are others
+    protect: bool = False  # if the content is known with less protection: correct that
 
     def record(self, folder: str, budget: str, about: int, loaded: Loaded, at: str, practice: bool = False) -> Record:
-        """The record as the registry stores it."""
         return Record(
             name=self.name,
             folder=folder,
@@ -81,20 +79,20 @@ def marks_of(loaded: Loaded) -> list[str]:
 def known(registry: Registry, rows: sqlite3.Connection, loaded: Loaded) -> list[Known]:
     """The tables that hold this content or a part of it, oldest first."""
     marks = set(marks_of(loaded))
-    known_tables = []
+    tables = []
     for record in registry.of_content(rows, alike(marks)):
         theirs = registry.marks_of(rows, [record.name])
         files = {mark for mark in theirs if mark.startswith(FILE)}
         same_bytes = bool(files) and files == {mark for mark in marks if mark.startswith(FILE)}
-        rows_too = any(mark.startswith(ROWS) for mark in marks & theirs)
+        same_rows = any(mark.startswith(ROWS) for mark in marks & theirs)
         content = any(not mark.startswith(ADDRESS) for mark in alike(marks) & theirs)
-        known_tables.append(Known(record, same_bytes or rows_too, bool(files & marks), not content))
-    return _newest_from_there(known_tables)
+        tables.append(Known(record, same_bytes or same_rows, bool(files & marks), not content))
+    return _newest_from_there(tables)
 
 
 def _newest_from_there(tables: list[Known]) -> list[Known]:
-    """Of the tables that came from the same place alone, those on the budget of the newest: its owner may have said
-    that people were new since the others. Where the content itself is known, that decides."""
+    """Of the tables known only by their place, those on the budget of the newest: its owner may have declared new
+    people since. If the content itself is known, that decides."""
     by_content = [table for table in tables if not table.by_address]
     if by_content or not tables:
         return by_content
@@ -102,32 +100,32 @@ def _newest_from_there(tables: list[Known]) -> list[Known]:
 
 
 def apart(tables: Sequence[Known], new: Arriving) -> bool:
-    """Does this table get a budget of its own though its place is known, because its people are new?"""
+    """Does this table get a budget of its own although its place is known, because its people are new?"""
     return bool(new.new_people and tables and tables[0].by_address)
 
 
 def note_apart(ledger: Ledger, tables: Sequence[Known], new: Arriving) -> None:
-    """As a row of the ledger, before the table is there: none stands apart without its row."""
+    """Write it into the ledger before the table exists, so that no table stands apart without its row."""
     for table in tables:
         ledger.new_people(table.record.budget, table.record.name, new.name, new.actor)
 
 
 def budget_of(tables: Sequence[Known]) -> str | None:
-    """The budget to which this content is already charged; it cannot be two."""
+    """The budget that already pays for this content; there cannot be two."""
     if len({table.record.budget for table in tables}) > 1:
         raise AllowanceError("budget.several", tables=[table.record.name for table in tables])
     return tables[0].record.budget if tables else None
 
 
 def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], acts: Iterable[Act]) -> bool:
-    """Is this content sealed? Loading it again under another name does not open it."""
+    """Is this content sealed? To load it again under another name does not open it."""
     before = registry.kin(rows, [table.record.name for table in tables])
     return any(act.kind == "seal" and act.table in before for act in acts)
 
 
 def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool = False) -> None:
-    """Refuses other terms: losses add up only if all are stated for the same relation and people, and no practice data.
-    `other_rows`: it is other content, whose owner says that the same people are in it."""
+    """Refuses other terms: losses add up only if all are stated for the same relation and people, and not for practice
+    data. `other_rows`: it is other content, which its owner declares to hold the same people."""
     if budget.kind != "private":
         raise AllowanceError("budget.practice")
     same = unit.may_share(budget.unit or {}) if other_rows else budget.unit == unit.as_json()
@@ -136,7 +134,7 @@ def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool
 
 
 def protects(budget: BudgetRecord, new: Arriving) -> bool:
-    """Does a table that joins this budget declare more protection than it has, and nothing else?"""
+    """Does a table that joins this budget declare more protection than the budget has, and nothing else?"""
     if budget.kind != "private" or budget.relation != new.relation:
         return False
     try:
@@ -146,20 +144,18 @@ def protects(budget: BudgetRecord, new: Arriving) -> bool:
 
 
 def corrected(tables: Sequence[Known], new: Arriving) -> str:
-    """The table whose declaration is corrected with this one; refused, with that way out, unless that was said."""
-    if not new.protect:  # a newer state of a database's table is no second copy of it
-        by_address = tables[0].by_address
-        raise (
-            AllowanceError("budget.other_terms")
-            if by_address
-            else AllowanceError("protect.offered", table=tables[0].record.name)
-        )
-    return tables[0].record.name
+    """The table to correct with this declaration. Without `protect` a refusal, which offers that."""
+    first = tables[0]
+    if new.protect:
+        return first.record.name
+    if first.by_address:  # a newer state of a database's table is no second copy of it
+        raise AllowanceError("budget.other_terms")
+    raise AllowanceError("protect.offered", table=first.record.name)
 
 
 def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
-    """Refuses, because of what was declared, a reading that would make other people of content whose number of people
-    is already public. An empty line is a row in a table of one column and nobody's row in a wider one."""
+    """Refuses, because of the declaration, a reading that would make other people of content with a public number of
+    people. An empty line is a row in a table of one column and nobody's row in a wider one."""
     if new.relation != "replace":
         return
     for table in tables:
@@ -175,8 +171,8 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
 
 
 def same_number(tables: Sequence[Known], new: Arriving, about: int) -> None:
-    """The last check, for rows that were written anew or lines that are separated by another sign."""
+    """The last check, for rewritten rows or other line breaks."""
     for table in tables:
-        same_unit = table.record.unit == new.unit.as_json()  # a table that was closed keeps the one it had
+        same_unit = table.record.unit == new.unit.as_json()  # a closed table keeps its earlier unit
         if new.relation == "replace" and table.whole and same_unit and table.record.about != about:
             raise AllowanceError("content.read_otherwise", table=table.record.name)

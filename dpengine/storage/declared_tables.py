@@ -1,6 +1,6 @@
 """The declared tables of a workspace folder: their declarations, their files, and how content is loaded.
 
-Known content joins its existing budget; the ledger says what is closed; the registry stores the declarations.
+Known content joins its existing budget. The ledger knows which tables are closed; the registry stores the declarations.
 """
 
 from __future__ import annotations
@@ -46,34 +46,10 @@ from dpengine.storage.folder_lock import Hold
 from dpengine.storage.registry import ADDRESS, Record, Registry
 from dpengine.storage.samples import SAMPLES, Sample
 
-# The key of the fingerprints by which content is recognised: made once, and never shown outside its file.
+OWNER = "owner"  # the actor where nobody signs in
 
-SECRET_BYTES = 32
-
-
-def read_secret(path: Path) -> bytes:
-    """The key, made now where the workspace is new."""
-    if not path.exists():
-        if any(path.with_name(name).exists() for name in ("registry.sqlite", "ledger.sqlite")):
-            # Under a new key no content would be recognised, and each would get a new allowance.
-            raise AllowanceError("workspace.secret_missing")
-        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(SECRET_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was faster: its key counts
-            os.link(fresh, path)
-        fresh.unlink()
-    key = path.read_bytes()
-    if len(key) != SECRET_BYTES:
-        raise AllowanceError("workspace.secret")
-    return key
-
-
-OWNER = "owner"  # who does everything where nobody signs in
 LONGEST_NAME = 80
+SECRET_BYTES = 32
 SAMPLES_ONLY = "samples-only"  # this file marks the folder of a workshop, which holds only the bundled tables
 _SCHEMAS_KEPT = 32
 _PARQUET_END = b"PAR1"
@@ -83,7 +59,7 @@ BudgetFor = Budget | str | Callable[[int], Budget]
 
 
 class DeclaredTables:
-    """The folder is its user's alone (0700)."""
+    """Only its user may read the folder (0700)."""
 
     engine: Engines
 
@@ -98,7 +74,7 @@ class DeclaredTables:
         except OSError:
             raise AllowanceError("workspace.unwritable") from None
         self.samples_only = (folder / SAMPLES_ONLY).exists()
-        self.databases: tuple[str, ...] | None = None  # hosts that tables may come from; None: see sources.py
+        self.databases: tuple[str, ...] | None = None  # allowed hosts of tables; None: see sources.py
         self._registry = Registry(folder / "registry.sqlite")
         place = folder / "ledger.sqlite"
         self.ledger = Ledger(place) if self.samples_only else open_ledger(place, self._secret)
@@ -115,7 +91,7 @@ class DeclaredTables:
         return self._registry.names()
 
     def here(self, name: str) -> bool:
-        """Has it come in? A bundled sample does with its first use."""
+        """Is the table loaded? A bundled sample is loaded at its first use."""
         return self._registry.get(name) is not None
 
     def current(self, record: Record) -> bool:
@@ -147,13 +123,13 @@ class DeclaredTables:
         return schema
 
     def coded(self, record: Record) -> Coded:
-        """Where the coded rows lie: in a file here, unless they did not leave their database."""
+        """The place of the coded rows: a file here, unless they stayed in their database."""
         folder = self.folder / "tables" / record.folder
         most = record.about * Unit.from_json(record.unit).at_most if record.relation == "replace" else None
         return sources.coded_there(folder, record.version, most) or folder / f"coded-{record.version}.parquet"
 
     def refuse_damaged(self, record: Record) -> None:
-        """Called before a charge: is the coded file there, to its last bytes? That reveals nothing about its rows."""
+        """Called before a charge: is the coded file complete? That reveals nothing about its rows."""
         coded = self.coded(record)
         if not isinstance(coded, Path):
             self.engine.refuse_away(coded)
@@ -164,12 +140,12 @@ class DeclaredTables:
                 complete = file.read() == _PARQUET_END
         except OSError:
             complete = False
-        # Of a closed table the ledger itself says why nothing more can be asked.
+        # For a closed table the ledger itself gives the reason.
         if not complete and not closed_kind(self.ledger.closed(), record.budget, record.name):
             raise AllowanceError("table.damaged", table=record.name)
 
     def read_raw(self, need: RawNeed, record: Record) -> RawStatistic:
-        """A statistic of a raw column, over the rows that count; of ids, over all rows."""
+        """A statistic of a raw column over the rows that count; for ids, over all rows."""
         folder = self.folder / "tables" / record.folder
         unit = Unit.rows() if isinstance(need, Crowded | Different) else Unit.from_json(record.unit)
         rows = redeclare.raw_rows(folder, unit, self._secret)
@@ -181,23 +157,23 @@ class DeclaredTables:
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         sources.refuse_elsewhere(source, self.databases, self.ledger.served)
-        found = in_spark.describe_lake(source, self.engine.spill) if source.spark else describe(source)
-        marks = [ADDRESS + address_mark(place, self._secret) for place in found.places]
+        described = in_spark.describe_lake(source, self.engine.spill) if source.spark else describe(source)
+        marks = [ADDRESS + address_mark(place, self._secret) for place in described.places]
         with self._registry.transaction(write=False) as rows:
-            return replace(found, earlier=tuple(record.name for record in self._registry.of_content(rows, marks)))
+            return replace(described, earlier=tuple(record.name for record in self._registry.of_content(rows, marks)))
 
     @property
     def reads_databases(self) -> bool:
-        """May a table come from a database at all? Where people sign in, from hosts that the operator named."""
+        """May a table come from a database at all? Where people sign in, only from hosts that the operator named."""
         return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=False)
 
     @property
     def reads_lakes(self) -> bool:
-        """The same of a lake, and is Spark installed here?"""
+        """The same for a lake, if Spark is installed here."""
         return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=True)
 
     def has_source(self, name: str) -> bool:
-        """Can newer rows of a table be brought from where it came?"""
+        """Can newer rows of a table be loaded from its source?"""
         record = self._registry.get(name)
         return record is not None and sources.kept(self.folder / "tables" / record.folder) is not None
 
@@ -223,7 +199,7 @@ class DeclaredTables:
         return redeclare.names_of(folder) if sources.kept_there(folder) is None else record.header
 
     def _code(self, new: Record, schema: Schema, other_people: bool = False) -> int:
-        """Code a table anew under the version, the unit and the schema that it is to have; returns how many people."""
+        """Code a table anew under its next version, unit and schema; returns the number of people."""
         folder = self.folder / "tables" / new.folder
         unit, dialect = Unit.from_json(new.unit), Dialect.from_json(new.dialect)
         source = sources.kept_there(folder)
@@ -235,8 +211,8 @@ class DeclaredTables:
         return code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version)
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
-        """Refuses to make people of the rows of a table, and of all that its budget pays for, where that is no more
-        protection, or where a file has no such column. From public facts."""
+        """Refuses a unit for a table, and for all tables on its budget, that is no more protection, or if a file has no
+        such column. Uses only public facts."""
         if record.practice:
             raise AllowanceError("act.practice")
         if closed_kind(self.ledger.closed(), record.budget, record.name):
@@ -247,9 +223,9 @@ class DeclaredTables:
                 raise AllowanceError("protect.absent", table=other.name, column=unit.id_column)
 
     def protect(self, name: str, unit: Unit, actor: str = OWNER, people: int | None = None) -> Record:
-        """More protection: rows belong to people, of whom this column says which, or more rows of a person count. The
-        rows are coded anew, and every earlier charge is counted anew for a person, in one row of the ledger; so it is
-        for all tables that the budget pays for. `people`: about how many, where their number is secret."""
+        """More protection: rows belong to people, identified by this column, or more rows of a person count. The rows
+        are coded anew, and every earlier charge counts anew for a person, in one row of the ledger, for all tables that
+        the budget pays for. `people`: about how many there are, if their number is secret."""
         record = self._own(name)
         self.ledger.refuse_protecting(record.budget, name, actor)
         self.refuse_unit(record, unit)
@@ -257,8 +233,8 @@ class DeclaredTables:
         if secret and (type(people) is not int or people < 1):
             raise AllowanceError("protect.people_needed" if people is None else "facts.rows")
         budget = self.ledger.budget(record.budget)
-        if budget.unit != unit.as_json():  # else a process was killed after its row was written
-            _, after = self.ledger.protection_of(record.budget, unit)  # refused before any work
+        if budget.unit != unit.as_json():  # else a process was killed after it wrote its row
+            _, after = self.ledger.protection_of(record.budget, unit)  # refuses before any work
             refuse_unprotected(budget.rule, after.totals)
         refuse_full(self.folder)
         self._protect(record, unit, actor, people)
@@ -268,7 +244,7 @@ class DeclaredTables:
         tables = self._protected_with(record.budget, unit)
 
         def code(new: Record) -> Record:
-            by_row = next(one for one in tables if one.name == new.name).unit == Unit.rows().as_json()
+            by_row = next(table for table in tables if table.name == new.name).unit == Unit.rows().as_json()
             counted = self._code(new, Schema.from_json(new.schema), other_people=by_row)
             about = new.about if not by_row else max(counted, 1) if new.relation == "replace" else people or new.about
             return replace(new, about=about, header=list(self._header(new)))
@@ -276,25 +252,24 @@ class DeclaredTables:
         def commit() -> None:
             self.ledger.protect(record.budget, record.name, unit, actor)
 
-        folders = {one.name: self.folder / "tables" / one.folder for one in tables}
+        folders = {table.name: self.folder / "tables" / table.folder for table in tables}
         with self.loading():
             redeclare.protect(self._registry, folders, unit, code, commit)
 
     def _protected_with(self, budget: str, unit: Unit) -> list[Record]:
-        """The tables that a budget pays for, that can still be asked, and that this unit protects more. How many rows
-        count of a person of another id is that table's own matter."""
-        closed, found = self.ledger.closed(), []
-        for one in self.tables():
-            was = Unit.from_json(one.unit)
+        """The open tables on a budget that this unit protects more. A table with another id keeps its own number of
+        rows per person."""
+        closed, tables = self.ledger.closed(), []
+        for table in self.tables():
+            was = Unit.from_json(table.unit)
             less = was.id_column is None or (was.id_column == unit.id_column and was.at_most < unit.at_most)
-            if one.budget == budget and less and not closed_kind(closed, budget, one.name):
-                found.append(one)
-        return found
+            if table.budget == budget and less and not closed_kind(closed, budget, table.name):
+                tables.append(table)
+        return tables
 
     def _finish_protecting(self) -> None:
-        """A process that was killed between the row of the ledger and the registry left tables that nobody can ask:
-        they are coded now."""
-        with suppress(AllowanceError):  # a damaged ledger, or rows that cannot be read: asking says so
+        """Code the tables that a process, killed between the row of the ledger and the registry, left unusable."""
+        with suppress(AllowanceError):  # a damaged ledger, or rows that cannot be read: a question reports it
             for record in self.tables():
                 if self.ledger.protected_since(record.budget) is None:
                     continue
@@ -304,7 +279,7 @@ class DeclaredTables:
                     self._protect(record, unit, act.actor, None)
 
     def correct_people(self, name: str, people: int, actor: str = OWNER) -> Record:
-        """Another declared number of people, where it is the owner's word: only promises are planned with it."""
+        """Change the declared number of people, if the owner only estimated it: only promises are planned with it."""
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
@@ -325,7 +300,7 @@ class DeclaredTables:
         bad_records: str,
         progress: Callable[[float], None] | None,
     ) -> tuple[Record, bool]:
-        """Join the budget that this content already has, or the one named, or open a new one; then register the table.
+        """Join the budget that this content already has, or the named one, or open a new one; then register the table.
         People are counted only now, and their number is reported nowhere else; known content keeps its terms, so only
         one number is ever revealed. Also returns whether a budget was joined."""
         with self._fresh_folder() as folder:
@@ -334,7 +309,7 @@ class DeclaredTables:
                 sources.keep(folder, source.described(loaded.seen), {1: loaded.made})
             with self._registry.transaction() as rows:
                 known = arrivals.known(self._registry, rows, loaded)
-            others: list[str] = []  # of other owners, where people sign in
+            others: list[str] = []  # tables of other owners, where people sign in
             if known and not arrivals.apart(known, new):
                 others += self._of_others(known, new.actor)
                 with matches.discreet(self._registry, new.name, new.actor, lambda: others):
@@ -373,7 +348,7 @@ class DeclaredTables:
                 matches.refuse_apart(self.ledger, budget_id, new.actor, others)
                 shared = joined is None and isinstance(budget, str)
                 arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation, shared)
-                arrivals.same_people(known, new, len(loaded.columns))  # others may have been loaded meanwhile
+                arrivals.same_people(known, new, len(loaded.columns))  # other tables may have been loaded meanwhile
                 arrivals.same_number(known, new, about)
                 acts = [act for act in self.ledger.acts(budget_id) if self._theirs(act.table, new.actor)]
                 closed = arrivals.sealed(self._registry, rows, known, acts)
@@ -387,7 +362,7 @@ class DeclaredTables:
         return record, joined is not None and len(others) < len(known)
 
     def _theirs(self, name: str, actor: str) -> bool:
-        """Is a table this person's? Where nobody signs in, every table is."""
+        """Does a table belong to this person? Where nobody signs in, every table does."""
         with self.ledger.people() as book:
             return not book.served() or owns(book, actor, name)
 
@@ -403,7 +378,7 @@ class DeclaredTables:
 
     @contextmanager
     def loading(self, exclusive: bool = False) -> Iterator[bool]:
-        """A lock held by any number of loads while they run; the kernel releases it if the process is killed."""
+        """A lock that any number of loads hold while they run; the kernel releases it if the process is killed."""
         with (self.folder / "loading.lock").open("a") as file:
             os.chmod(file.name, 0o600)
             try:
@@ -415,14 +390,14 @@ class DeclaredTables:
 
     @contextmanager
     def _fresh_folder(self) -> Iterator[Path]:
-        """A folder for the files of a new table; deleted again if loading fails."""
+        """A folder for the files of a new table; deleted if loading fails."""
         refuse_full(self.folder)
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         try:
             yield folder
         except BaseException:
-            with suppress(AllowanceError):  # a database that cannot be reached keeps codes that nobody asks for
+            with suppress(AllowanceError):  # an unreachable database keeps codes that nobody reads
                 sources.drop_there(folder)
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -441,7 +416,7 @@ class DeclaredTables:
         return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, progress)
 
     def _sample(self, sample: Sample) -> Record:
-        if self.samples_only:  # a whole class asks for it: where no other table can be loaded, it is looked up once
+        if self.samples_only:  # a whole class asks for it, and no other table can be loaded: look it up once
             if sample.name not in self._samples:
                 self._samples[sample.name] = self._bring_sample(sample)
             return self._samples[sample.name]
@@ -464,6 +439,28 @@ class DeclaredTables:
             if other is not None:  # another process was faster
                 shutil.rmtree(folder, ignore_errors=True)
             return other or record
+
+
+def read_secret(path: Path) -> bytes:
+    """The key of the fingerprints that identify content. Created once, in a new workspace, and never shown outside its
+    file."""
+    if not path.exists():
+        if any(path.with_name(name).exists() for name in ("registry.sqlite", "ledger.sqlite")):
+            # Under a new key no content would be recognised, and each would get a new allowance.
+            raise AllowanceError("workspace.secret_missing")
+        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(SECRET_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # another process was faster: its key counts
+            os.link(fresh, path)
+        fresh.unlink()
+    key = path.read_bytes()
+    if len(key) != SECRET_BYTES:
+        raise AllowanceError("workspace.secret")
+    return key
 
 
 def _now() -> str:

@@ -1,11 +1,11 @@
-"""Deletes a table's rows from disk, and cleans up after programs that were killed.
+"""Deletes a table's rows from disk, and cleans up after killed programs.
 
-Forgetting is recorded in the ledger first, so that no more questions are accepted; then the table's folder is deleted:
-the raw rows, every coding of them, what was derived, and what DuckDB spilled there. If the process is killed in
+Forgetting is recorded in the ledger first, so that no more questions are accepted. Then the table's folder is deleted:
+the raw rows, every coding of them, everything derived, and what DuckDB spilled there. If the process is killed in
 between, the next start finishes the work. The registry keeps the declaration and the keyed fingerprint: old answers
-still open, the name stays taken, and the same content uploaded again is charged to its old budget. A table that was
-published stays too: it is an answer that was paid for, and others may already have it. What a disk or a backup keeps of
-deleted files is beyond this program.
+still open, the name stays taken, and the same content uploaded again is charged to its old budget. A published table
+stays too: it is a paid answer, and others may already have it. This program cannot reach what a disk or a backup keeps
+of deleted files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRIES = 5
 
 
 def erase(folder: Path) -> None:
-    """Renamed in one step, then deleted. A running question may still be writing there, so deletion is repeated."""
+    """Rename in one step, then delete. A running question may still write there, so deletion is repeated."""
     gone = folder.with_name(f"gone-{secrets.token_hex(8)}")
     try:
         folder.rename(gone)
@@ -39,12 +39,12 @@ def erase(folder: Path) -> None:
 
 
 def spill_folder(folder: Path, worker: str) -> Path:
-    """The folder into which this worker's engine may spill rows of any table; not a table's own folder."""
+    """The folder for rows of any table that this worker's engine spills; not a table's own folder."""
     return folder / "tmp" / f"spill-{worker}"
 
 
 def sweep(home: Path, known: Iterable[str]) -> None:
-    """Remove folders that belong to no known table, and what killed processes spilled."""
+    """Remove folders of no known table, and what killed processes spilled."""
     kept = set(known)
     for folder in (home / "tables").iterdir():
         if folder.name not in kept:
@@ -53,7 +53,7 @@ def sweep(home: Path, known: Iterable[str]) -> None:
 
 
 def sweep_spill(home: Path) -> None:
-    """Remove what workers that no longer run left behind."""
+    """Remove what stopped workers left behind."""
     for folder in (home / "tmp").glob("spill-*"):
         named = re.fullmatch(r"spill-([0-9a-f]+)", folder.name)
         if named and not alive(home, named[1]):
@@ -61,8 +61,8 @@ def sweep_spill(home: Path) -> None:
 
 
 def sweep_published(folder: Path, known: Callable[[], set[str]]) -> None:
-    """Remove files that are no answer, left by a release that was killed while writing. The files are listed before the
-    ledger is read: a file is written only after its charge, so no file that is just being written is removed."""
+    """Remove files without an answer, left by a release that was killed while writing. The files are listed before the
+    ledger is read: a file is written only after its charge, so no file in progress is removed."""
     files = list(folder.iterdir()) if folder.is_dir() else []
     answers = known() if files else set()
     for file in files:

@@ -11,7 +11,7 @@ from dpengine.core.errors import AllowanceError
 
 
 class Hold:
-    """Held until it is released, or the process ends in any way."""
+    """Held until released, or until the process ends in any way."""
 
     def __init__(self, folder: Path, alone: bool = False) -> None:
         handle = os.open(folder / "open.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,5 +1,5 @@
-"""Where people sign in, somebody may bring content that another owner's table holds. It is charged to the budget that
-the content has, as ever; but who brought it is not told, and only an administrator reads which tables match."""
+"""Where people sign in, somebody may add content that another owner's table already holds. Its existing budget pays
+for it, as always; but whoever added it does not learn that. Only an administrator reads which tables match."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from dpengine.storage.registry import Registry
 
 @dataclass(frozen=True)
 class Match:
-    """A table that was brought, and the tables of others that hold the same content or a part of it."""
+    """An added table, and the tables of others that hold the same content or a part of it."""
 
     name: str
     person: str
     others: tuple[str, ...]
-    refused: str  # the code of why it could not be brought in; empty where it was
+    refused: str  # the code of its refusal; empty if it was accepted
     at: str
 
 
 def all_matches(registry: Registry) -> list[Match]:
     with registry.transaction(write=False) as rows:
-        found = rows.execute("SELECT * FROM matches ORDER BY at, rowid")
-        return [Match(**dict(row) | {"others": tuple(json.loads(row["others"]))}) for row in found]
+        matches = rows.execute("SELECT * FROM matches ORDER BY at, rowid")
+        return [Match(**dict(row) | {"others": tuple(json.loads(row["others"]))}) for row in matches]
 
 
 def note(registry: Registry, name: str, person: str, others: Sequence[str], refused: str = "") -> None:
@@ -42,29 +42,29 @@ def note(registry: Registry, name: str, person: str, others: Sequence[str], refu
 
 @contextmanager
 def discreet(registry: Registry, name: str, person: str, others: Callable[[], Sequence[str]]) -> Iterator[None]:
-    """A refusal because of another owner's table does not say so: an administrator can read why."""
+    """Hides that another owner's table caused a refusal: only an administrator can read why."""
     try:
         yield
     except AllowanceError as refusal:
-        found = others()
-        if not found:
+        tables = others()
+        if not tables:
             raise
         code = refusal.code
     else:
         return
-    note(registry, name, person, found, code)
+    note(registry, name, person, tables, code)
     raise AllowanceError("people.not_as_declared")
 
 
 def refuse_other_terms(declared: Budget | str, joined: BudgetRecord) -> None:
-    """An allowance that is not as it was declared would tell that the content was known."""
+    """Another allowance than the declared one would reveal that the content was known."""
     same = declared == joined.id if isinstance(declared, str) else declared.rule() == joined.rule
     if not same:
         raise AllowanceError("budget.other_terms")
 
 
 def refuse_apart(ledger: Ledger, budget: str, person: str, others: list[str]) -> None:
-    """Where people keep apart there is a budget for each of them; another owner did not agree to that."""
+    """People who keep apart each have a budget; another owner did not agree to that."""
     with ledger.people() as book:
         theirs = [name for name, owners in book.owners_on(budget).items() if person not in owners]
         if theirs and book.apart(budget) is not None:

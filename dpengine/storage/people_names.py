@@ -1,8 +1,8 @@
-"""Who a person is. The ledger, which keeps everything, holds an opaque id; the name and the e-mail address stand in the
+"""Who a person is. The ledger, which keeps everything, holds an opaque id; the name and the e-mail address are in the
 registry, which can forget them.
 
-The id is an HMAC of the sign-in provider and its own name for the person, under the workspace's secret: it says nothing
-to who does not hold the secret, and another workspace gives the same person another one.
+The id is an HMAC of the sign-in provider and its own name for the person, under the workspace's secret. It reveals
+nothing without the secret, and another workspace gives the same person another id.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONGEST = 200
 @dataclass(frozen=True)
 class KnownPerson:
     id: str
-    name: str  # empty where it is not known, or was forgotten
+    name: str  # empty if unknown or forgotten
     email: str
     at: str  # when they first came
 
@@ -35,12 +35,12 @@ class KnownPerson:
 def person_id(secret: bytes, issuer: str, subject: str) -> str:
     if not issuer or not subject:
         raise AllowanceError("people.unnamed")
-    told = canonical(["person", issuer, subject]).encode()
-    return "p-" + hmac.new(secret, told, hashlib.sha256).hexdigest()[:32]
+    identity = canonical(["person", issuer, subject]).encode()
+    return "p-" + hmac.new(secret, identity, hashlib.sha256).hexdigest()[:32]
 
 
 def remember(registry: Registry, person: str, name: str, email: str) -> None:
-    """Note a person who signed in, with the name and address that were given; nothing is written where it is known."""
+    """Note a person who signed in, with the given name and address; writes nothing if they are known."""
     name, email = _line(name), _line(email)
     known = find(registry, person)
     if known is not None and (known.name, known.email) == (name or known.name, email or known.email):
@@ -73,4 +73,4 @@ def forget(registry: Registry, person: str) -> None:
 
 
 def _line(text: str) -> str:
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:LONGEST]
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:LONGEST]

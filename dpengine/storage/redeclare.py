@@ -1,8 +1,8 @@
 """Declares a table anew: codes it again from the raw rows, on the same budget.
 
 One process at a time, under a lock in the table's folder: the new coded file is written beside the old one, then
-version and schema change in one transaction of the registry. Running questions keep reading the file they began with:
-one old version stays. Also here: the raw rows that count, for questions about columns that are not declared.
+version and schema change in one transaction of the registry. Running questions keep reading the file they began with,
+so one old version stays. Also here: the raw rows that count, for questions about undeclared columns.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def names_of(folder: Path) -> tuple[str, ...]:
 
 
 def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
-    """The raw rows that count: all of them, or at most the declared number of each person, chosen once and stored."""
+    """The raw rows that count: all, or at most the declared number of each person, chosen once and stored."""
     if unit.id_column is None:
         return folder / RAW
     counted = folder / COUNTED.format(unit.at_most)
     if not counted.is_file():
-        fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once do not write to the same file
+        fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once must not write to the same file
         try:
             keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / counted.name)
             os.replace(fresh / counted.name, counted)
@@ -53,15 +53,10 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
 
 
 def revise(
-    registry: Registry,
-    name: str,
-    folder: Path,
-    schema: Schema,
-    header: Sequence[str],
-    code: Callable[[Record], object],
+    registry: Registry, name: str, folder: Path, schema: Schema, header: Sequence[str], code: Callable[[Record], object]
 ) -> Record:
-    """Code the table, which has the columns of `header`, under another schema and update the registry; after an error
-    everything is as it was."""
+    """Code the table, with the columns in `header`, under another schema and update the registry; after an error
+    everything is as before."""
     with _alone(folder):
         old = registry.get(name)
         if old is None:
@@ -84,9 +79,9 @@ def protect(
     code: Callable[[Record], Record],
     commit: Callable[[], None],
 ) -> None:
-    """Code tables whose rows belong to people since, each by its name, and update the registry: `commit` writes it into
-    the ledger in between, so that no question is asked of the new codes before the earlier ones are counted anew. After
-    an error everything is as it was."""
+    """Code tables with rows that now belong to people, and update the registry. `folders`: their folders by name.
+    `commit` writes the ledger's row in between, so that no question reads the new codes before the earlier charges are
+    counted anew. After an error everything is as before."""
     with ExitStack() as stack:
         for name in sorted(folders):
             stack.enter_context(_alone(folders[name]))
@@ -122,4 +117,4 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def _drop(folder: Path, version: int) -> None:
     for file in folder.glob(f"coded-{version}.*"):
-        shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)  # a folder is what Spark wrote
+        shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)  # Spark writes a folder

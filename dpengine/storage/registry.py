@@ -1,7 +1,6 @@
-"""Which tables exist, what was declared about each, and which budget each one spends. A file of its own beside the
-ledger: it holds the keyed fingerprints, which are never shown or exported. If an older copy were put in its place,
-newer tables would be deleted as leftovers and known content taken for new; so its state is noted beside it
-(high_water.py)."""
+"""The declared tables, their declarations and their budgets. A file of its own beside the ledger, because it holds the
+keyed fingerprints, which are never shown or exported. With an older copy in its place, newer tables would be deleted as
+leftovers and known content would pass for new; so its state is noted beside it (high_water.py)."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
-from dpengine.ledger.sqlite_file import VERSION, Handle, journal, made, refuse_holes, spoken
+from dpengine.ledger.sqlite_file import VERSION, Handle, has_tables, journal, own_errors, refuse_holes
 
 _DAMAGED = "registry.damaged"
 _WAIT = 10
-_COME = "SELECT count(*) + coalesce(sum(version), 0) AS come FROM tables"  # every change makes it larger
+_COME = "SELECT count(*) + coalesce(sum(version), 0) AS come FROM tables"  # grows with every change
 _CREATE = """
 CREATE TABLE tables (
     name TEXT PRIMARY KEY, folder TEXT NOT NULL, budget TEXT NOT NULL, practice INTEGER NOT NULL,
@@ -46,8 +45,8 @@ CREATE INDEX tokens_by_person ON tokens (person);
 _JSON = ("unit", "schema", "dialect", "header")
 
 
-# Kinds of marks: a file's bytes, all rows, the rows of one file of a folder; and where a database keeps the table, not
-# its content: it joins an allowance, and nothing else follows from it.
+# Kinds of marks: a file's bytes, all rows, the rows of one file of a folder; and the place of a database's table. A
+# place is no content: it joins an allowance, and nothing else follows from it.
 FILE, ROWS, PART = "file:", "rows:", "part:"
 ADDRESS = "address:"
 
@@ -83,17 +82,17 @@ class Registry:
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
         self._anchor = Anchor(path.with_suffix(".head"))
-        with spoken(_DAMAGED):
+        with own_errors(_DAMAGED):
             refuse_holes(self._path)
         self._refuse_older()
         with self.transaction() as rows:
-            if not made(rows):
+            if not has_tables(rows):
                 for statement in (*_CREATE.split(";"), f"PRAGMA user_version = {VERSION}"):
                     rows.execute(statement)
         path.chmod(0o600)
         # One connection stays open: when the last one closes, SQLite removes the file's shared memory, and on a full
         # disk it could not be created again for reading.
-        with spoken(_DAMAGED):
+        with own_errors(_DAMAGED):
             self._kept = Handle(self._path, _WAIT)
             self._kept.db.execute(_COME).fetchone()
 
@@ -111,14 +110,17 @@ class Registry:
             return
         if not self._path.exists():
             raise AllowanceError("registry.missing")
-        with spoken(_DAMAGED), closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as rows:
+        with own_errors(_DAMAGED), closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as rows:
             come = rows.execute(_COME).fetchone()[0]
         refuse_older(mark, START if come >= mark.seq else None, "registry.rolled_back")
 
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
         """One short write at a time, over all processes of the workspace; readers never wait."""
-        with spoken(_DAMAGED), closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection:
+        with (
+            own_errors(_DAMAGED),
+            closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection,
+        ):
             connection.row_factory = sqlite3.Row
             if write:
                 connection.execute(f"PRAGMA journal_mode={journal(self._path.parent)}")
@@ -135,41 +137,37 @@ class Registry:
 
     def add(self, rows: sqlite3.Connection, record: Record) -> None:
         fields = _fields(record)
-        names = ", ".join(fields)
-        marks = ", ".join("?" for _ in fields)
-        rows.execute(f"INSERT INTO tables ({names}) VALUES ({marks})", list(fields.values()))
+        places = ", ".join("?" for _ in fields)
+        rows.execute(f"INSERT INTO tables ({', '.join(fields)}) VALUES ({places})", list(fields.values()))
 
     def update(self, rows: sqlite3.Connection, record: Record) -> None:
-        """A table declared anew: schema and version change, in the caller's transaction; nothing else changes."""
-        fields = _fields(record)
-        changed = [fields[name] for name in ("schema", "version", "header", "name")]
-        done = rows.execute("UPDATE tables SET schema = ?, version = ?, header = ? WHERE name = ?", changed)
-        if done.rowcount != 1:
-            raise AllowanceError("table.unknown", name=record.name)
+        """A table declared anew: schema, version and header change, in the caller's transaction; nothing else does."""
+        self._change(rows, record, ("schema", "version", "header"))
 
     def protect(self, rows: sqlite3.Connection, record: Record) -> None:
-        """A table whose rows belong to people since, in the caller's transaction: unit, number of people and version
-        change."""
-        fields = _fields(record)
-        changed = [fields[name] for name in ("unit", "about", "version", "header", "name")]
-        done = rows.execute("UPDATE tables SET unit = ?, about = ?, version = ?, header = ? WHERE name = ?", changed)
-        if done.rowcount != 1:
-            raise AllowanceError("table.unknown", name=record.name)
+        """A table with rows that now belong to people, in the caller's transaction: unit, number of people, version and
+        header change."""
+        self._change(rows, record, ("unit", "about", "version", "header"))
 
     def correct(self, record: Record) -> Record:
-        """The number of people that is declared where nobody counts them."""
+        """Change the declared number of people of a table in which nobody counts them."""
         with self.transaction() as rows:
-            done = rows.execute("UPDATE tables SET about = ? WHERE name = ?", [record.about, record.name])
-            if done.rowcount != 1:
-                raise AllowanceError("table.unknown", name=record.name)
+            self._change(rows, record, ("about",))
         return record
+
+    def _change(self, rows: sqlite3.Connection, record: Record, names: Sequence[str]) -> None:
+        fields = _fields(record)
+        columns = ", ".join(f"{name} = ?" for name in names)
+        changed = [*(fields[name] for name in names), record.name]
+        if rows.execute(f"UPDATE tables SET {columns} WHERE name = ?", changed).rowcount != 1:
+            raise AllowanceError("table.unknown", name=record.name)
 
     def find(self, rows: sqlite3.Connection, name: str) -> Record | None:
         row = rows.execute("SELECT * FROM tables WHERE name = ?", [name]).fetchone()
         return None if row is None else _record(row)
 
     def mark(self, rows: sqlite3.Connection, name: str, marks: Iterable[str]) -> None:
-        """Add marks by which the content of a table is recognised from now on."""
+        """Add marks that identify the content of a table from now on."""
         rows.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?)", [(mark, name) for mark in marks])
 
     def marks_of(self, rows: sqlite3.Connection, names: Sequence[str]) -> set[str]:
@@ -177,14 +175,14 @@ class Registry:
         return {row["mark"] for row in rows.execute(query, [json.dumps(list(names))])}
 
     def of_content(self, rows: sqlite3.Connection, marks: Iterable[str]) -> list[Record]:
-        """The tables that hold, or held, content with one of these marks, oldest first; practice copies are left out,
-        because they have no budget to inherit."""
+        """The tables that hold, or held, content with one of these marks, oldest first; without practice copies, which
+        have no budget to inherit."""
         same = "SELECT name FROM marks WHERE mark IN (SELECT value FROM json_each(?))"  # a folder may have many files
         query = f"SELECT * FROM tables WHERE practice = 0 AND name IN ({same}) ORDER BY at, rowid"
         return [_record(row) for row in rows.execute(query, [json.dumps(list(marks))])]
 
     def kin(self, rows: sqlite3.Connection, names: Sequence[str]) -> list[str]:
-        """These tables and all that share content with one of them, directly or through others."""
+        """These tables and all that share content with them, directly or through others."""
         kin, fresh = list(names), list(names)
         while fresh:
             content = {mark for mark in self.marks_of(rows, fresh) if not mark.startswith(ADDRESS)}

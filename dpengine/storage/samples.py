@@ -15,6 +15,7 @@ _STATES = (
     "AL AR AZ CA CO CT DE FL GA IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR PA RI "
     "SC SD TN TX UT VA VT WA WI WV WY"
 ).split()
+_DISTRICTS = "Harbour|Old Town|Mill|Station|Meadow|Hill|West End|Lakeside|Orchard|Quarry|Garden|Bridge".split("|")
 
 
 @dataclass(frozen=True)
@@ -30,24 +31,7 @@ _TOWN = Schema(
     {
         "monthly_income": Number(0, 12_000, step=10, shape="skewed"),
         "age": Number(0, 120, step=1),
-        "district": Category(
-            [
-                "Harbour",
-                "Old Town",
-                "Mill",
-                "Station",
-                "Meadow",
-                "Hill",
-                "West End",
-                "Lakeside",
-                "Orchard",
-                "Quarry",
-                "Garden",
-                "Bridge",
-            ],
-            unknown="Bridge",
-            missing="Bridge",
-        ),
+        "district": Category(_DISTRICTS, unknown="Bridge", missing="Bridge"),
         "way_to_work": Category(
             ["car", "bus", "bicycle", "train", "on foot", "works at home"],
             unknown="works at home",
@@ -66,59 +50,20 @@ _RESIDENTS = Schema(
     }
 )
 
+_FILM_TITLES = (
+    "The Paper Lighthouse|Seven Quiet Rivers|Midnight Orchard|A Map of Rain|The Clockmaker's Daughter|"
+    "Salt and Thunder|North of Nowhere|The Last Ferry|Velvet Comet|Hollow Summer|Brass Horizon|The Borrowed Moon|"
+    "Letters to Vienna|Copper Wolves|The Glass Harvest|Tomorrow's Ashes|Kite Season|The Silent Cartographer|"
+    "Amber Street|Winter Parade|The Ninth Passenger|Wild Marble|Gravity's Garden|Echoes of Tin|The Lantern Thief|"
+    "Blue Static|Harbour of Dust|Once in Trieste|The Tallest Tree|Paper Tigers Waltz|Ordinary Giants|"
+    "The Sleeping Mill|Fourteen Doors|Cinder Boulevard|The Understudy's Secret|Snow on Copper|Distant Cousins|"
+    "The Violet Hour Club|Driftwood Kings|Goodnight, Meridian"
+).split("|")
+
 _FILMS = Schema(
     {
-        "films": ItemSet(
-            [
-                "The Paper Lighthouse",
-                "Seven Quiet Rivers",
-                "Midnight Orchard",
-                "A Map of Rain",
-                "The Clockmaker's Daughter",
-                "Salt and Thunder",
-                "North of Nowhere",
-                "The Last Ferry",
-                "Velvet Comet",
-                "Hollow Summer",
-                "Brass Horizon",
-                "The Borrowed Moon",
-                "Letters to Vienna",
-                "Copper Wolves",
-                "The Glass Harvest",
-                "Tomorrow's Ashes",
-                "Kite Season",
-                "The Silent Cartographer",
-                "Amber Street",
-                "Winter Parade",
-                "The Ninth Passenger",
-                "Wild Marble",
-                "Gravity's Garden",
-                "Echoes of Tin",
-                "The Lantern Thief",
-                "Blue Static",
-                "Harbour of Dust",
-                "Once in Trieste",
-                "The Tallest Tree",
-                "Paper Tigers Waltz",
-                "Ordinary Giants",
-                "The Sleeping Mill",
-                "Fourteen Doors",
-                "Cinder Boulevard",
-                "The Understudy's Secret",
-                "Snow on Copper",
-                "Distant Cousins",
-                "The Violet Hour Club",
-                "Driftwood Kings",
-                "Goodnight, Meridian",
-            ],
-            separator="|",
-            at_most=6,
-        ),
-        "age_group": Category(
-            ["under 18", "18-29", "30-44", "45-64", "65 and over"],
-            unknown="30-44",
-            missing="30-44",
-        ),
+        "films": ItemSet(_FILM_TITLES, separator="|", at_most=6),
+        "age_group": Category(["under 18", "18-29", "30-44", "45-64", "65 and over"], unknown="30-44", missing="30-44"),
     }
 )
 

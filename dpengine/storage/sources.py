@@ -1,8 +1,8 @@
-"""How a table that came from a database can be brought again: its connection, with the password, in one file.
+"""The connection of a table that came from a database, with its password, in one file: for loading it again.
 
-The file lies in the table's own folder, readable by its user alone, and goes with the rows when the table is forgotten.
-It is in no backup: whoever restores one says the connection again. Nothing else that is stored holds any of it; the
-registry has keyed marks of the address (marks.py), which say nothing to who does not hold the key.
+The file is in the table's own folder, readable by its user alone, and is deleted with the rows when the table is
+forgotten. It is in no backup: whoever restores one enters the connection again. No other stored file holds any of it;
+the registry has keyed marks of the address (marks.py), which reveal nothing without the key.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _MADE = "made"
 
 
 def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) -> None:
-    """Write the file, with what the coded tables in a database were when they were `made`, by version; one of an
-    earlier reading is replaced."""
+    """Write the file, with the identity of each coded table in a database when it was `made`, by version. Replaces an
+    earlier file."""
     place = folder / CONNECTION
     fresh = place.with_suffix(".new")
     with suppress(FileNotFoundError):
@@ -40,7 +40,9 @@ def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) ->
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(source.kept() | {_MADE: {str(version): one for version, one in (made or {}).items()}}, file)
+            json.dump(
+                source.kept() | {_MADE: {str(version): identity for version, identity in (made or {}).items()}}, file
+            )
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, place)
@@ -49,33 +51,33 @@ def keep(folder: Path, source: Source, made: Mapping[int, str] | None = None) ->
 
 
 def kept(folder: Path) -> Source | None:
-    """The connection of a table; None where it came by another way, or from a backup."""
+    """The connection of a table; None if it did not come from a database, or came from a backup."""
     return _read(folder)[0]
 
 
 def _read(folder: Path) -> tuple[Source | None, dict[int, str]]:
-    """The connection, and what each version of the coded table was when it was made."""
+    """The connection, and the identity of each version of the coded table when it was made."""
     try:
-        told = json.loads((folder / CONNECTION).read_text(encoding="utf-8"))
-        return Source.from_kept(told), {int(version): str(one) for version, one in told[_MADE].items()}
+        data = json.loads((folder / CONNECTION).read_text(encoding="utf-8"))
+        return Source.from_kept(data), {int(version): str(identity) for version, identity in data[_MADE].items()}
     except (OSError, ValueError, KeyError, TypeError):
         return None, {}
 
 
 def kept_there(folder: Path) -> Source | None:
-    """The connection of a table whose rows did not leave their database or lake; None of every other."""
+    """The connection of a table with rows that stayed in their database or lake; None for every other."""
     source = kept(folder)
     return source if source is not None and source.in_place else None
 
 
 def coded_name(folder: Path, version: int = 1) -> str:
-    """What the coded rows of a table are called in its database: the folder's random name, which says nothing."""
+    """The name of the coded rows in a table's database: the folder's random name, which reveals nothing."""
     return f"t_{folder.name}_{version}"
 
 
 def coded_there(folder: Path, version: int, most: int | None) -> PostgresRows | SparkRows | None:
-    """Where the coded rows of a table lie whose rows did not leave their database or lake; None of every other. `most`:
-    how many there are at most, where that is public."""
+    """The coded rows of a table that stayed in its database or lake; None for every other. `most`: the most rows there
+    can be, if that is public."""
     source, made = _read(folder)
     if source is None or not source.in_place:
         return None
@@ -85,14 +87,14 @@ def coded_there(folder: Path, version: int, most: int | None) -> PostgresRows | 
 
 
 def drop_there(folder: Path) -> None:
-    """Delete what a database holds of a table's coded rows, before its folder is deleted."""
+    """Delete a table's coded rows in its database, before its folder is deleted."""
     source, made = _read(folder)
     if source is not None and source.in_place and not source.spark:
-        last = max(made, default=1) + 1  # which a program that was killed may have left
+        last = max(made, default=1) + 1  # a killed program may have left it
         in_place.drop(source, *(coded_name(folder, version) for version in {*made, 1, last}))
 
 
-Given = tuple[Schema, Unit, Dialect, bytes]  # how it is declared, and the workspace's secret
+Given = tuple[Schema, Unit, Dialect, bytes]  # the declaration, and the workspace's secret
 
 
 def code_there(
@@ -105,8 +107,8 @@ def code_there(
 ) -> Loaded:
     """Code a table where its rows are."""
     if source.spark:
-        return in_spark.bring(source, folder / f"coded-{version}.parquet", *given, progress, spill)
-    return in_place.bring(source, coded_name(folder, version), *given, progress)
+        return in_spark.code_table(source, folder / f"coded-{version}.parquet", *given, progress, spill)
+    return in_place.code_table(source, coded_name(folder, version), *given, progress)
 
 
 def code_anew(
@@ -117,12 +119,12 @@ def code_anew(
     spill: Callable[[], Path] | None,
     other_people: bool = False,
 ) -> int:
-    """The same again under a new declaration. The version before it stays, because questions that run still read it;
-    one that is older goes. If the rows are no longer those that the table has, nothing is kept. Returns the number of
-    people, which is another one only where rows belong to people since."""
+    """The same again under a new declaration. The version before it stays, because running questions still read it; an
+    older one goes. If the rows are no longer those of the table, nothing is kept. Returns the number of people, which
+    changes only if rows now belong to people."""
     names = {version: coded_name(folder, version) for version in (new.version, new.version - 2)}
     if not source.spark:
-        in_place.drop(source, names[new.version])  # a program that was killed may have left it
+        in_place.drop(source, names[new.version])  # a killed program may have left it
     loaded = code_there(folder, source, new.version, given, spill)
     people = max(int(loaded.people or 0), 1)
     counted_before = new.relation == "replace" and not other_people
@@ -134,39 +136,39 @@ def code_anew(
         raise AllowanceError("source.moved_on", table=new.name)
     keep(folder, source, _read(folder)[1] | {new.version: loaded.made})
     if not source.spark and new.version > 2:
-        with suppress(AllowanceError):  # it goes when the table is forgotten
+        with suppress(AllowanceError):  # it is deleted when the table is forgotten
             in_place.drop(source, names[new.version - 2])
     return people
 
 
 def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool) -> None:
-    """Whoever names an address makes this machine connect to it, with what it can reach. Where people sign in, only
-    hosts that its operator named are: `host` or `host:port`. On a laptop, whose user can reach them anyway, all are."""
+    """Whoever names an address makes this machine connect to it, with everything it can reach. Where people sign in,
+    only hosts that its operator named are allowed: `host` or `host:port`. On a laptop, where the user can reach them
+    anyway, all are."""
     if allowed is None and not served:
         return
     if source.spark:
-        if not any(_lake_allowed(source, one) for one in allowed or ()):
+        if not any(_lake_allowed(source, entry) for entry in allowed or ()):
             raise AllowanceError("source.not_allowed")
         return
-    hosts = {one.strip().lower() for one in allowed or ()}
+    hosts = {entry.strip().lower() for entry in allowed or ()}
     usual = {source.host, f"[{source.host}]"} if source.port == USUAL_PORT else set()
     if not hosts & {source.where, *usual}:
         raise AllowanceError("source.not_allowed")
 
 
 def may_read(allowed: Sequence[str] | None, served: bool, lakes: bool) -> bool:
-    """Can a table come from any database, or with `lakes` from any lake? A lake needs Spark, installed where this
-    runs."""
+    """Can a table come from any database, or with `lakes` from any lake? A lake needs Spark, installed here."""
     if lakes and find_spec("pyspark") is None:
         return False
-    return any(bool(split_lake(one)[0]) == lakes for one in allowed or ()) or (allowed is None and not served)
+    return any(bool(split_lake(entry)[0]) == lakes for entry in allowed or ()) or (allowed is None and not served)
 
 
 def _lake_allowed(source: Source, entry: str) -> bool:
-    """A Spark reads whatever it may, whoever asks. So its operator names it, and where paths are to be read, the folder
-    that they lie in (`spark://host:7077/lake/`); without a folder, tables of its catalogue are read and no path."""
+    """Spark reads whatever it may, for anybody. So its operator names it, and for paths to be read, their folder
+    (`spark://host:7077/lake/`); without a folder, only tables of its catalogue are read."""
     spark, folder = split_lake(entry)
     if spark != source.spark:
         return False
-    plain = re.fullmatch(r"[0-9A-Za-z_./*=-]+", source.path) and ".." not in source.path  # no other way out of a folder
+    plain = re.fullmatch(r"[0-9A-Za-z_./*=-]+", source.path) and ".." not in source.path  # no way out of the folder
     return bool(plain and source.path.startswith(folder)) if folder else not source.path

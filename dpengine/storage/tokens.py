@@ -1,9 +1,9 @@
-"""Tokens, by which a program asks for a person. One is shown when it is made and never again: the registry, beside the
-names that it can forget, holds a keyed hash of it, so that whoever reads that file has none.
+"""Tokens, by which a program asks for a person. A token is shown when it is created and never again. The registry,
+beside the names that it can forget, holds a keyed hash of it, so whoever reads that file has no token.
 
-A token is `alw_<id>_<secret>`. The id is no secret, finds the row, and is what a log may name; the secret is 256 random
-bits and is compared in constant time. A token lets its bearer do no more than its person may do at that moment, and of
-that only what concerns its own tables, where it names any. It has a last day, at most a year away.
+A token is `alw_<id>_<secret>`. The id is no secret: it finds the row, and a log may name it. The secret is 256 random
+bits and is compared in constant time. A token lets its bearer do no more than its person may do at that moment, and if
+it names tables, only what concerns those. It has a last day, at most a year away.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ PREFIX = "alw"
 LONGEST_NAME = 60
 MOST_TABLES = 100
 MOST_TOKENS = 50  # of one person at a time
-USUAL_DAYS, MOST_DAYS = 90, 365  # that a token lives
+USUAL_DAYS, MOST_DAYS = 90, 365  # lifetime of a token
 _INSERT = (
     "INSERT INTO tokens (id, hash, person, name, tables, metrics, at, used, revoked, until)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_LONGEST = 200  # characters of what somebody shows as a token
+_LONGEST = 200  # characters of a presented token
 
 
 @dataclass(frozen=True)
 class Token:
-    """What is kept of a token; by none of it can it be made again."""
+    """The stored record of a token, from which the token cannot be rebuilt."""
 
     id: str
     person: str
     name: str
     tables: tuple[str, ...]  # empty: every table that the person may see
-    metrics: bool  # it opens the figures about the server, and nothing else
+    metrics: bool  # it opens only the figures about the server
     at: str
     used: str  # the last day on which it was used, or empty
     revoked: str  # when, or empty
@@ -66,31 +66,30 @@ class TokenBook:
     def make(
         self, person: str, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
     ) -> tuple[str, Token]:
-        """A new token, which is shown now and never again, and what is kept of it. Nobody who names no last day gets
-        one for good."""
-        name = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
+        """A new token, shown now and never again, and its stored record. Without a named last day it still has one."""
+        name = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
         tables = tuple(dict.fromkeys(tables))
         if not name or len(name) > LONGEST_NAME or len(tables) > MOST_TABLES or (metrics and tables):
             raise AllowanceError("token.form", most=LONGEST_NAME)
         last = _last_day(until)
-        made = Token(secrets.token_hex(6), person, name, tables, metrics, _now(), "", "", last)
-        shown = f"{PREFIX}_{made.id}_{secrets.token_urlsafe(32)}"
-        row = [made.id, self._hash(shown), person, name, json.dumps(tables), int(metrics), made.at, "", "", last]
+        token = Token(secrets.token_hex(6), person, name, tables, metrics, _now(), "", "", last)
+        shown = f"{PREFIX}_{token.id}_{secrets.token_urlsafe(32)}"
+        row = [token.id, self._hash(shown), person, name, json.dumps(tables), int(metrics), token.at, "", "", last]
         with self._registry.transaction() as rows:
             live = "SELECT count(*) FROM tokens WHERE person = ? AND revoked = '' AND (until = '' OR until >= ?)"
-            if rows.execute(live, [person, made.at[:10]]).fetchone()[0] >= MOST_TOKENS:
+            if rows.execute(live, [person, token.at[:10]]).fetchone()[0] >= MOST_TOKENS:
                 raise AllowanceError("token.many", most=MOST_TOKENS)
             rows.execute(_INSERT, row)
-        return shown, made
+        return shown, token
 
     def of(self, person: str) -> list[Token]:
-        """The tokens of a person, oldest first, those that were taken back among them."""
+        """The tokens of a person, oldest first, with the revoked ones."""
         with self._registry.transaction(write=False) as rows:
-            found = rows.execute("SELECT * FROM tokens WHERE person = ? ORDER BY at, rowid", [person])
-            return [_token(row) for row in found]
+            tokens = rows.execute("SELECT * FROM tokens WHERE person = ? ORDER BY at, rowid", [person])
+            return [_token(row) for row in tokens]
 
     def find(self, token: str) -> Token | None:
-        """What is kept of a token by its id, whoever's it is."""
+        """The stored record of a token by its id, for any person."""
         with self._registry.transaction(write=False) as rows:
             row = rows.execute("SELECT * FROM tokens WHERE id = ?", [token]).fetchone()
             return None if row is None else _token(row)
@@ -101,19 +100,19 @@ class TokenBook:
             rows.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked = ''", [_now(), token])
 
     def revoke_all(self, person: str) -> None:
-        """The same for all that a person has."""
+        """The same for all tokens of a person."""
         with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET revoked = ? WHERE person = ? AND revoked = ''", [_now(), person])
 
     def forget(self, person: str) -> None:
-        """Take back all tokens of a person and empty their names, which may tell whose they are."""
+        """Revoke all tokens of a person and empty their names, which may identify the person."""
         self.revoke_all(person)
         with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
 
     def opened(self, shown: str) -> Token | None:
-        """Whose token this is; None for one that was never given out, or was taken back. Of one whose last day is over
-        its holder is told so."""
+        """The record of a presented token; None if it was never given out, or was revoked. A token past its last day is
+        refused with that reason."""
         parts = shown.split("_", 2) if len(shown) <= _LONGEST and shown.isascii() else []
         if len(parts) != 3 or parts[0] != PREFIX:
             return None
@@ -122,11 +121,11 @@ class TokenBook:
         kept = "" if row is None else row["hash"]
         if not hmac.compare_digest(self._hash(shown), kept) or row["revoked"]:
             return None
-        found = _token(row)
-        if found.ended:
-            raise AllowanceError("door.token_ended", day=found.until)
+        token = _token(row)
+        if token.ended:
+            raise AllowanceError("door.token_ended", day=token.until)
         self._note_day(row)
-        return found
+        return token
 
     def _note_day(self, row: sqlite3.Row) -> None:
         if row["used"] != (today := _now()[:10]):
@@ -144,7 +143,7 @@ def _token(row: sqlite3.Row) -> Token:
 
 
 def _last_day(until: str) -> str:
-    """As it was chosen, from today to a year from now; the usual one where none was."""
+    """The chosen last day, from today to a year from now; the usual one if none was chosen."""
     today = datetime.now(UTC).date()
     try:
         last = date.fromisoformat(until) if until else today + timedelta(days=USUAL_DAYS)

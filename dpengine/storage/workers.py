@@ -1,8 +1,8 @@
-"""Which process computes a release, and whether it still runs.
+"""Which process computes a release, and whether it is alive.
 
 Each process that spends has a name, its *worker*, and holds a kernel lock on `workers/<worker>.lock` in the workspace
-folder as long as it runs; the kernel releases it on kill -9 too. Names are random and used once, so a free lock means
-that the process has ended.
+folder while it runs; the kernel releases it on kill -9 too. Names are random and used once, so a free lock means that
+the process has ended.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
 
-# What this process knows about itself: its workers, and the releases it is computing, by (worker, request).
+# This process's own workers, and the releases it is computing, by (worker, request)
 _guard = threading.Lock()
 _own: set[str] = set()
 _hands: Counter[tuple[str, str]] = Counter()
-_NOTES_KEPT = 30 * 24 * 3600.0  # seconds that a note of a process that has ended is kept
+_NOTES_KEPT = 30 * 24 * 3600.0  # seconds to keep a note of an ended process
 _NOTE = 34  # bytes
 
 
@@ -46,8 +46,8 @@ def in_hand(worker: str, request: str) -> Iterator[None]:
 
 
 def carried(folder: Path, worker: str, request: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
-    """Is this release still being computed? A process knows about its own workers directly, about others by their
-    locks; `elsewhere` knows those of other machines."""
+    """Is this release still being computed? A process knows its own workers directly, others by their locks;
+    `elsewhere` knows those of other machines."""
     with _guard:
         if (worker, request) in _hands:
             return True
@@ -57,7 +57,7 @@ def carried(folder: Path, worker: str, request: str, elsewhere: Callable[[str], 
 
 
 def alive(folder: Path, worker: str) -> bool:
-    """Does the process with this name still run? Decided by the kernel's lock, which works across containers."""
+    """Is the process with this name alive? The kernel's lock decides, which works across containers."""
     return _is_name(worker) and _held(_path(folder, worker))
 
 
@@ -66,9 +66,9 @@ def _is_name(worker: str) -> bool:
 
 
 def refuse_apart(folder: Path, others: Callable[[], Sequence[str]], patience: float = 5.0) -> None:
-    """Programs that share a ledger share its folder too, with locks that reach from machine to machine; else each would
-    sweep away what the others are doing, and content known to one would be new to another. `others`: how the names of
-    those that live begin. Looked at again before it is said: one may be ending right now."""
+    """Programs that share a ledger must share its folder too, with locks that work from machine to machine. Otherwise
+    each would sweep away the others' work, and content known to one would be new to another. `others`: the first
+    characters of the names of living workers. Checked for a while before a refusal: one may be ending right now."""
     deadline = time.monotonic() + patience
     while any(not _seen(folder, name) for name in others()):
         if time.monotonic() > deadline:
@@ -120,12 +120,12 @@ class Worker:
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
-# What waits in a process's memory, noted beside its lock: after a stop or a kill it can be told from what never was.
+# Questions that wait in a process's memory are noted beside its lock, to be known after a stop or a kill.
 
 
 def note_waiting(folder: Path, worker: str, name: str, waits: bool) -> None:
-    """A question is handed over, or has ended in whatever way. Its id is noted as a hash, and nothing of the question.
-    A note that cannot be written costs only that sentence."""
+    """A question was handed over, or has ended in any way. Only a hash of its id is noted, nothing of the question. If
+    the note cannot be written, only that information is lost."""
     path = folder / "workers" / f"{worker}.waiting"
     with suppress(OSError):
         if not path.exists():
@@ -143,7 +143,7 @@ def waited(folder: Path, name: str, elsewhere: Callable[[str], bool] = lambda _:
 
 
 def tidy_notes(folder: Path) -> None:
-    """Of processes that have ended, only what waited is kept, and that for a month."""
+    """Of ended processes, keep only the notes of waiting questions, for a month."""
     with suppress(OSError):
         for path in _ended_notes(folder):
             left = _left(path)
@@ -152,19 +152,19 @@ def tidy_notes(folder: Path) -> None:
             elif path.stat().st_size > len(left) * _NOTE:
                 short = path.with_suffix(f".{secrets.token_hex(4)}")
                 short.touch(0o600)
-                short.write_text("".join(f"+{one}\n" for one in sorted(left)), encoding="ascii")
+                short.write_text("".join(f"+{digest}\n" for digest in sorted(left)), encoding="ascii")
                 short.replace(path)
 
 
 def _ended_notes(folder: Path, elsewhere: Callable[[str], bool] = lambda _: False) -> list[Path]:
     with _guard:
         own = set(_own)
-    found = (path for path in (folder / "workers").glob("*.waiting") if path.stem not in own)
-    return [path for path in found if not alive(folder, path.stem) and not elsewhere(path.stem)]
+    notes = (path for path in (folder / "workers").glob("*.waiting") if path.stem not in own)
+    return [path for path in notes if not alive(folder, path.stem) and not elsewhere(path.stem)]
 
 
 def _left(path: Path) -> set[str]:
-    """What was handed over and did not end."""
+    """Questions handed over that did not end."""
     counted: Counter[str] = Counter()
     with suppress(OSError):
         for line in path.read_text(encoding="ascii", errors="replace").split():
@@ -184,11 +184,11 @@ def _take(folder: Path) -> tuple[str, int]:
     """A new name, and the open file that holds its lock."""
     workers = folder / "workers"
     workers.mkdir(mode=0o700, exist_ok=True)
-    for left in workers.glob("*.lock"):  # by processes that were killed
+    for left in workers.glob("*.lock"):  # left by killed processes
         if not _held(left):
             left.unlink(missing_ok=True)
     name = secrets.token_hex(8)
-    unborn = workers / f"{name}.new"  # renamed once it is locked, so that no process takes it for abandoned before
+    unborn = workers / f"{name}.new"  # renamed once locked, so that no process takes it for abandoned before
     handle = os.open(unborn, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

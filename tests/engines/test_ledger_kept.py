@@ -264,7 +264,7 @@ def test_a_ledger_goes_from_the_file_into_postgres_and_back_byte_for_byte(
             lambda ledger: ledger.spread(budget, 3),
             lambda ledger: ledger.charges(limit=-1),
             lambda ledger: ledger.closed(),
-            lambda ledger: ledger.deeds(None, 5, None),
+            lambda ledger: ledger.acts_by(None, 5, None),
             lambda ledger: ledger.row_of(head[1][:12]),
         ):
             assert read(there) == read(back)

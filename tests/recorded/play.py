@@ -160,7 +160,7 @@ def played(
     count.found += [f"{key} {query.parameters()}: {finding}" for finding in findings]
     count.releases[key] += 1
     count.calls += measured.calls
-    count.told += len(runs[0].told) + 1
+    count.told += len(runs[0].revealed) + 1
     return count, query
 
 

@@ -15,7 +15,7 @@ from dpengine.core.exact import as_typed, read_number, text_of
 from dpengine.core.printed import percent, percent_left
 from dpengine.ledger.people_rules import CHANGED
 from dpengine.messages import say
-from dpengine.people.face_people import AskedFor
+from dpengine.people.face import AskedFor
 from ui.parts import history
 from ui.shell import nav, person
 from ui.shell.frame import broken, fine

@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.ledger.people_rules import ALL_QUESTIONS, CHANGED, NO, YES, Wanted
 from dpengine.messages import say
-from dpengine.people.face_people import HeldGrant
+from dpengine.people.face import HeldGrant
 from ui.parts import fields, history, requests
 from ui.parts.requests import share_of
 from ui.people import names

@@ -262,7 +262,7 @@ def test_an_edit_while_it_runs_stops_spending_at_the_next_look(tmp_path: Path, m
         edit_an_older_row(tmp_path / "ledger.sqlite")
         ledger.reserve(**ask("within", "0.01"))  # the whole chain was looked at a moment ago
         now[0] += SOON + 1
-        with ledger._watch._one:  # a look that has not come to its turn yet
+        with ledger._watch._checking:  # a look that has not come to its turn yet
             ledger.reserve(**ask("soon", "0.01"))  # begins to look, and does not wait for it
         ledger._watch._runs.join()  # type: ignore[union-attr]
         assert code_of(lambda: ledger.reserve(**ask("then", "0.01"))) == "ledger.damaged"

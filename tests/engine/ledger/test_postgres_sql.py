@@ -11,7 +11,7 @@ import pytest
 
 from dpengine.ledger import ledger, long_lists, owner_rows, people_book, repeats, sqlite_file
 from dpengine.ledger.address import SETTING, address_set, mark_of, read_address
-from dpengine.ledger.postgres_store import Function, asked, made, parts_of
+from dpengine.ledger.postgres_store import Function, parts_of, postgres_parts, postgres_query
 from tests.helpers_ledger import raises
 
 SPOKEN_BY_SQLITE_ALONE = re.compile(r"GLOB|INDEXED BY|STRICT|json_each|PRAGMA|RAISE\(|\?|:[a-z]+\b(?!:)|IS NOT \(")
@@ -28,7 +28,7 @@ def test_every_statement_of_the_ledger_has_a_form_for_postgres() -> None:
     every = [sql for module in MODULES for sql in queries(module)]
     assert len(every) > 40
     for sql in every:
-        told = asked(sql, with_values=True)
+        told = postgres_query(sql, with_values=True)
         assert not SPOKEN_BY_SQLITE_ALONE.search(told), told
         assert told.count("%s") + len(re.findall(r"%\([a-z]+\)s", told)) == sql.count("?") + len(
             re.findall(r"(?<!\w):[a-z]+", sql)
@@ -49,9 +49,9 @@ def test_every_guard_of_the_file_is_one_of_the_database() -> None:
 def test_what_cannot_be_said_in_postgres_is_refused_and_not_passed_on() -> None:
     for sql in ("INSERT OR IGNORE INTO x VALUES (1)", "SELECT rowid FROM entries", "PRAGMA data_version"):
         with pytest.raises(ValueError, match="Postgres"):
-            asked(sql, with_values=False)
+            postgres_query(sql, with_values=False)
     with pytest.raises(ValueError, match="Postgres"):
-        made("CREATE TRIGGER x AFTER INSERT ON entries BEGIN SELECT RAISE(ABORT, 'x'); END")
+        postgres_parts("CREATE TRIGGER x AFTER INSERT ON entries BEGIN SELECT RAISE(ABORT, 'x'); END")
 
 
 def test_an_address_is_read_and_never_shown() -> None:

@@ -1,9 +1,7 @@
 """Runs releases in background threads, from the charge to the stored answer, and reports their state.
 
-A page never runs a release itself: it submits one, and a small pool of threads of this process runs it. The steps are
-in one place, `carry_release`: charge and commit, compute the statistic, draw, store the answer. Whatever happens after
-the charge, the charge stays, and a charged request is never drawn a second time. A charge without an outcome is
-*running* while the process that wrote it lives (workers.py), and *interrupted* after that.
+A page never runs a release itself: it submits one (release.py), and a small pool of threads of this process runs it. A
+charge without an outcome is *running* while the process that wrote it lives (workers.py), and *interrupted* after that.
 
 **Order.** Short and long questions have their own lanes: training a model or publishing a table may take minutes, and a
 count must not wait for it. Within a lane people take turns, the one with the longest wait since the last turn first, so
@@ -18,21 +16,19 @@ import os
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import JsonObject
 from dpengine.ledger.ledger import Entry, Ledger
-from dpengine.ledger.rows import Reservation, questions_of, read_request
+from dpengine.ledger.rows import questions_of, read_request
 from dpengine.messages.language import carried as in_words_of_caller
-from dpengine.storage.workers import Worker, carried, in_hand, note_waiting, refuse_apart, tidy_notes, waited
+from dpengine.storage.workers import Worker, carried, note_waiting, refuse_apart, tidy_notes, waited
 
 THREADS = {False: 2, True: 1}  # for short questions, and for long ones
 PATIENCE = 30.0  # seconds that a second asker waits for the answer that another is drawing
@@ -104,63 +100,6 @@ def _turns(lane: _Lane) -> list[str]:
         order += [own.pop(0)[0] for own in people]
         people = [own for own in people if own]
     return order
-
-
-def carry_release(
-    ledger: Ledger,
-    reserve_args: Reservation,
-    read: Callable[[], Statistic],
-    draw: Callable[[Statistic], JsonObject],
-    patience: float = PATIENCE,
-) -> Entry:
-    """Charge, compute, draw, store. A request that was charged before gets its stored outcome, and no second draw."""
-    with in_hand(reserve_args["worker"], reserve_args["request"]):
-        charge = ledger.reserve(**reserve_args)
-        if charge.fresh:
-            _draw_once(ledger, charge.request, read, draw)
-    # Read back as stored, even after our own draw, so that a reload shows exactly the same.
-    return outcome_of(ledger, charge.request, patience)
-
-
-@dataclass(frozen=True)
-class Release:
-    """What to charge, how to compute the statistic, how to draw the answer."""
-
-    reserve_args: Reservation
-    read: Callable[[], Any]
-    draw: Callable[[Any], JsonObject]
-
-
-def carry_plan(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
-    """Charge all questions in one transaction, or none; then draw one after the other. A failure does not stop the
-    others, which are paid for. If this process stops, the rest stays charged and is never drawn."""
-    with ExitStack() as hands:
-        for step in steps:
-            hands.enter_context(in_hand(step.reserve_args["worker"], step.reserve_args["request"]))
-        charges = ledger.reserve_all([step.reserve_args for step in steps], keep)
-        for charge, step in zip(charges, steps, strict=True):
-            if charge.fresh:
-                with suppress(AllowanceError):  # recorded in the ledger
-                    _draw_once(ledger, charge.request, step.read, step.draw)
-
-
-def _draw_once(
-    ledger: Ledger, request: str, read: Callable[[], Statistic], draw: Callable[[Statistic], JsonObject]
-) -> None:
-    try:
-        ledger.answer(request, draw(read()))
-        return
-    except BaseException as error:
-        # The class name only: the text of an error may quote the data.
-        _log.error("A release failed after its charge: %s", type(error).__name__)
-        try:
-            ledger.fail(request, "release.failed")
-        except AllowanceError as fault:  # then the charge has no outcome, and counts as interrupted
-            _log.error("A failed release could not be noted: %s", fault.code)
-        if not isinstance(error, Exception):
-            raise
-    # Raised outside the handler, so that this error has no reference to the first one.
-    raise AllowanceError("release.failed")
 
 
 def _state_of(ledger: Ledger, request: str) -> tuple[str, Entry | None]:

@@ -1,9 +1,14 @@
-"""One release from charge to answer: the charge for a question, its statistic, its draw."""
+"""One release from charge to answer: charge and commit, compute the statistic, draw, store the answer.
+
+Whatever happens after the charge, the charge stays, and a charged request is never drawn a second time.
+"""
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -11,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dpengine.asking.answers import Answer, Job, claim_of
-from dpengine.asking.jobs import Jobs, Release, carry_plan, carry_release
+from dpengine.asking.jobs import PATIENCE, Jobs, Statistic, outcome_of
 from dpengine.asking.plan import MOST_ROWS, requests_of
 from dpengine.asking.sessions import refuse_hopeless
 from dpengine.core.errors import AllowanceError
@@ -21,11 +26,24 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import BudgetRecord, Entry, Ledger
+from dpengine.ledger.rows import Reservation
 from dpengine.mechanisms.query import AnyQuery, ReleaseTools
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 from dpengine.storage.registry import Record
+from dpengine.storage.workers import in_hand
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Release:
+    """What to charge, how to compute the statistic, how to draw the answer."""
+
+    reserve_args: Reservation
+    read: Callable[[], Any]
+    draw: Callable[[Any], JsonObject]
 
 
 class Home(Protocol):
@@ -136,6 +154,54 @@ class Asker:
     def _same(self, facts: Facts) -> bool:
         """Are these the table's own facts? A list with its values in another order or under other names differs."""
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.facts.schema.as_json())
+
+
+def carry_release(
+    ledger: Ledger,
+    reserve_args: Reservation,
+    read: Callable[[], Statistic],
+    draw: Callable[[Statistic], JsonObject],
+    patience: float = PATIENCE,
+) -> Entry:
+    """Charge, compute, draw, store. A request that was charged before gets its stored outcome, and no second draw."""
+    with in_hand(reserve_args["worker"], reserve_args["request"]):
+        charge = ledger.reserve(**reserve_args)
+        if charge.fresh:
+            _draw_once(ledger, charge.request, read, draw)
+    # Read back as stored, even after our own draw, so that a reload shows exactly the same.
+    return outcome_of(ledger, charge.request, patience)
+
+
+def carry_plan(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
+    """Charge all questions in one transaction, or none; then draw one after the other. A failure does not stop the
+    others, which are paid for. If this process stops, the rest stays charged and is never drawn."""
+    with ExitStack() as hands:
+        for step in steps:
+            hands.enter_context(in_hand(step.reserve_args["worker"], step.reserve_args["request"]))
+        charges = ledger.reserve_all([step.reserve_args for step in steps], keep)
+        for charge, step in zip(charges, steps, strict=True):
+            if charge.fresh:
+                with suppress(AllowanceError):  # recorded in the ledger
+                    _draw_once(ledger, charge.request, step.read, step.draw)
+
+
+def _draw_once(
+    ledger: Ledger, request: str, read: Callable[[], Statistic], draw: Callable[[Statistic], JsonObject]
+) -> None:
+    try:
+        ledger.answer(request, draw(read()))
+        return
+    except BaseException as error:
+        # The class name only: the text of an error may quote the data.
+        _log.error("A release failed after its charge: %s", type(error).__name__)
+        try:
+            ledger.fail(request, "release.failed")
+        except AllowanceError as fault:  # then the charge has no outcome, and counts as interrupted
+            _log.error("A failed release could not be noted: %s", fault.code)
+        if not isinstance(error, Exception):
+            raise
+    # Raised outside the handler, so that this error has no reference to the first one.
+    raise AllowanceError("release.failed")
 
 
 def new_request() -> str:

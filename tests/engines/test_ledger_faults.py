@@ -20,7 +20,8 @@ from engines.ledger_in_postgres import address_of, in_postgres
 from engines.postgres_server import PASSWORD, PostgresServer, free_port, running
 
 from dpengine.accountant.filter import Rule, used
-from dpengine.asking.jobs import Jobs, carry_release
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.release import carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.address import Address, read_address
 from dpengine.ledger.ledger import Ledger

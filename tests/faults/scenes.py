@@ -13,9 +13,8 @@ from typing import Any
 import pandas as pd
 
 import dpengine as dp
-from dpengine.asking import jobs
 from dpengine.asking import release as asking_release
-from dpengine.asking.jobs import carry_release
+from dpengine.asking.release import carry_release
 from dpengine.commands import backup, recover
 from dpengine.commands.recover import look
 from dpengine.ledger.ledger import Ledger
@@ -261,14 +260,14 @@ def _draw_again_at_restart() -> None:
 
 def _show_before_store() -> None:
     """The answer is shown from memory, and stored after."""
-    draw_once = jobs._draw_once
+    draw_once = asking_release._draw_once
 
     def early(ledger: Ledger, request: str, read: Any, draw: Any) -> None:
         body = draw(read())
         _telling[0]("shown", request, body["value"])
         draw_once(ledger, request, lambda: None, lambda _: body)
 
-    jobs._draw_once = early
+    asking_release._draw_once = early
 
 
 _telling: list[Tell] = []

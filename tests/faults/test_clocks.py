@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from dpengine.asking.jobs import Jobs, carry_release
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.release import carry_release
 from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.ledger import Ledger
 from dpengine.storage import workers

@@ -22,7 +22,8 @@ import pytest
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, fits
 from dpengine.accountant.loss import Pure
-from dpengine.asking.jobs import Jobs, carry_release
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.release import carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import MILLIONTH, USUAL, WIDE, ask, code_of, end_child, opened, start_child

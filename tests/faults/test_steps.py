@@ -20,8 +20,9 @@ from typing import Any
 
 import pytest
 
-from dpengine.asking import jobs as jobs_module
-from dpengine.asking.jobs import Jobs, Release, carry_plan, carry_release
+from dpengine.asking import release as asking_release
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.release import Release, carry_plan, carry_release
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
 from tests.faults.counts import note
@@ -93,7 +94,7 @@ def draws_again(ledger: Ledger, worker: str, tell: Tell) -> None:
     entry = ledger.find("one")
     if entry is not None and entry.outcome is None:
         read, draw = hooks(tell, "one")
-        jobs_module._draw_once(ledger, charge.request, read, draw)
+        asking_release._draw_once(ledger, charge.request, read, draw)
 
 
 def shows_first(ledger: Ledger, worker: str, tell: Tell) -> None:

@@ -139,7 +139,7 @@ def interrupted(bench: Bench) -> None:
 
 def waiting(bench: Bench) -> None:
     """A charge another process is busy with."""
-    from dpengine.asking.jobs import carry_release
+    from dpengine.asking.release import carry_release
     from dpengine.storage.workers import in_hand
 
     bench.made += 1

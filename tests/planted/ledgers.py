@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
-from dpengine.asking import jobs
-from dpengine.asking.jobs import Jobs, carry_release
+from dpengine.asking import release as asking_release
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.release import carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger import long_lists
@@ -122,7 +123,7 @@ def drawn_anew(ledger: Ledger, reserve_args: dict[str, Any], read: Any, draw: An
     with in_hand(reserve_args["worker"], reserve_args["request"]):
         charge = ledger.reserve(**reserve_args)
         with suppress(AllowanceError):
-            jobs._draw_once(ledger, charge.request, read, draw)
+            asking_release._draw_once(ledger, charge.request, read, draw)
     found = ledger.find(charge.request)
     assert found is not None
     return found

@@ -18,7 +18,7 @@ from battery import check_law_against_loss, check_sensitivity
 from helpers_floors import check_floors
 
 import dpengine as dp
-from dpengine.asking.jobs import carry_release
+from dpengine.asking.release import carry_release
 from dpengine.core.exact import ln_above, up
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows

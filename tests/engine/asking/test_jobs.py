@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from dpengine.asking import jobs as jobs_module
-from dpengine.asking.jobs import Jobs, carry_release
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.release import carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.ledger.ledger import Ledger
 from dpengine.messages import say

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from dpengine.asking import jobs as jobs_module
-from dpengine.asking.jobs import Jobs, carry_release
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.release import carry_release
 from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import ask, code_of, end_child, opened, start_child, until, value
 

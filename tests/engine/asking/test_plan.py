@@ -21,8 +21,9 @@ from dpengine.accountant import filter, pld
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
-from dpengine.asking.jobs import Jobs, Release, carry_plan
+from dpengine.asking.jobs import Jobs
 from dpengine.asking.plan import MOST_ROWS, Planner, Wish, tidy
+from dpengine.asking.release import Release, carry_plan
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.workspace import Workspace

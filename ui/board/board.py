@@ -53,7 +53,7 @@ def _earlier(table: dp.Table, but: str = "") -> None:
 
 
 def _form(table: dp.Table) -> None:
-    given, arrived = job.address_given(table, PLACE, NAMES, lambda told: board_state.filled(table, told))
+    given, arrived = job.address_given(table, PLACE, NAMES, lambda arriving: board_state.filled(table, arriving))
     offered = board_state.offered(table)
     left, right = st.columns([5, 6], gap="medium")
     query = None
@@ -92,8 +92,8 @@ def _form(table: dp.Table) -> None:
 def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """All of them but some, and those that are told in fewer groups."""
     st.html(f"<h2>{escape(say('board_page.what'))}</h2>")
-    told = say("board_page.all", columns=len(offered))
-    st.html(f'<p class="muted">{escape(told)}</p>')
+    note = say("board_page.all", columns=len(offered))
+    st.html(f'<p class="muted">{escape(note)}</p>')
     without = st.multiselect(
         say("board_page.without"),
         offered,
@@ -167,8 +167,8 @@ def _buy(table: dp.Table, query: Overview) -> None:
     frame.show_price(table, price, "_board")
     st.html(f"<p><b>{escape(worth(table, query, price))}</b></p>")
     board_state.counted_as(query)
-    if told := spend.least_html(table, table.opening(query)):
-        st.html(told)
+    if least := spend.least_html(table, table.opening(query)):
+        st.html(least)
     if not price.useful:
         st.html(f'<p class="warn">{escape(spend.noise_words(table, query, price))}</p>')
     spend.exactly(table, query, PLACE)

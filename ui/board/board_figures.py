@@ -46,7 +46,7 @@ class Bar:
     value: float
     low: float | None
     high: float | None
-    told: str
+    text: str
     extra: bool  # no answer, other, or does not fit
     faint: bool  # it cannot be told from none
     most: str = ""  # what it can be at most
@@ -56,9 +56,9 @@ class Bar:
         return "" if self.low is None or self.high is None else " – ".join(rounded_range(self.low, self.high))
 
     @property
-    def told_range(self) -> str:
+    def range_words(self) -> str:
         """The same with its sign, for a line."""
-        return self.range + (" %" if self.told.endswith("%") else "")
+        return self.range + (" %" if self.text.endswith("%") else "")
 
 
 @dataclass(frozen=True)
@@ -117,17 +117,17 @@ class Card:
     @property
     def below(self) -> str:
         """What stands under the picture: how much the bars that it does not show can hold, and what grey means."""
-        told = []
+        lines = []
         if rest := self.rest:
             most = max((bar for bar in rest if bar.high is not None), key=lambda bar: bar.high or 0, default=None)
             if most is None:
-                told.append(say("board_page.rest", rest=len(rest)))
+                lines.append(say("board_page.rest", rest=len(rest)))
             else:
                 code = "board_page.rest_none" if all(bar.faint for bar in rest) else "board_page.rest_most"
-                told.append(say(code, rest=len(rest), most=most.most))
+                lines.append(say(code, rest=len(rest), most=most.most))
         if any(bar.faint for bar in self.shown) and self.note != "estimated":
-            told.append(say("many.grey"))
-        return " ".join(told)
+            lines.append(say("many.grey"))
+        return " ".join(lines)
 
     @property
     def _kept(self) -> list[Bar]:
@@ -137,52 +137,54 @@ class Card:
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
     """All of them, what deviates most first. Where a check found a code for “unknown”, that stands in place of the
     average that it is in."""
-    made, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
-    fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in made}
+    drawn, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
+    fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in drawn}
     coded = {column for column, fit in fits.items() if fit.codes and ordered(look, column)}
-    return tuple(replace(card, aside=fits[card.column].reason()) if card.column in coded else card for card in made)
+    return tuple(replace(card, aside=fits[card.column].reason()) if card.column in coded else card for card in drawn)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, ...]:
     """Worked out once for all visitors: it is what was paid for, in one language, and nothing changes it."""
     look = _look
-    made = [_card(look, column, picked) for column in look.columns]
-    return tuple(sorted(made, key=lambda card: -card.score))
+    drawn = [_card(look, column, picked) for column in look.columns]
+    return tuple(sorted(drawn, key=lambda card: -card.score))
 
 
 def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
     if column in look.query.items:
-        told = _told(look, column, Picked(shares=picked.shares))
-        return [_bar(one, one.label, False, 100 if picked.shares else 1) for one in told]
+        figures = _figures(look, column, Picked(shares=picked.shares))
+        return [_bar(figure, figure.label, False, 100 if picked.shares else 1) for figure in figures]
     place = look.place(column)
     names = look.query.cell_names(place)
     extra = look.query.extra(place)
     listed = look.query.axes[place].listed
     return [
-        _bar(one, names[at], one.label in extra or at >= listed, 100 if picked.shares else 1)
-        for at, one in enumerate(_told(look, column, picked))
+        _bar(figure, names[at], figure.label in extra or at >= listed, 100 if picked.shares else 1)
+        for at, figure in enumerate(_figures(look, column, picked))
     ]
 
 
-def _told(look: Look, column: str, picked: Picked) -> list[Figure]:
+def _figures(look: Look, column: str, picked: Picked) -> list[Figure]:
     if groups := picked.of(column):
         of_group = look_groups.of_group if picked.shares else look_groups.counts_of_group
         return of_group(look, column, groups)
     return look_groups.of_everyone(look, column) if picked.shares else look.bars(column)
 
 
-def _bar(one: Figure, name: str, extra: bool, times: int) -> Bar:
-    value = one.value * times
-    if one.low is None or one.high is None:
-        return Bar(one.label, name, value, None, None, _short(value, value, value, times), extra, value < times / 200)
-    low, high = one.low * times, one.high * times
-    faint = one.low <= 0
-    told = _short(value, low, high, times)
+def _bar(figure: Figure, name: str, extra: bool, times: int) -> Bar:
+    value = figure.value * times
+    if figure.low is None or figure.high is None:
+        return Bar(
+            figure.label, name, value, None, None, _short(value, value, value, times), extra, value < times / 200
+        )
+    low, high = figure.low * times, figure.high * times
+    faint = figure.low <= 0
+    text = _short(value, low, high, times)
     most = _at_most(low, high, times)
     if faint:  # what is known is how many there are at most
-        told = say("board_page.below", most=most)
-    return Bar(one.label, name, value, low, high, told, extra, faint, most)
+        text = say("board_page.below", most=most)
+    return Bar(figure.label, name, value, low, high, text, extra, faint, most)
 
 
 def _short(value: float, low: float, high: float, times: int) -> str:
@@ -229,8 +231,8 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
         return Card(column, bars, False, aside_of_list(bars), note, score)
     in_order = ordered(look, column)
     if groups := picked.of(column):
-        told = [] if note else look_groups.of_group(look, column, groups)
-        score = look_groups.unlike(told, look_groups.of_everyone(look, column)) if told else 0.0
+        figures = [] if note else look_groups.of_group(look, column, groups)
+        score = look_groups.unlike(figures, look_groups.of_everyone(look, column)) if figures else 0.0
         return Card(column, bars, in_order, "" if in_order else aside_of_list(bars), note, score)
     return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.told_apart(look, column))
 
@@ -244,15 +246,15 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
     outside = _outside(look, column)
     if outside is not None and float(outside.low or 0) >= float(GATE):
         return say("board_page.misfit", share=_percent(float(outside.value)))
-    told = _middles(look, column, declared)
-    if told and outside is not None and float(outside.low or 0) > 0:
-        return say("board_page.of_fitting", share=_percent(1 - float(outside.value)), told=told)
-    return told
+    middles = _middles(look, column, declared)
+    if middles and outside is not None and float(outside.low or 0) > 0:
+        return say("board_page.of_fitting", share=_percent(1 - float(outside.value)), told=middles)
+    return middles
 
 
 def _outside(look: Look, column: str) -> Figure | None:
     """The share of cells that do not fit, as its bar says."""
-    return next((one for one in look_groups.of_everyone(look, column) if one.label == DOES_NOT_FIT), None)
+    return next((figure for figure in look_groups.of_everyone(look, column) if figure.label == DOES_NOT_FIT), None)
 
 
 def tells_misfits(look: Look, column: str) -> bool:
@@ -270,22 +272,22 @@ def _middles(look: Look, column: str, declared: Any) -> str:
     if isinstance(declared, Number):
         mean = look.mean(column)
         ends = float(declared.lower), float(declared.upper)
-        told = [
+        parts = [
             _between("mean", mean, ends, rounded_range(float(mean.low or 0), float(mean.high or 0))),
             _between("median", middle, ends, tuple(bare(float(end or 0)) for end in (middle.low, middle.high))),
         ]
-        return "\u00a0· ".join(one for one in told if one)
+        return "\u00a0· ".join(part for part in parts if part)
     days = tuple(float(date.fromisoformat(str(declared.value(code))).toordinal()) for code in (0, declared.size - 1))
     return _between("median", middle, days, tuple(_day(end) for end in (middle.low, middle.high)))
 
 
-def _between(what: str, found: Figure, ends: tuple[float, ...], told: tuple[str, ...]) -> str:
+def _between(what: str, figure: Figure, ends: tuple[float, ...], words: tuple[str, ...]) -> str:
     """Between which figures something lies; only the end that says something, and nothing where neither does."""
-    low, high = float(found.low or 0), float(found.high or 0)
+    low, high = float(figure.low or 0), float(figure.high or 0)
     if high - low > WIDE * (ends[1] - ends[0]):
         return ""
     code = "_most" if low <= ends[0] else "_least" if high >= ends[1] else ""
-    return say(f"board_page.{what}{code}", low=told[0], high=told[1])
+    return say(f"board_page.{what}{code}", low=words[0], high=words[1])
 
 
 def _day(number: float | None) -> str:
@@ -305,7 +307,7 @@ def aside_of_list(bars: Sequence[Bar]) -> str:
     if len(first) > 1:
         return say("board_page.alike", names=say("answer.or").join(bar.name for bar in bars if bar.label in first))
     most = next(bar for bar in bars if bar.label == first[0])
-    return say("board_page.most", name=most.name, range=most.told_range)
+    return say("board_page.most", name=most.name, range=most.range_words)
 
 
 def standing(found: dp.Answer) -> str:
@@ -317,7 +319,7 @@ def standing(found: dp.Answer) -> str:
         ranges = {name: (bar.low, bar.high) for name, bar in shown.items()}
         faint = [name for name, bar in shown.items() if bar.faint]
         values = {name: bar.value for name, bar in shown.items()}
-        alt = "; ".join(f"{name}: {bar.told}" for name, bar in shown.items())
+        alt = "; ".join(f"{name}: {bar.text}" for name, bar in shown.items())
         drawn += f"<h3>{escape(card.column)}</h3>{svg.rows(values, ranges, title, alt, True, faint)}"
     return drawn
 
@@ -337,7 +339,7 @@ def _tried(charge: str, columns: Picked, _look: Look) -> HeldBack | None:
         return _look.held_back
     shown = [name for name in _look.cells if note_of(_look, name, columns) == "estimated"]
     each = [_look.checked(name, *columns.of(name)) for name in shown]
-    return HeldBack.of([one for one in each if one is not None])
+    return HeldBack.of([result for result in each if result is not None])
 
 
 @st.cache_resource(max_entries=20, show_spinner=False)

@@ -5,6 +5,7 @@ declared ones; nothing is known of who has them.
 from __future__ import annotations
 
 from html import escape
+from operator import itemgetter
 from typing import Any
 
 import streamlit as st
@@ -41,7 +42,7 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
     """The columns with the most groups in fewer, or left out, and no column of interest: what helps, most first."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
-    sizes |= {one.column: one.size for one in query.held if one.column}
+    sizes |= {held.column: held.size for held in query.held if held.column}
     longest = sorted(sizes, key=lambda name: -sizes[name])
     able = board_state.can_be_coarser(table)
     rough = [name for name in longest if name in able and name not in now["coarse"]]
@@ -50,8 +51,8 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
         options.append(("coarse", {"coarse": [*now["coarse"], *rough]}, {"columns": rough[:_OFFERED]}))
     if len(longest) > 1:
         name = longest[0]
-        told = {"without": [*now["without"], name], "against": [one for one in now["against"] if one != name]}
-        options.append(("without", told, {"column": name, "values": sizes[name]}))
+        left_out = {"without": [*now["without"], name], "against": [other for other in now["against"] if other != name]}
+        options.append(("without", left_out, {"column": name, "values": sizes[name]}))
     if now["against"]:
         options.append(("alone", {"against": [], "three": ""}, {"columns": list(now["against"])}))
     if now.get("every"):
@@ -65,7 +66,7 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
         if after is not None and after < before and two_figures(after) != two_figures(before):
             words = say(f"board_page.gain.{code}", now=plain(before), then=plain(after), **facts)
             found.append((after, words, changed))
-    return [(words, changed) for _, words, changed in sorted(found, key=lambda one: one[0])]
+    return [(words, changed) for _, words, changed in sorted(found, key=itemgetter(0))]
 
 
 def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
@@ -131,8 +132,8 @@ def _looked_up(table: dp.Table, column: str) -> None:
     except dp.AllowanceError as complaint:
         st.html(f'<p class="warn" role="status">{escape(str(complaint))}</p>')
         return
-    told = say("board_page.looked_up", groups=len(found.groups), alone=len(found.alone), strange=found.strange)
-    st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    note = say("board_page.looked_up", groups=len(found.groups), alone=len(found.alone), strange=found.strange)
+    st.html(f'<p class="muted" role="status">{escape(note)}</p>')
     st.session_state[_PICKED] = (column, found.as_json())
 
 
@@ -148,8 +149,8 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         else:
             words = {"column": column, "now": plain(before), "then": plain(after)}
             more = len(groups) > len(now["merged"].get(column, [])) + 1
-            told = {"groups": len(groups)} if more else {"values": groups[-1][1]}
-            _link(table, say(f"board_page.{'lookup' if more else 'merge'}_gain", **words | told), changed)
+            facts = {"groups": len(groups)} if more else {"values": groups[-1][1]}
+            _link(table, say(f"board_page.{'lookup' if more else 'merge'}_gain", **words | facts), changed)
     for column, groups in now["merged"].items():
         for at, (name, values) in enumerate(groups):
             rest = groups[:at] + groups[at + 1 :]

@@ -32,13 +32,13 @@ def some_names(names: list[str]) -> str:
 
 def counted_as(query: dp.Query) -> None:
     """What is counted as something else; of very many columns behind a line of its own."""
-    told = answer_notes.cut_words(query)
-    if len(told) <= _SHORT:
-        if told:
+    note = answer_notes.cut_words(query)
+    if len(note) <= _SHORT:
+        if note:
             st.html(answer_notes.cut_note(query))
         return
     with st.expander(say("board_page.counted")):
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        st.html(f'<p class="muted">{escape(note)}</p>')
 
 
 PLACE = "board"
@@ -77,10 +77,10 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     return given | {"three": "1" if arriving.get("three") == "1" else ""}
 
 
-def _merged(table: dp.Table, told: Any) -> dict[str, Any]:
+def _merged(table: dp.Table, given: Any) -> dict[str, Any]:
     """Of each list the values that are put together, with their names, as far as they can be read."""
     found = {}
-    for name, groups in told.items() if isinstance(told, dict) else ():
+    for name, groups in given.items() if isinstance(given, dict) else ():
         try:
             read = read_merged({"column": name, MERGED: groups}, table.schema)
         except dp.AllowanceError:
@@ -93,7 +93,7 @@ def _merged(table: dp.Table, told: Any) -> dict[str, Any]:
 def can_be_merged(table: dp.Table) -> list[str]:
     """Lists with more than two values."""
     columns = ((name, table.schema[name]) for name in offered(table))
-    return [name for name, one in columns if isinstance(one, dp.Category) and 2 < one.size <= MOST_MERGED]
+    return [name for name, column in columns if isinstance(column, dp.Category) and 2 < column.size <= MOST_MERGED]
 
 
 def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
@@ -101,8 +101,8 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
     merged = now.get("merged") or {}
     columns: list[Any] = []
     for name in names:
-        told = ref_json(coarser(name, table.schema)) if name in now["coarse"] else name
-        columns.append({"column": name, MERGED: merged[name]} if name in merged else told)
+        ref = ref_json(coarser(name, table.schema)) if name in now["coarse"] else name
+        columns.append({"column": name, MERGED: merged[name]} if name in merged else ref)
     against = EVERY_PAIR if now.get("every") else now["against"]
     given: dict[str, Any] = {"columns": columns or [""], "against": against, "epsilon": now["epsilon"]}
     given |= {"three": True} if now.get("three") else {}
@@ -114,24 +114,24 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
 
 def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]:
     """The form filled in like this, but for what is changed: URL parameters of the page."""
-    told = {name: value for name, value in (now | changed).items() if value}
+    kept = {name: value for name, value in (now | changed).items() if value}
     return {"table": table.name} | {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in told.items()
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in kept.items()
     }
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
     """The form as it would have to be filled in for a question that was asked."""
     known = offered(table)  # since then it may have been declared anew
-    told = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
+    refs = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)
     return {
-        "without": [name for name in known if name not in told],
-        "against": [name for name in query.against if name in told],
+        "without": [name for name in known if name not in refs],
+        "against": [name for name in query.against if name in refs],
         "every": "1" if query.every else "",
-        "coarse": [name for name, ref in told.items() if name in able and ref == coarser(name, table.schema)],
-        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in told.items() if is_merged(ref)}),
-        "most": [name for name, _ in query.weights if name in told],
+        "coarse": [name for name, ref in refs.items() if name in able and ref == coarser(name, table.schema)],
+        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in refs.items() if is_merged(ref)}),
+        "most": [name for name, _ in query.weights if name in refs],
         "three": "1" if query.three else "",
         "epsilon": text_of(query.epsilon),
     }

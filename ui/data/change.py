@@ -28,7 +28,7 @@ from ui.shell.language import address, in_address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
-_TOLD = "declared-anew"
+_CHANGED = "declared-anew"
 BUYING = "buy-column"  # the column of which something is about to be bought
 # By visitor and table: a reload is a new session, and must not lose what was changed.
 _left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
@@ -37,7 +37,7 @@ _MOST_LEFT = 200
 
 def draft_of(table: dp.Table) -> Draft:
     """What is declared now, as cards; kept while they are edited, made anew when the table was changed elsewhere."""
-    record = next(one for one in workspace().tables() if one.name == table.name)
+    record = next(record for record in workspace().tables() if record.name == table.name)
     held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
     version, draft = held.get(table.name) or _left.get((visitor(), table.name)) or (None, None)
     if draft is None or (version != record.version and draft.task is None):  # saving is such a change, too
@@ -123,11 +123,11 @@ def use(table: dp.Table, answer: dp.Answer) -> None:
 def use_all(table: dp.Table, found: Sequence[Drafted]) -> None:
     """The same of several columns that were bought together."""
     draft = draft_of(table)
-    for one in found:
-        card = draft.card(one.column)
-        draft.remember(one.column)
+    for drafted in found:
+        card = draft.card(drafted.column)
+        draft.remember(drafted.column)
         card.agree()
-        card.take_found(one, say("data.change.bought"))
+        card.take_found(drafted, say("data.change.bought"))
     draft.choose()
     draft.mark = _fresh()
     open_for(table.name)
@@ -196,7 +196,7 @@ def _settle(draft: Draft, name: str) -> None:
         draft.complaint, draft.pressed = task.error, True
         return
     then = _then()
-    st.session_state[_TOLD] = name
+    st.session_state[_CHANGED] = name
     _forget(name)
     if then.get("q") in form.ORDER:
         st.switch_page(nav.page("ask"), query_params=then | {"table": name} | in_address())
@@ -207,13 +207,13 @@ def _settle(draft: Draft, name: str) -> None:
 def _then() -> dict[str, str]:
     """The question that somebody came from and wants to go back to, as a link to Ask holds it."""
     given = job.read_address(st.query_params.get("then"))
-    return {name: one for name, one in given.items() if isinstance(one, str)} if isinstance(given, dict) else {}
+    return {name: value for name, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
 
 
 def told(table: dp.Table) -> bool:
     """Once after it was changed. Was it?"""
-    if st.session_state.get(_TOLD) != table.name:
+    if st.session_state.get(_CHANGED) != table.name:
         return False
-    del st.session_state[_TOLD]
+    del st.session_state[_CHANGED]
     frame.fine(say("data.change.done"), bring=True)
     return True

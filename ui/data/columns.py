@@ -34,7 +34,7 @@ from ui.data import people as care
 from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
-from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
+from ui.data.wizard import DOT, complain, heading, kept, onwards, paragraph, problem, reconsider, tried
 from ui.parts.fields import kept_number, number_key
 from ui.shell import scroll
 from ui.shell.incoming import here
@@ -100,7 +100,7 @@ def choose_values(card: Card, at: str, beside: Any) -> None:
             list(LISTS),
             index=None,
             key=kept(f"{at}-preset", _same(card.listed)),
-            format_func=lambda one: say(f"data.list.{one}"),
+            format_func=lambda preset: say(f"data.list.{preset}"),
             placeholder=say("data.card.own"),
             on_change=_take,
             args=(card, at),
@@ -116,7 +116,7 @@ def _spelled(card: Card) -> None:
         else len(spelling.spelling_places(card.spellings, card.values, ""))
     )
     if many > len(card.values):
-        st.html(f'<p class="muted">{escape(say("data.card.spelled", many=many))}</p>')
+        paragraph(say("data.card.spelled", many=many))
 
 
 def _file(card: Card, at: str) -> None:
@@ -137,8 +137,9 @@ def _file(card: Card, at: str) -> None:
 
 
 def _brought(card: Card, at: str) -> None:
-    told = say("data.list.brought", values=len(card.brought), source=card.source, first=card.brought[:VALUES_SHOWN])
-    st.html(f"<p>{escape(told)}</p>")
+    first = card.brought[:VALUES_SHOWN]
+    summary = say("data.list.brought", values=len(card.brought), source=card.source, first=first)
+    st.html(f"<p>{escape(summary)}</p>")
     card.public = st.checkbox(say("data.list.public"), key=kept(f"{at}-public-{card.uploads}", card.public))
     st.button(say("data.list.drop"), key=f"{at}-drop", on_click=_drop, args=(card,))
 
@@ -153,7 +154,7 @@ def other_values(card: Card, at: str, values: list[str]) -> None:
         say("data.card.others"),
         [False, True],
         key=kept(f"{at}-closed", card.closed),
-        format_func=lambda one: say("data.card.closed" if one else "data.card.open"),
+        format_func=lambda closed: say("data.card.closed" if closed else "data.card.open"),
         on_change=_complete,
         args=(card,),
     )
@@ -187,7 +188,7 @@ def _own(card: Card, at: str) -> None:
     text = st.session_state[f"{at}-listed"] or ""
     st.session_state[f"{at}-preset"] = _same(text)
     values = listed(text)[0]
-    if 2 * sum(bool(spelling.spellings(card.spellings or MISSING, one)) for one in values) < len(values):
+    if 2 * sum(bool(spelling.spellings(card.spellings or MISSING, value)) for value in values) < len(values):
         card.spellings = MISSING
 
 
@@ -221,15 +222,15 @@ def number(card: Card, at: str) -> None:
         list(RANGES),
         index=None,
         key=kept(f"{at}-range", same_range(card)),
-        format_func=lambda one: say(f"data.range.{one}"),
+        format_func=lambda preset: say(f"data.range.{preset}"),
         placeholder=say("data.card.own"),
         on_change=_take_range,
         args=(card, at),
     )
     for where, part in zip(narrow, _PARTS, strict=True):
         label, now = say(f"data.card.{part}"), getattr(card, part)
-        told = {"help": say("data.card.step_help")} if part == "step" else {}
-        now = kept_number(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at), **told)
+        options = {"help": say("data.card.step_help")} if part == "step" else {}
+        now = kept_number(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at), **options)
         setattr(card, part, now)
     card.measure = (
         last.text_input(
@@ -262,7 +263,7 @@ def number(card: Card, at: str) -> None:
         [False, True],
         key=kept(f"{at}-filled", card.filled),
         horizontal=True,
-        format_func=lambda one: say("data.card.filled" if one else "data.card.left_out"),
+        format_func=lambda filled: say("data.card.filled" if filled else "data.card.left_out"),
         help=say("data.card.missing_help"),
     )
     card.filled = bool(picked)
@@ -276,7 +277,7 @@ def _own_range(card: Card, at: str) -> None:
     fields = [number_key(f"{at}-{part}") for part in _PARTS]
     if not held(*fields):
         return
-    lower, upper, step = (as_typed(st.session_state[one] or "") for one in fields)
+    lower, upper, step = (as_typed(st.session_state[key] or "") for key in fields)
     before, now = usual_step(card.lower, card.upper), usual_step(lower, upper)
     finer = _finer(now, step) if before and _finer(now, before) else ""
     if not step.strip() or (finer and step == card.step == before):
@@ -288,10 +289,10 @@ def _own_range(card: Card, at: str) -> None:
     st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
 
 
-def _finer(one: str, other: str) -> str:
+def _finer(step: str, other: str) -> str:
     """The one step, where it is finer than the other."""
     try:
-        return one if read_number(one, "") < read_number(other, "") else ""
+        return step if read_number(step, "") < read_number(other, "") else ""
     except AllowanceError:
         return ""
 
@@ -359,7 +360,7 @@ def days(card: Card, at: str) -> None:
         index=None,
         key=kept(f"{at}-order", card.order),
         horizontal=True,
-        format_func=lambda one: say(f"data.order.{one}"),
+        format_func=lambda order: say(f"data.order.{order}"),
         help=say("data.card.order_help"),
     )
 
@@ -379,8 +380,8 @@ def _own_days(at: str) -> None:
     if not held(f"{at}-first", f"{at}-last"):
         return
     ends = [st.session_state[f"{at}-{part}"] for part in ("first", "last")]
-    told = [day.isoformat() if day else "" for day in ends]
-    st.session_state[f"{at}-days"] = _same_days(Card(first=told[0], last=told[1]))
+    first, last = (day.isoformat() if day else "" for day in ends)
+    st.session_state[f"{at}-days"] = _same_days(Card(first=first, last=last))
 
 
 def _take_days(card: Card, at: str) -> None:
@@ -402,13 +403,13 @@ def several(card: Card, at: str) -> None:
 
 
 def _sets(card: Card, at: str) -> None:
-    options = list(_SEPARATORS) + [one for one in [card.separator] if one not in _SEPARATORS]
+    options = list(_SEPARATORS) + [sign for sign in [card.separator] if sign not in _SEPARATORS]
     card.separator = st.selectbox(
         say("data.card.separator"),
         options,
         key=kept(f"{at}-separator", card.separator),
-        format_func=lambda one: (
-            say(f"data.sign.{_SEPARATORS[one]}") if one in _SEPARATORS else say("words.quoted", text=one)
+        format_func=lambda sign: (
+            say(f"data.sign.{_SEPARATORS[sign]}") if sign in _SEPARATORS else say("words.quoted", text=sign)
         ),
     )
     given = st.number_input(
@@ -422,13 +423,12 @@ def _sets(card: Card, at: str) -> None:
         placeholder=say("data.card.at_most_none"),
     )
     card.at_most = None if given is None else int(given)
-    st.html(f'<p class="muted">{escape(say("data.card.items_means"))}</p>')
+    paragraph(say("data.card.items_means"))
 
 
 def yes_no(card: Card, at: str) -> None:
-    yes, no = (spelling.spellings(YES_NO.table, one)[:8] for one in ("yes", "no"))
-    told = say("data.card.yes_no", yes=yes, no=no)
-    st.html(f'<p class="muted">{escape(told)}</p>')
+    yes, no = (spelling.spellings(YES_NO.table, value)[:8] for value in ("yes", "no"))
+    paragraph(say("data.card.yes_no", yes=yes, no=no))
     other_values(card, at, ["yes", "no"])
 
 
@@ -456,10 +456,10 @@ LINES_SHOWN = 2  # cells on a line; the open card has all
 _COMMA = str.maketrans(".", ",")
 
 
-def cells(one: Candidate, dialect: Dialect) -> list[str]:
+def cells(reading: Candidate, dialect: Dialect) -> list[str]:
     """Cells that look like a reading's, as this file would write them."""
-    decimal = one.kind == "number" and dialect.decimal == ","
-    return [like.translate(_COMMA) if decimal else like for like in one.like]
+    decimal = reading.kind == "number" and dialect.decimal == ","
+    return [like.translate(_COMMA) if decimal else like for like in reading.like]
 
 
 # --- what a click does
@@ -493,10 +493,10 @@ def use(draft: Draft, name: str) -> None:
     fresh_line(draft, name)
 
 
-def take(draft: Draft, name: str, one: Candidate) -> None:
+def take(draft: Draft, name: str, reading: Candidate) -> None:
     """The person recognised a cell; where that is not all there is to say, the card opens."""
     draft.remember(name)
-    draft.card(name).take(one)
+    draft.card(name).take(reading)
     fresh_line(draft, name)
     if draft.state(name) == "waits":
         open_card(draft, name)
@@ -531,7 +531,7 @@ def _settle(draft: Draft, name: str) -> None:
     draft.pressed = True
     if draft.state(name) not in ("waits", "guess"):
         draft.choose()
-        open_card(draft, next((one for one in draft.waiting if not draft.card(one).candidates), None))
+        open_card(draft, next((other for other in draft.waiting if not draft.card(other).candidates), None))
 
 
 # --- the line
@@ -542,12 +542,12 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
     with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
         asks = state == "guess" and bool(card.candidates)
-        st.html(_told(draft, name, state, asks))
+        st.html(_line_html(draft, name, state, asks))
         if asks:
             several = len(card.candidates) > 1
-            for place, one in enumerate(card.candidates if several or yes else ()):
-                label = unmarked(cells(one, draft.dialect)[0]) if several else say("data.line.yes")
-                st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, one))
+            for place, reading in enumerate(card.candidates if several or yes else ()):
+                label = unmarked(cells(reading, draft.dialect)[0]) if several else say("data.line.yes")
+                st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, reading))
         if draft.can_undo(name) and not asks:
             st.button(say("data.line.undo"), key=f"{key}-undo", type="tertiary", on_click=undo, args=(draft, name))
         label = say(f"data.line.open_{'guess' if asks else state}")
@@ -569,7 +569,7 @@ def left_out(draft: Draft, names: list[str]) -> None:
             st.button(unmarked(name), key=key, type="tertiary", on_click=use, args=(draft, name))
 
 
-def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
+def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
     card = draft.card(name)
     words, off = say(f"data.line.{state}_means"), ""
     if state == "settled" or asks:
@@ -587,13 +587,13 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
         like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:LINES_SHOWN])
         off = _off(draft, name, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
         brief = price.briefly(column)
-        whole = not spelled and price.told_whole(column)  # then its cells stand there already
-        said = [
+        whole = not spelled and price.all_shown(column)  # then its cells stand there already
+        pieces = [
             f"<b>{escape(brief if whole else like)}</b>",
             "" if whole else escape(brief),
             f'<span class="off">{off}</span>' if off else "",
         ]
-        shown = DOT.join(filter(None, said))
+        shown = DOT.join(filter(None, pieces))
     elif asks and card.kind == "date":
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:
@@ -638,16 +638,15 @@ def card_of(draft: Draft, name: str) -> None:
             say("data.card.kind"),
             [*KINDS, *([KEPT] if card.kept else []), UNKNOWN, OUT],
             key=kept(f"{key}-kind", card.kind),
-            format_func=lambda one: say(f"data.kind.{one}"),
+            format_func=lambda kind: say(f"data.kind.{kind}"),
             required=True,
         )
         if card.kind in (UNKNOWN, OUT):
             below = card.kind == UNKNOWN and draft.step == "change"
-            told = say("data.card.unknown_below" if below else f"data.card.{card.kind}")
-            st.html(f'<p class="price">{escape(told)}</p>')
+            paragraph(say("data.card.unknown_below" if below else f"data.card.{card.kind}"), "price")
         else:
             if card.kind in ("number", "date"):
-                st.html(f'<p class="muted">{escape(say("data.card.limits"))}</p>')
+                paragraph(say("data.card.limits"))
             if card.kind in ASK:
                 ASK[card.kind](card, key)
             _worth(draft, name)
@@ -660,11 +659,11 @@ def card_of(draft: Draft, name: str) -> None:
 
 def _recognise(draft: Draft, name: str) -> None:
     """Every reading of the name by its cells; what was said otherwise stays below."""
-    st.html(f'<p class="muted">{escape(say("data.card.which"))}</p>')
+    paragraph(say("data.card.which"))
     with st.container(horizontal=True, gap="small"):
-        for place, one in enumerate(draft.card(name).candidates):
-            label = unmarked(plain(cells(one, draft.dialect)))
-            st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, one))
+        for place, reading in enumerate(draft.card(name).candidates):
+            label = unmarked(plain(cells(reading, draft.dialect)))
+            st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, reading))
 
 
 def _worth(draft: Draft, name: str) -> None:
@@ -676,8 +675,7 @@ def _worth(draft: Draft, name: str) -> None:
             problem(str(complaint))
         return
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
-    told = price.of_column(column, *facts)
-    st.html(f'<p class="price">{escape(told)}</p>')
+    paragraph(price.of_column(column, *facts), "price")
 
 
 # A code book pasted from a spreadsheet fills many columns at once: a row says a column, a value of it, and its label.
@@ -719,11 +717,11 @@ def read_codebook(text: str, names: list[str]) -> Codebook:
         if normal(column) not in known:
             found.strangers.append(column)
             continue
-        told = _listed(labels)
-        if told is None:
+        listing = _listed(labels)
+        if listing is None:
             found.odd.append(column)
         else:
-            found.columns[known[normal(column)]] = told
+            found.columns[known[normal(column)]] = listing
     return found
 
 
@@ -739,13 +737,13 @@ def _rows(text: str) -> list[list[str]]:
 def _listed(labels: dict[str, list[str]]) -> str | None:
     """A line for each label, with its codes; None where a card would read something else."""
     codes = {code: label for label, given in labels.items() for code in given if normal(code) != normal(label)}
-    told = []
+    lines = []
     for label, given in labels.items():
         others = [code for code in given if normal(code) != normal(label)]
-        told.append(" = ".join([label, ", ".join(others)]) if others else label)
-    text = "\n".join(told)
+        lines.append(" = ".join([label, ", ".join(others)]) if others else label)
+    text = "\n".join(lines)
     try:
-        if len(told) < 2 or listed(text) != (list(labels), codes):
+        if len(lines) < 2 or listed(text) != (list(labels), codes):
             return None
         column_of(Card("list", listed=text), Dialect())
     except AllowanceError:
@@ -755,7 +753,7 @@ def _listed(labels: dict[str, list[str]]) -> str | None:
 
 def offer_codebook(draft: Draft) -> None:
     with st.expander(say("data.codebook.title")):
-        st.html(f'<p class="muted">{escape(say("data.codebook.lead"))}</p>')
+        paragraph(say("data.codebook.lead"))
         key = f"{draft.mark}-codebook"
         text = st.text_area(say("data.codebook.label"), key=key, height=150, placeholder=say("data.codebook.example"))
         if not (text or "").strip():
@@ -772,16 +770,16 @@ def offer_codebook(draft: Draft) -> None:
 
 
 def _preview(found: Codebook) -> None:
-    told = []
+    items = []
     for name, text in found.columns.items():
         values = listed(text)[0]
         first = plain([*values[:CODES_SHOWN], *(["…"] if len(values) > CODES_SHOWN else [])])
-        told.append(say("data.codebook.one", column=name, many=len(values), first=first))
+        items.append(say("data.codebook.one", column=name, many=len(values), first=first))
     if found.strangers:
-        told.append(say("data.codebook.strangers", columns=found.strangers[:CODES_SHOWN], many=len(found.strangers)))
+        items.append(say("data.codebook.strangers", columns=found.strangers[:CODES_SHOWN], many=len(found.strangers)))
     if found.odd:
-        told.append(say("data.codebook.odd", columns=found.odd[:CODES_SHOWN]))
-    st.html("<ul>" + "".join(f"<li>{escape(one)}</li>" for one in told) + "</ul>")
+        items.append(say("data.codebook.odd", columns=found.odd[:CODES_SHOWN]))
+    st.html("<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>")
 
 
 def _fill(draft: Draft, found: Codebook, key: str) -> None:
@@ -806,7 +804,7 @@ def describe(draft: Draft) -> None:
         care.suggest(draft)  # the errors on the lines are for what it is worth
     guessed = any(card.candidates or card.guess for card in map(draft.card, draft.offered))
     sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
-    heading("data.cards", told="lead" if guessed else "lead_none", sizes=sizes)
+    heading("data.cards", part="lead" if guessed else "lead_none", sizes=sizes)
     _written(draft)
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
@@ -814,7 +812,7 @@ def describe(draft: Draft) -> None:
     _unnamed(draft, [] if one_yes else waits)
     check = partial(_agree_on, draft, single) if one_yes else partial(settled, draft)
     if not draft.chosen and draft.complaint is None:
-        st.html(f'<p class="muted">{escape(say("data.cards.choose"))}</p>')
+        paragraph(say("data.cards.choose"))
     if closed and draft.chosen and (one_yes or not waits) and (adds := care.at_once(draft)):
         _last(draft, check, adds, one_yes)
         return
@@ -835,8 +833,8 @@ def _written(draft: Draft) -> None:
     if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
         return
     with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):
-        told = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
-        st.html(f'<p class="muted">{escape(told)}</p>', width="content")
+        note = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
+        st.html(f'<p class="muted">{escape(note)}</p>', width="content")
         if st.button(say("data.cards.otherwise"), key=f"{draft.mark}-otherwise", type="tertiary"):
             draft.go("names")
             st.rerun()
@@ -846,7 +844,7 @@ def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> 
     """Nothing more must be decided: the table is added from here, with what is usual; who wants something else goes
     on."""
     with st.container(key="declare-adds"):
-        st.html(f'<p class="price">{escape(adds)}</p>')
+        paragraph(adds, "price")
         other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary")
     if onwards(draft, check, "data.cards.agree_add" if one_yes else "data.add", key="declare-add-now"):
         draft.opened = None
@@ -870,10 +868,10 @@ def _unnamed(draft: Draft, waits: list[str]) -> None:
     """Columns that are to be found, and those that still wait and that no one yes settles: each kind is dealt with in
     one click."""
     if draft.unknown:
-        st.html(f'<p class="muted">{escape(say("data.cards.to_find", many=len(draft.unknown)))}</p>')
+        paragraph(say("data.cards.to_find", many=len(draft.unknown)))
     if waits and len(waits) < len(draft.chosen):
         with st.container(key="lines-wait", horizontal=True, vertical_alignment="center"):
-            st.html(f'<p class="muted">{escape(say("data.cards.waiting", many=len(waits), columns=some(waits)))}</p>')
+            paragraph(say("data.cards.waiting", many=len(waits), columns=some(waits)))
             label = say("data.cards.leave", many=len(waits))
             st.button(label, key=f"{draft.mark}-leave", on_click=leave, args=(draft, waits))
 
@@ -909,7 +907,7 @@ def cards(draft: Draft) -> list[str]:
     single = alike(draft, shown)
     asked_below = draft.step == "cards" and (len(single) > 1 or len(single) == len(draft.waiting))
     _mended(draft)
-    first = _told_at(draft)
+    first = _first_pending(draft)
     with st.container(key="card-lines"):
         out = [name for name in shown if name != draft.opened and untouched(draft, name)]
         for name in (name for name in shown if name not in out):
@@ -933,7 +931,7 @@ def _mended(draft: Draft) -> None:
     reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
 
 
-def _told_at(draft: Draft) -> str | None:
+def _first_pending(draft: Draft) -> str | None:
     """The column above which a complaint stands that some of them wait: the first of those."""
     pending = isinstance(draft.complaint, AllowanceError) and draft.complaint.code == "data.cards.pending"
     return next(iter(draft.waiting), None) if pending else None

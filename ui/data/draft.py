@@ -46,13 +46,13 @@ def read_codes(text: str, dialect: Dialect) -> list[Fraction]:
         parts = text.split(";")
     else:
         parts = text.split(",")
-        if _AMBIGUOUS.search(re.sub(r",\s", ";", text)) and _is_one(text, dialect):
+        if _AMBIGUOUS.search(re.sub(r",\s", ";", text)) and _is_single(text, dialect):
             several = re.sub(r"[,\s]+", "; ", text)
             raise AllowanceError("number.ambiguous", name=name, one=several, other=f"{text};")
-    return [_one(part, dialect, name) for part in parts if part.strip()]
+    return [_read_code(part, dialect, name) for part in parts if part.strip()]
 
 
-def _one(part: str, dialect: Dialect, name: str) -> Fraction:
+def _read_code(part: str, dialect: Dialect, name: str) -> Fraction:
     """As a cell is read; else as somebody types a number, where that has only one meaning."""
     number = number_reader(dialect)(part)
     if number != "nan":
@@ -61,9 +61,9 @@ def _one(part: str, dialect: Dialect, name: str) -> Fraction:
         return read_typed(part, name)
 
 
-def _is_one(text: str, dialect: Dialect) -> bool:
+def _is_single(text: str, dialect: Dialect) -> bool:
     try:
-        _one(text, dialect, "")
+        _read_code(text, dialect, "")
     except AllowanceError as refusal:
         return refusal.code == "number.ambiguous"
     return True
@@ -75,11 +75,11 @@ def written_codes(codes: Iterable[Fraction], dialect: Dialect) -> str:
     return "; ".join(texts) + (";" if len(texts) == 1 and "," in texts[0] else "")
 
 
-def code_words(told: str, codes: Iterable[Fraction], code: str) -> str:
+def code_words(words: str, codes: Iterable[Fraction], code: str) -> str:
     """What is told of a column, with its numbers for “unknown” after it; without a sign between thousands, as files
     have them."""
-    texts = [local(text_of(one)) for one in codes]
-    return say(code, told=told, codes=texts, many=len(texts)) if texts else told
+    texts = [local(text_of(number)) for number in codes]
+    return say(code, told=words, codes=texts, many=len(texts)) if texts else words
 
 
 def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int | None:
@@ -94,8 +94,8 @@ def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int 
         return None
     if high - low < WIDENED * (most - least):
         return None
-    found = [one for one in ABOVE if most < one <= high] + [one for one in BELOW if low <= one < least]
-    return next((one for one in found if not re.search(rf"(?<![\d-]){one}(?!\d)", codes)), None)
+    reached = [code for code in ABOVE if most < code <= high] + [code for code in BELOW if low <= code < least]
+    return next((code for code in reached if not re.search(rf"(?<![\d-]){code}(?!\d)", codes)), None)
 
 
 # One column's card: which kind it is, what can be in it, as typed; and the engine's column it means, and back.
@@ -156,7 +156,7 @@ class Card:
             card.order = card.order if len(card.candidates) == 1 else None
         elif idea.kind == "number":
             card.take_range(idea.preset)
-        card.guess = card.said() if idea.kind else None
+        card.guess = card.content() if idea.kind else None
         return card
 
     def typed(self, category: str, labels: Sequence[str]) -> None:
@@ -172,39 +172,41 @@ class Card:
             if self.kind != "items":
                 self.kind, self.candidates, self.guess = OUT, (), None
         elif category == "D":  # its days are read with the year first
-            self.candidates = tuple(one for one in self.candidates if one.order in (None, "ymd")) or self.candidates
+            self.candidates = (
+                tuple(reading for reading in self.candidates if reading.order in (None, "ymd")) or self.candidates
+            )
 
-    def said(self) -> tuple[object, ...]:
+    def content(self) -> tuple[object, ...]:
         """All that it says of the column."""
-        return tuple(getattr(self, one.name) for one in fields(self) if one.name not in _BESIDE)
+        return tuple(getattr(self, part.name) for part in fields(self) if part.name not in _BESIDE)
 
     @property
     def waits_for_yes(self) -> bool:
-        return self.guess is not None and self.said() == self.guess
+        return self.guess is not None and self.content() == self.guess
 
     def agree(self) -> None:
         """The person said that the guess is right."""
         self.guess = None
 
-    def take(self, one: Candidate) -> None:
+    def take(self, reading: Candidate) -> None:
         """The person recognised a cell of it."""
-        self._filled(one)
+        self._filled(reading)
         self.agree()
 
-    def _filled(self, one: Candidate) -> None:
-        self.kind = one.kind
-        if one.kind == "number":
-            self.take_range(one.preset)
-        elif one.kind == "date":
-            self.take_days(one.preset)
-            self.order = one.order
-        elif one.kind == "list":
-            self.take_list(one.preset)
+    def _filled(self, reading: Candidate) -> None:
+        self.kind = reading.kind
+        if reading.kind == "number":
+            self.take_range(reading.preset)
+        elif reading.kind == "date":
+            self.take_days(reading.preset)
+            self.order = reading.order
+        elif reading.kind == "list":
+            self.take_list(reading.preset)
 
     @staticmethod
     def of(column: Column, dialect: Dialect, name: str = "") -> Card:
         """The card that says what is declared now of a column of this name."""
-        card = _said(column, dialect)
+        card = _card_of(column, dialect)
         card.usual = presets.suggest(name).preset
         try:
             if _same(column_of(card, dialect), column):
@@ -232,8 +234,10 @@ class Card:
         if found.ends is None:
             self.kind = "list"
             values = [value for value, _ in found.values]
-            said = [value for value in values if not spellings(MISSING, value)]  # “?” is no answer, here as elsewhere
-            self.take_values(said if len(said) > 1 else values, source)
+            answers = [
+                value for value in values if not spellings(MISSING, value)
+            ]  # “?” is no answer, here as elsewhere
+            self.take_values(answers if len(answers) > 1 else values, source)
         elif found.kind == "date":
             self.kind, (self.first, self.last) = "date", found.ends
         else:
@@ -279,18 +283,18 @@ _MEASURES = {usual.measure for usual in presets.RANGES.values()}
 _BESIDE = ("candidates", "guess", "kept", "uploads", "usual")
 
 
-def _same(one: Column, other: Column) -> bool:
+def _same(column: Column, other: Column) -> bool:
     """Do both mean the same? In which order other spellings are told does not matter."""
-    if isinstance(one, Category) and isinstance(other, Category):
-        return one.labels == other.labels and _parts(one) == _parts(other)
-    return one == other
+    if isinstance(column, Category) and isinstance(other, Category):
+        return column.labels == other.labels and _parts(column) == _parts(other)
+    return column == other
 
 
 def _parts(column: Category) -> tuple[object, ...]:
     return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings, column.complete
 
 
-def _said(column: Column, dialect: Dialect) -> Card:
+def _card_of(column: Column, dialect: Dialect) -> Card:
     """What a card could say of a column; `Card.of` checks whether it does."""
     if isinstance(column, Number):
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
@@ -354,17 +358,17 @@ def column_of(card: Card, dialect: Dialect) -> Column:
 
 def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
     if not card.closed:
-        listed_other = "other" in {normal(one) for one in (*values, *dict(aliases))}  # is a group of its own
-        return _made(values, "not in the list" if listed_other else "other", "no answer", aliases, table)
+        listed_other = "other" in {normal(value) for value in (*values, *dict(aliases))}  # is a group of its own
+        return _cached_category(values, "not in the list" if listed_other else "other", "no answer", aliases, table)
     counts_as = card.goes_to or values[0]
     if counts_as not in values:
         raise AllowanceError("data.card.goes_to_missing")
-    return _made(values, counts_as, counts_as, aliases, table, card.complete)
+    return _cached_category(values, counts_as, counts_as, aliases, table, card.complete)
 
 
 # A page runs at every click, and 100,000 values take a moment.
 @lru_cache(maxsize=100)
-def _made(
+def _cached_category(
     values: tuple[str, ...],
     unknown: str,
     missing: str,
@@ -543,7 +547,7 @@ class Draft:
             kept.append(replace(self.card(name)))
 
     def can_undo(self, name: str) -> bool:
-        return any(one != self.card(name) for one in self.before.get(name, []))
+        return any(earlier != self.card(name) for earlier in self.before.get(name, []))
 
     def undo(self, name: str) -> None:
         """What the card said before its last change."""

@@ -26,7 +26,7 @@ from dpengine.messages.numbers import local
 from ui.data import draft as drafts
 from ui.data import presets, price
 from ui.data.draft import CARE, Draft
-from ui.data.price import MOST_TOLD
+from ui.data.price import MOST_GOOD
 from ui.data.wizard import (
     PATIENCE,
     Task,
@@ -35,6 +35,7 @@ from ui.data.wizard import (
     heading,
     kept,
     onwards,
+    paragraph,
     problem,
     reconsider,
     start_over,
@@ -237,7 +238,7 @@ def rows(draft: Draft) -> None:
             options,
             index=None,
             key=kept("declare-unit", draft.many),
-            format_func=lambda one: say(f"data.unit.{one}_label"),
+            format_func=lambda option: say(f"data.unit.{option}_label"),
             captions=["", say("data.unit.more_means")],
             label_visibility="collapsed",
         )
@@ -277,13 +278,13 @@ def rows(draft: Draft) -> None:
             if draft.each is not None:
                 st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
     secret(draft)
-    reconsider(draft, lambda: _said(draft), "unit.", "data.relation.", "facts.")
+    reconsider(draft, lambda: _check_people(draft), "unit.", "data.relation.", "facts.")
     offered = protection_offered(draft)
     if offered:
         offer_protection(draft, offered)
     else:
         complain(draft)
-    if onwards(draft, lambda: _said(draft), first=not offered):
+    if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()
         st.rerun()
 
@@ -293,13 +294,12 @@ def _as_before(draft: Draft) -> None:
     terms, and are refused at the very end under others. Whether they are the same nobody is told before: a file would
     be a guess at the rows of a table, and the page would say whether it is right."""
     with suppress(AllowanceError):  # taken away meanwhile
-        alike = (one for one in workspace().tables() if not one.practice and one.header == draft.names)
-        if (found := next(alike, None)) is None:
+        alike = (record for record in workspace().tables() if not record.practice and record.header == draft.names)
+        if (earlier := next(alike, None)) is None:
             return
-        unit = open_table(found.name).facts.unit
+        unit = open_table(earlier.name).facts.unit
         rows = say("data.so_far.one") if unit.id_column is None else say("data.so_far.more", each=unit.at_most)
-        told = say("data.unit.before", table=found.name, rows=rows)
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        paragraph(say("data.unit.before", table=earlier.name, rows=rows))
 
 
 def _likely(draft: Draft) -> None:
@@ -335,7 +335,7 @@ def _usual_each(draft: Draft) -> None:
 def _worth(draft: Draft, each: int) -> list[str]:
     """How rough answers are if so many rows of a person count, how many good ones there are, and what is not counted.
     How many there are needs a number of people, and what the columns' names suggest."""
-    told = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
+    gain = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
     dropped = say("data.unit.each_drops" if each > 1 else "data.unit.each_drops_one", each=each)
     relation = st.session_state.get("declare-relation", draft.relation)  # both fields stand below
     people = st.session_state.get("declare-about", draft.about)
@@ -343,8 +343,8 @@ def _worth(draft: Draft, each: int) -> list[str]:
         unit = dp.Unit.column(draft.who or draft.names[0], each)
         asked = price.typical(columns, "add_remove", people, unit)
         many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
-        told = say("data.unit.each_many", many=min(many, price.MOST_TOLD))
-    return [told, dropped]
+        gain = say("data.unit.each_many", many=min(many, price.MOST_GOOD))
+    return [gain, dropped]
 
 
 def _one_click(field: str, which: str, options: list[Any], now: Any, words: Callable[[Any], str]) -> None:
@@ -361,18 +361,18 @@ def _one_click(field: str, which: str, options: list[Any], now: Any, words: Call
     )
 
 
-def _takes(one: str, other: str) -> None:
+def _takes(clicked: str, field: str) -> None:
     """What was clicked stands in the field, too."""
-    st.session_state[other] = st.session_state[one]
+    st.session_state[field] = st.session_state[clicked]
 
 
-def _follows(one: str, other: str, options: list[Any]) -> None:
+def _follows(usual: str, field: str, options: list[Any]) -> None:
     """What was typed or picked in the field is marked among the usual ones, if it is one of them."""
-    now = st.session_state[other]
-    st.session_state[one] = now if now in options else None
+    now = st.session_state[field]
+    st.session_state[usual] = now if now in options else None
 
 
-def _said(draft: Draft) -> None:
+def _check_people(draft: Draft) -> None:
     drafts.unit(draft)
     drafts.relation(draft)
 
@@ -386,8 +386,8 @@ def secret(draft: Draft) -> None:
             options,
             index=None,
             key=kept("declare-relation", draft.relation),
-            format_func=lambda one: say(f"data.relation.{one}_label"),
-            captions=[say(f"data.relation.{one}_means") for one in options],
+            format_func=lambda option: say(f"data.relation.{option}_label"),
+            captions=[say(f"data.relation.{option}_means") for option in options],
             label_visibility="collapsed",
         )
         if draft.relation == "add_remove":
@@ -422,35 +422,35 @@ def show_shared(draft: Draft) -> None:
         draft.shares = ""
         return
     with st.expander(say("data.shared.title"), expanded=bool(draft.shares)):
-        st.html(f'<p class="muted">{escape(say("data.shared.lead"))}</p>')
+        paragraph(say("data.shared.lead"))
         draft.shares = (
             st.selectbox(
                 say("data.shared.label"),
                 ["", *names],
                 key=kept("declare-shares", draft.shares if draft.shares in names else ""),
-                format_func=lambda one: one or say("data.shared.none"),
+                format_func=lambda name: name or say("data.shared.none"),
             )
             or ""
         )
         if draft.shares:
             left = percent_left(workspace().table(draft.shares).meter().unused)
-            told = say("data.shared.chosen", table=draft.shares, left=left)
-            st.html(f'<p class="price" role="status">{escape(told)}</p>')
+            note = say("data.shared.chosen", table=draft.shares, left=left)
+            st.html(f'<p class="price" role="status">{escape(note)}</p>')
 
 
 def shared_offered(draft: Draft) -> list[str]:
     """Tables that take questions, under the same relation, whose people are told apart in the same way: only then does
     one ε say the same of both."""
-    found, whose = [], drafts.unit(draft).as_json()
+    names, unit = [], drafts.unit(draft).as_json()
     for name, _ in workspace().names():
         try:
             table = workspace().table(name)
         except dp.AllowanceError:  # one that this person may not use
             continue
         facts = table.facts
-        if not table.closed and facts.relation == draft.relation and facts.unit.may_share(whose):
-            found.append(name)
-    return found
+        if not table.closed and facts.relation == draft.relation and facts.unit.may_share(unit):
+            names.append(name)
+    return names
 
 
 def shared_budget(draft: Draft) -> str | None:
@@ -479,9 +479,9 @@ def budget(draft: Draft) -> None:
             list(CARE),
             index=None,
             key=kept("declare-care", draft.care),
-            format_func=lambda one: say(f"data.care.{one}_label"),
+            format_func=lambda care: say(f"data.care.{care}_label"),
             label_visibility="collapsed",
-            captions=[say(f"data.care.{care}_means", many=told) for care, told in many.items()],
+            captions=[say(f"data.care.{care}_means", many=answers) for care, answers in many.items()],
         )
         _trade(draft)
         _scarce(draft)
@@ -492,8 +492,8 @@ def budget(draft: Draft) -> None:
         ):
             if free:
                 about(draft)
-                st.html(f'<p class="muted">{escape(say("data.care.about_means"))}</p>')
-            st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
+                paragraph(say("data.care.about_means"))
+            paragraph(say("data.care.more_lead"))
             left, right = st.columns(2)
             usual = CARE.get(draft.care or "", "")
             draft.epsilon = fields.kept_number(
@@ -511,7 +511,7 @@ def budget(draft: Draft) -> None:
                 placeholder=local(text_of(draft.usual_delta)),
                 help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
             )
-        told = _typed(draft)
+        refused = _typed(draft)
         show_shared(draft)
     with st.container(key="card-name"):
         draft.name = draft.name or drafts.table_name(draft.file, table_names())
@@ -522,7 +522,7 @@ def budget(draft: Draft) -> None:
             or ""
         )
         if taken := drafts.taken_name(draft, table_names()):
-            st.html(f'<p class="price">{escape(say("data.name.taken", taken=taken, name=draft.name))}</p>')
+            paragraph(say("data.name.taken", taken=taken, name=draft.name), "price")
 
         def check() -> None:
             drafts.budget(draft)
@@ -530,7 +530,7 @@ def budget(draft: Draft) -> None:
                 raise AllowanceError("table.exists", name=draft.name.strip())
 
         reconsider(draft, check, "data.care.", "budget.", "number.", "table.exists")
-        if not told:
+        if not refused:
             complain(draft)
     if onwards(draft, check, "data.add"):
         add(draft)
@@ -584,29 +584,33 @@ def _trade(draft: Draft) -> None:
     """Why this is chosen, in one sentence; nothing where the person chose."""
     if draft.care != draft.suggested or draft.relation != "add_remove":
         return
-    told = say("data.care.secret")
+    why = say("data.care.secret")
     if draft.care == USUAL:
-        told = say(
+        why = say(
             "data.care.chosen",
             care=say("data.care.usual_label"),
             tighter=say("data.care.careful_label"),
             few=_held(draft, CAREFUL),
         )
-    st.html(f'<p class="price">{escape(told)}</p>')
+    paragraph(why, "price")
 
 
 def _many(allowance: dp.Budget, draft: Draft) -> str:
     """How many good answers an allowance holds; where nobody said how many people there are, for several sizes."""
     found = {people: _good(draft, allowance, people) for people in draft.sizes}
     if len(found) > 1:
-        told = [
-            say("data.care.size_most" if many > MOST_TOLD else "data.care.size", many=min(many, MOST_TOLD), people=one)
-            for one, many in found.items()
+        sizes = [
+            say(
+                "data.care.size_most" if many > MOST_GOOD else "data.care.size",
+                many=min(many, MOST_GOOD),
+                people=people,
+            )
+            for people, many in found.items()
         ]
-        return say("data.care.sizes", each=", ".join(told))
+        return say("data.care.sizes", each=", ".join(sizes))
     ((people, many),) = found.items()
-    if many > MOST_TOLD:
-        return say("data.care.most", many=MOST_TOLD, people=people)
+    if many > MOST_GOOD:
+        return say("data.care.most", many=MOST_GOOD, people=people)
     code = "data.care.many" if many > 1 else "data.care.one" if many else "data.care.none"
     return say(code, many=many, people=people)
 
@@ -617,17 +621,19 @@ def _scarce(draft: Draft) -> None:
         given = drafts.budget(draft)
     except AllowanceError:
         return  # told below
-    st.html(f'<p class="price">{escape(say("data.care.usual_people"))}</p>')
+    paragraph(say("data.care.usual_people"), "price")
     if draft.about is None or _good(draft, given) >= ENOUGH:
         return
-    told = [say("data.care.scarce")]
+    advice = [say("data.care.scarce")]
     if (each := draft.each if draft.many == "more" else None) is not None:
-        told += _fewer_rows(draft, given, each)
+        advice += _fewer_rows(draft, given, each)
     for care, epsilon in CARE.items():
         if Fraction(epsilon) > given.epsilon:
             many = _good(draft, dp.Budget(epsilon, given.delta))
-            told.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_TOLD)))
-    st.html(f'<p class="warn" role="status">{escape(" ".join(told))}</p>')
+            advice.append(
+                say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_GOOD))
+            )
+    st.html(f'<p class="warn" role="status">{escape(" ".join(advice))}</p>')
 
 
 def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
@@ -636,7 +642,7 @@ def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
         if fewer < each:
             many = _good(replace(draft, each=fewer), given)
             if many >= ENOUGH or fewer == 1:
-                return [say("data.care.scarce_each", each=fewer, now=each, many=min(many, MOST_TOLD))]
+                return [say("data.care.scarce_each", each=fewer, now=each, many=min(many, MOST_GOOD))]
     return []
 
 
@@ -646,11 +652,11 @@ def _odds(draft: Draft, epsilon: str) -> str:
 
 def _explained(draft: Draft) -> None:
     """What the chosen allowance means for one person, before a choice the usual one; and what each would be."""
-    told = [
+    choices = [
         say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=_odds(draft, epsilon))
         for care, epsilon in CARE.items()
     ]
-    st.html("".join(f'<p class="muted">{escape(one)}</p>' for one in told))
+    st.html("".join(f'<p class="muted">{escape(choice)}</p>' for choice in choices))
     try:
         given = drafts.budget(draft)
     except AllowanceError:
@@ -670,8 +676,7 @@ def _typed(draft: Draft) -> bool:
         problem(str(complaint))
         return True
     terms = say("meter.terms", epsilon=given.epsilon, delta=power_of_ten(given.delta))
-    told = say("data.care.typed", terms=terms, many=_many(given, draft))
-    st.html(f'<p class="price">{escape(told)}</p>')
+    paragraph(say("data.care.typed", terms=terms, many=_many(given, draft)), "price")
     return False
 
 
@@ -679,25 +684,25 @@ def add(draft: Draft) -> None:
     """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
-    whose, kind = drafts.unit(draft), drafts.relation(draft)
+    unit, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None
     usual = declared_about is None and not draft.delta.strip()  # then δ is for as many people as are counted
     own = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
     allowance = shared_budget(draft) or own
     dialect, bad_records = draft.dialect, draft.bad_records
 
-    def work(tell: Callable[[float], None]) -> dp.Table:
+    def work(progress: Callable[[float], None]) -> dp.Table:
         table = space.add_table(
             name,
             source,
             schema=declared,
-            unit=whose,
+            unit=unit,
             relation=kind,
             budget=allowance,
             about_rows=declared_about,
             dialect=dialect,
             bad_records=bad_records,
-            progress=tell,
+            progress=progress,
             new_people=new_people,
         )
         here.forget(path)

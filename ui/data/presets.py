@@ -344,7 +344,7 @@ def holds(words: list[str], any_of: str) -> bool:
 def _stands(words: list[str], wanted: str) -> bool:
     word = wanted.strip("^$=*")
     if wanted.startswith("*"):
-        return any(one.endswith(word) for one in words)
+        return any(part.endswith(word) for part in words)
     if wanted.startswith("="):
         return words == word.split("_")
     if wanted.startswith("^"):
@@ -404,9 +404,9 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset in EDITION and not census:
         return ()
     words = fold(name)
-    said = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
-    if said:  # the name tells what it is counted in
-        readings = said
+    measured = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
+    if measured:  # the name tells what it is counted in
+        readings = measured
     if "body_temp" in readings and any(holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
         readings = ("body_temp",)
     if len(readings) > 1 and census:
@@ -423,8 +423,8 @@ def _candidate(preset: str) -> Candidate:
 def measure(name: str, preset: str | None) -> str:
     """What a number of this name is counted in, where the name or the usual range says so."""
     sign = next((sign for sign in name if sign in _SIGNS), "")
-    said = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
-    return said or (RANGES[preset].measure if preset in RANGES else "")
+    currency = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
+    return currency or (RANGES[preset].measure if preset in RANGES else "")
 
 
 # Which columns, by their names alone, say whose a row is, or that one person may have several.

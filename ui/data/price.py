@@ -31,7 +31,7 @@ WIDER = 2
 MOST_LISTED = 12
 FEW_SHOWN = 6  # values of a list on a line
 MOST_LOOKED_OVER = 20  # values that a person compares with the file: beyond that, what else may stand there is told
-MOST_TOLD = 100  # good answers: a figure beyond this says no more
+MOST_GOOD = 100  # good answers: a figure beyond this says no more
 ROWS = dp.Unit.rows()
 USUAL_ALLOWANCE = dp.Budget("1", "1e-6")
 
@@ -66,13 +66,13 @@ def of_column(
 ) -> str:
     """What it allows and how good the first answer will be, the same figure as on its line, for a table of so many
     people; where nobody said how many, for each of several sizes what depends on it."""
-    kind = next(told for of, told in _TOLD.items() if isinstance(column, of))
-    each = [kind(column, relation, people, unit, allowance) for people in sizes]
-    shared = [one for one in each[0] if all(one in told for told in each)]
-    own = [" ".join(one for one in told if one not in shared) for told in each]
-    if any(own):
-        own = [say("data.price.for", people=people, told=one) for people, one in zip(sizes, own, strict=True) if one]
-    return " ".join([*shared[:1], *(one for one in own if one), *shared[1:]])
+    sentences = next(make for kind, make in _SENTENCES.items() if isinstance(column, kind))
+    by_size = {people: sentences(column, relation, people, unit, allowance) for people in sizes}
+    first = next(iter(by_size.values()))
+    shared = [sentence for sentence in first if all(sentence in others for others in by_size.values())]
+    own = {people: " ".join(line for line in lines if line not in shared) for people, lines in by_size.items()}
+    each = [say("data.price.for", people=people, told=text) for people, text in own.items() if text]
+    return " ".join([*shared[:1], *each, *shared[1:]])
 
 
 def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
@@ -81,10 +81,10 @@ def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = R
 
 def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     """How many answers the range allows, and what its width costs an average."""
-    told = [say("data.price.grid", range=range_words(column), size=column.size)]
+    lines = [say("data.price.grid", range=range_words(column), size=column.size)]
     query, promise = _first("mean", column, relation, people, unit, allowance)
     if (spend := _least(query)) is not None:
-        told.append(say("data.price.mean_spend", price=_spent(spend)))
+        lines.append(say("data.price.mean_spend", price=_spent(spend)))
     elif promise.amount <= query.coarse() and column.size * WIDER <= MOST_STEPS:
         wide = Number(
             column.lower,
@@ -95,8 +95,8 @@ def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, a
         )
         then = _first("mean", wide, relation, people, unit, allowance)[1]
         facts = {"now": _size(column, promise.amount), "then": _size(column, then.amount)}
-        told.append(say("data.price.mean", **facts))
-    return [*told, say("data.price.narrow")]
+        lines.append(say("data.price.mean", **facts))
+    return [*lines, say("data.price.narrow")]
 
 
 def _spent(spend: Fraction) -> str:
@@ -130,22 +130,25 @@ def list_words(column: Category | ItemSet) -> str:
 def _of_list(column: Category, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     """How many bars the list makes, and how good each one is."""
     query, promise = _first("histogram", column, relation, people, unit, allowance)
-    told = [say("data.price.bars", labels=list_words(column), bars=column.size)]
-    return [*told, *_promised(query, "each", promise=promise.words(query))]
+    lines = [say("data.price.bars", labels=list_words(column), bars=column.size)]
+    return [*lines, *_promised(query, "each", promise=promise.words(query))]
 
 
 def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     """What the most common item can be told by, and whether every item can be counted."""
     query, promise = _first("top_item", column, relation, people, unit, allowance)
-    told = [say("data.price.items", labels=list_words(column), items=column.size)]
-    told += _promised(query, "top", promise=promise.words(query))
-    return [*told, say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most)]
+    lines = [say("data.price.items", labels=list_words(column), items=column.size)]
+    lines += _promised(query, "top", promise=promise.words(query))
+    return [
+        *lines,
+        say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most),
+    ]
 
 
 def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     query, promise = _first("median", column, relation, people, unit, allowance)
-    told = [say("data.price.days", range=day_words(column), size=column.size)]
-    return [*told, *_promised(query, "middle_day", now=percent(promise.amount), unit=_unit(query))]
+    lines = [say("data.price.days", range=day_words(column), size=column.size)]
+    return [*lines, *_promised(query, "middle_day", now=percent(promise.amount), unit=_unit(query))]
 
 
 def _promised(query: dp.Query, code: str, **facts: str) -> list[str]:
@@ -156,7 +159,7 @@ def _promised(query: dp.Query, code: str, **facts: str) -> list[str]:
     return [] if spend is None else [say(f"data.price.{code}_spend", price=_spent(spend))]
 
 
-_TOLD: dict[type, Callable[..., list[str]]] = {
+_SENTENCES: dict[type, Callable[..., list[str]]] = {
     Number: _of_number,
     Category: _of_list,
     ItemSet: _of_items,
@@ -186,9 +189,9 @@ class Typical:
 
 def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
     """A small table, a long list or many rows each make a good answer dear, and this says so."""
-    found = [(_started(name, one, relation, people, unit), name, one) for name, one in schema.columns.items()]
-    found.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
-    query, name, column = found[len(found) // 2]
+    asked = [(_started(name, column, relation, people, unit), name, column) for name, column in schema.columns.items()]
+    asked.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
+    query, name, column = asked[len(asked) // 2]
     if query is not None:
         return Typical(query, query.epsilon)
     key, _ = first_asked(name, schema)[0]
@@ -201,7 +204,7 @@ def _started(name: str, column: Column, relation: Relation, people: int, unit: d
     facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
     asked = first_asked(name, facts.schema)
     offered = (worth_asking(facts, key, given, lambda query: True, 1) for key, given in asked)
-    return min((one for one in offered if one is not None), key=lambda one: one.epsilon, default=None)
+    return min((query for query in offered if query is not None), key=lambda query: query.epsilon, default=None)
 
 
 def good_questions(budget: dp.Budget, asked: Typical) -> int:
@@ -257,8 +260,8 @@ def short_words(column: Column) -> str:
     if isinstance(column, Number):
         lower, upper = _ends(column)
         code = "data.short.range" if column.step == 1 else "data.short.range_step"
-        told = measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
-        return draft.code_words(told, column.codes, "data.short.codes")
+        text = measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
+        return draft.code_words(text, column.codes, "data.short.codes")
     if isinstance(column, Category):
         return _list_words(column)
     if isinstance(column, ItemSet):
@@ -269,7 +272,7 @@ def short_words(column: Column) -> str:
     return say("data.short.days", first=_day(column, 0), last=_day(column, -1))
 
 
-def told_whole(column: Column) -> bool:
+def all_shown(column: Column) -> bool:
     """Is every value of its list on its line?"""
     return isinstance(column, Category) and len(column.values) <= FEW_SHOWN
 
@@ -280,33 +283,33 @@ def briefly(column: Column) -> str:
     if isinstance(column, Category):
         if {*map(plain, column.values)} <= {*also(column)}:
             return ""
-        if told_whole(column):
+        if all_shown(column):
             return plain(column.values)
-        told = say("data.short.many", many=len(column.values))
+        text = say("data.short.many", many=len(column.values))
         if len(column.values) <= MOST_LOOKED_OVER or column.unknown in column.values:
-            return told
-        return say("data.short.many_else", told=told, other=column.unknown)
+            return text
+        return say("data.short.many_else", told=text, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
         lower, upper = _ends(column)
-        told = measured(say("data.short.range", lower=lower, upper=upper), column.measure)
-        return draft.code_words(told, column.codes, "data.short.codes")
+        text = measured(say("data.short.range", lower=lower, upper=upper), column.measure)
+        return draft.code_words(text, column.codes, "data.short.codes")
     return short_words(column)
 
 
 def _list_words(column: Category) -> str:
     if len(column.values) > FEW_SHOWN:
-        usual = next((key for key, one in LISTS.items() if one.values == column.values), None)
+        usual = next((key for key, preset in LISTS.items() if preset.values == column.values), None)
         named = say(f"data.list.{usual}") if usual else plain([*column.values[:3], "…"])
-        told = say("data.short.values", labels=named, many=len(column.values))
+        text = say("data.short.values", labels=named, many=len(column.values))
     else:
-        told = plain(column.values)
-    like = [one for one in also(column) if one not in map(plain, column.values)]
-    return say("data.short.spelled", labels=told, like=like) if like else told
+        text = plain(column.values)
+    like = [other for other in also(column) if other not in map(plain, column.values)]
+    return say("data.short.spelled", labels=text, like=like) if like else text
 
 
 def also(column: Column) -> tuple[str, ...]:
     """Some of the spellings that count, of a usual list."""
     if not isinstance(column, Category):
         return ()
-    usual = next((one for one in (*LISTS.values(), YES_NO) if one.table == column.spellings), None)
+    usual = next((preset for preset in (*LISTS.values(), YES_NO) if preset.table == column.spellings), None)
     return () if usual is None else usual.spelled

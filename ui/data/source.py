@@ -24,7 +24,7 @@ from dpengine.intake.sheet_records import sheets
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
-from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
+from ui.data.wizard import begin, complain, heading, kept, onwards, paragraph, problem, start_over
 from ui.shell import person, uploads
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
@@ -39,36 +39,36 @@ _ASKED_LAKE = "declare-lake-asked"  # was the last click in the form of lakes?
 def choose_source(draft: Draft) -> None:
     if not may("describe_source"):
         return
-    said = isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith("source.")
+    refused = isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith("source.")
     of_lake = bool(st.session_state.get(_ASKED_LAKE))
     if workspace().reads_databases:
-        _database(draft, said and not of_lake)
+        _database(draft, refused and not of_lake)
     if workspace().reads_lakes:
-        _lake(draft, said and of_lake)
+        _lake(draft, refused and of_lake)
     if draft.asked is not None:
         source, space = draft.asked, workspace()
         draft.asked = None
         begin(draft, "connect", lambda tell: (source, space.describe_source(source)))
 
 
-def _database(draft: Draft, said: bool) -> None:
+def _database(draft: Draft, refused: bool) -> None:
     """A form, so that nothing is sent before the button; the password leaves it with the click."""
-    with st.expander(say("data.source.title"), expanded=said or bool(st.session_state.get(_ADDRESS))):
-        st.html(f'<p class="muted">{escape(say("data.source.how"))}</p>')
+    with st.expander(say("data.source.title"), expanded=refused or bool(st.session_state.get(_ADDRESS))):
+        paragraph(say("data.source.how"))
         with st.form("declare-source", border=False):
             st.text_input(say("data.source.address"), key=_ADDRESS, placeholder=say("data.source.address_like"))
             st.text_input(say("data.source.table"), key=_TABLE, placeholder=say("data.source.table_like"))
             st.text_input(say("data.source.password"), key=_PASSWORD, type="password", autocomplete="off")
             st.checkbox(say("data.source.in_place"), key=_IN_PLACE, help=say("data.source.in_place_help"))
             st.form_submit_button(say("data.source.go_on"), key="declare-source-go", on_click=_look, args=(draft,))
-        if said:
+        if refused:
             complain(draft)
 
 
-def _lake(draft: Draft, said: bool) -> None:
+def _lake(draft: Draft, refused: bool) -> None:
     """The same for Parquet that Spark reads, or a table of its catalogue."""
-    with st.expander(say("data.lake.title"), expanded=said or bool(st.session_state.get(_WHAT))):
-        st.html(f'<p class="muted">{escape(say("data.lake.how"))}</p>')
+    with st.expander(say("data.lake.title"), expanded=refused or bool(st.session_state.get(_WHAT))):
+        paragraph(say("data.lake.how"))
         with st.form("declare-lake", border=False):
             st.text_input(say("data.lake.what"), key=_WHAT, placeholder=say("data.lake.what_like"))
             st.text_input(say("data.lake.spark"), key=_SPARK, placeholder=say("data.lake.spark_like"))
@@ -76,7 +76,7 @@ def _lake(draft: Draft, said: bool) -> None:
             st.form_submit_button(
                 say("data.source.go_on"), key="declare-lake-go", on_click=_look_at_lake, args=(draft,)
             )
-        if said:
+        if refused:
             complain(draft)
 
 
@@ -159,7 +159,7 @@ def choose_file(draft: Draft) -> None:
     heading("data.file")
     with st.container(key="card-upload"):
         given = here.picker(say("data.file.label"), key=f"declare-file-{draft.uploads}")
-        st.html(f'<p class="muted">{escape(say("data.file.kept"))}</p>')
+        paragraph(say("data.file.kept"))
         if given is not None:
             _take(draft, given)
         _on_server(draft)
@@ -178,19 +178,19 @@ def choose_file(draft: Draft) -> None:
 def _on_server(draft: Draft) -> None:
     """Files too large to upload: they are put into the workspace's files/ folder and picked by name."""
     place = workspace().folder / "files"
-    found = uploads.waiting(place)
+    paths = uploads.waiting(place)
     with st.expander(say("data.file.large_title")):
         if person.served():  # where the server keeps its files is nobody's business but its operator's
-            told = say("data.file.large_served", folder="/".join(place.parts[-3:]))
+            how = say("data.file.large_served", folder="/".join(place.parts[-3:]))
         else:
-            told = say("data.file.large_how", folder=str(place))
-        st.html(f'<p class="muted">{escape(told)}</p>')
-        if not found:
+            how = say("data.file.large_how", folder=str(place))
+        paragraph(how)
+        if not paths:
             return
-        names = [path.name for path in found]
+        names = [path.name for path in paths]
         picked = st.selectbox(say("data.file.large_pick"), names, index=None, key=f"declare-large-{draft.uploads}")
         if picked is not None:
-            _open(draft, found[names.index(picked)], picked)
+            _open(draft, paths[names.index(picked)], picked)
 
 
 def _take(draft: Draft, given: Any) -> None:
@@ -246,9 +246,9 @@ def _spelled_surely(draft: Draft, names: list[str]) -> bool:
     if draft.dialect.encoding in ("utf-8", *EITHER):
         return True
     others = _readings(draft)
-    told = "\n".join(names).lower()  # what is a sign in one encoding may be a space in another, and be cut off
-    pairs = [pair for other in others.values() for pair in zip_longest(told, "\n".join(other).lower(), fillvalue="")]
-    apart = {sign for sign, one in pairs if sign != one}
+    text = "\n".join(names).lower()  # what is a sign in one encoding may be a space in another, and be cut off
+    pairs = [pair for other in others.values() for pair in zip_longest(text, "\n".join(other).lower(), fillvalue="")]
+    apart = {sign for sign, read in pairs if sign != read}
     return len(others) < 2 or (draft.spelled and apart <= {*_LETTERS.get(current(), "")})
 
 
@@ -321,14 +321,14 @@ def _sheet(draft: Draft) -> None:
     """Which sheet, where there are several; their names are as public as those of the columns."""
     assert draft.path is not None
     try:
-        found = sheets(files_of(draft.path)[0])
+        names = sheets(files_of(draft.path)[0])
     except AllowanceError:
         return  # told with the names
-    st.html(f'<p class="muted">{escape(say("data.names.formulas"))}</p>')
-    if len(found) > 1:
-        now = draft.dialect.sheet if draft.dialect.sheet in found else found[0]
+    paragraph(say("data.names.formulas"))
+    if len(names) > 1:
+        now = draft.dialect.sheet if draft.dialect.sheet in names else names[0]
         key = kept("declare-sheet", now)
-        st.selectbox(say("data.names.sheet"), found, key=key, on_change=_picked, args=(draft, "sheet"), width=420)
+        st.selectbox(say("data.names.sheet"), names, key=key, on_change=_picked, args=(draft, "sheet"), width=420)
 
 
 def _listed(draft: Draft) -> None:
@@ -337,18 +337,18 @@ def _listed(draft: Draft) -> None:
     items = "".join(f"<li>{escape(name)}</li>" for name in shown)
     if rest := len(draft.names) - len(shown):  # all of them stand on the next screen but one
         items += f"<li>{escape(say('data.names.rest', many=rest))}</li>"
-    told = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
+    summary = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
     if sure and text:  # how it is separated and saved stands below, where it can be changed
         example = numbers_like(_shown_number(draft))
-        told = say("data.names.sure", columns=len(draft.names), example=example)
+        summary = say("data.names.sure", columns=len(draft.names), example=example)
     elif text:
-        told += " " + say(
+        summary += " " + say(
             "data.names.how",
             separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
             encoding=say(f"data.encoding.{draft.dialect.encoding}"),
             example=numbers_like(_shown_number(draft)),
         )
-    st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
+    st.html(f'<p class="muted">{escape(summary)}</p><ul class="names">{items}</ul>')
 
 
 def _spellings(draft: Draft) -> bool:
@@ -366,7 +366,7 @@ def _spellings(draft: Draft) -> bool:
         list(read),
         index=None,
         key=kept("declare-spelled", now),
-        format_func=lambda one: unmarked(read[one]),
+        format_func=lambda encoding: unmarked(read[encoding]),
         on_change=_spelled,
         args=(draft,),
     )
@@ -379,13 +379,13 @@ def _readings(draft: Draft) -> dict[str, list[str]]:
     spelled: dict[str, list[str]] = {}
     for encoding in _LEGACY:
         try:
-            found = names_of(draft.path, replace(draft.dialect, encoding=encoding))
+            read = names_of(draft.path, replace(draft.dialect, encoding=encoding))
         except AllowanceError:
             continue
-        if not all(name.isprintable() for name in found):
+        if not all(name.isprintable() for name in read):
             continue
-        if found not in spelled.values() or encoding == draft.dialect.encoding:
-            spelled = {other: names for other, names in spelled.items() if names != found} | {encoding: found}
+        if read not in spelled.values() or encoding == draft.dialect.encoding:
+            spelled = {other: names for other, names in spelled.items() if names != read} | {encoding: read}
     return spelled
 
 
@@ -431,9 +431,9 @@ def _shown_number(draft: Draft) -> str:
 def _dialect(draft: Draft) -> None:
     now = draft.dialect
     for where, part, options, words in (
-        (0, "separator", list(_SEPARATORS), lambda one: say(f"data.separator.{_SEPARATORS[one]}")),
-        (1, "encoding", list(ENCODINGS), lambda one: say(f"data.encoding.{one}")),
-        (2, "quote", list(_QUOTES), lambda one: say(f"data.quote.{_QUOTES[one]}")),
+        (0, "separator", list(_SEPARATORS), lambda option: say(f"data.separator.{_SEPARATORS[option]}")),
+        (1, "encoding", list(ENCODINGS), lambda option: say(f"data.encoding.{option}")),
+        (2, "quote", list(_QUOTES), lambda option: say(f"data.quote.{_QUOTES[option]}")),
     ):
         if where == 0:
             columns = st.columns(3)
@@ -468,7 +468,7 @@ def _changed(draft: Draft, **parts: Any) -> None:
 def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
     """Ways out in one click. Lines read as empty are never dropped, so the number of people stays."""
     if draft.bad_records == "empty":
-        st.html(f'<p class="muted">{escape(say("data.names.as_empty"))}</p>')
+        paragraph(say("data.names.as_empty"))
     code = "" if complaint is None else complaint.code
     with st.container(horizontal=True):
         if code in _BROKEN and not draft.dialect.line_breaks:

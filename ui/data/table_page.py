@@ -22,7 +22,7 @@ from ui.data import offers as first
 from ui.data import offers as fit
 from ui.data import people as protect
 from ui.data.draft import Draft, numbers_like, numbers_of, table_name
-from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
+from ui.data.wizard import PATIENCE, Task, heading, look, paragraph, problem, start_over, waiting
 from ui.parts import answer_notes, job, owner, requests, tables
 from ui.people import grants
 from ui.shell import frame, nav
@@ -50,7 +50,7 @@ def show_newer_file(table: dp.Table) -> None:
         address({"table": task.result.name})
         st.rerun()
     with st.expander(say("data.newer.title"), expanded=error is not None):
-        st.html(f'<p class="muted">{escape(say("data.newer.lead", table=table.name))}</p>')
+        paragraph(say("data.newer.lead", table=table.name))
         usual = table_name(table.name, table_names())
         name = st.text_input(say("data.newer.name"), usual, key=f"{_NAME}-{usual}", max_chars=80)
         label = unmarked(say("data.source.new_people"))
@@ -85,14 +85,14 @@ def done(draft: Draft) -> None:
     if draft.added.joined:
         meter = table.meter()
         code = "data.done.joined" if draft.added.there == "done" else "data.source.joined"
-        told = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-        st.html(f'<p class="warn" role="status">{escape(told)}</p>')
+        note = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+        st.html(f'<p class="warn" role="status">{escape(note)}</p>')
     if not table.closed:
         if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
             st.html(f"<p>{escape(say('data.done.rows_people', rows=table.facts.people))}</p>")
         first.show_first_questions(table)
-        if not draft.added.joined and (told := _enough(table)):
-            st.html(f'<p class="muted">{escape(told)}</p>')
+        if not draft.added.joined and (note := _enough(table)):
+            paragraph(note)
     if refusal := st.session_state.pop("refusal", None):
         job.refused(refusal)
     _rest(table)
@@ -106,7 +106,7 @@ def _enough(table: dp.Table) -> str:
         return ""
     asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
     many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
-    return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_TOLD else ""
+    return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_GOOD else ""
 
 
 def _rest(table: dp.Table) -> None:
@@ -171,7 +171,7 @@ def show() -> None:
     if refusal := st.session_state.pop("refusal", None):
         job.refused(refusal)
     if table.practice:
-        st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
+        paragraph(say("table.practice"))
         return
     find = tables.wanted_columns(table) if asks else None
     if find:  # what somebody came for comes first
@@ -190,7 +190,7 @@ def show() -> None:
 
 
 def record(table: dp.Table) -> Record:
-    return next(one for one in workspace().tables() if one.name == table.name)
+    return next(entry for entry in workspace().tables() if entry.name == table.name)
 
 
 def _ways(table: dp.Table, label: str) -> None:
@@ -214,19 +214,19 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     each = table.facts.unit.at_most
     rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
     people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
-    told = [(say("data.done.people"), people)]
-    told += [(name, words(column)) for name, column in table.schema.columns.items()]
+    entries = [(say("data.done.people"), people)]
+    entries += [(name, words(column)) for name, column in table.schema.columns.items()]
     asks = not table.closed and may("ask", table.name)
     ways = {name: first.first_way(table, name) for name in table.schema.columns} if asks else {}
     if asks and not table.practice and table.facts.people is None:
         ways[say("data.done.people")] = f" {answer_notes.people_way(table.name)}"
     if table.schema.of_kind(dp.Number):
         example = numbers_like(numbers_of(dialect))
-        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=example)))
+        entries.append((say("data.done.numbers"), say("data.done.numbers_like", example=example)))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-    told.append((say("data.done.allowance"), terms))
-    told.append((say("data.done.protects"), frame.protects(table)))
-    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in told]
+    entries.append((say("data.done.allowance"), terms))
+    entries.append((say("data.done.protects"), frame.protects(table)))
+    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in entries]
     st.html(f'<dl class="fact">{"".join(lines)}</dl>')
 
 
@@ -236,7 +236,7 @@ def words(column: Column) -> str:
     if isinstance(column, ItemSet):
         return say("data.done.several", labels=price.list_words(column))
     if isinstance(column, Number):
-        told = measured(price.range_words(column), column.measure)
-        told = codes.code_words(told, column.codes, "data.done.codes")
-        return told if column.missing is None else say("data.done.stand_in", range=told, value=column.missing)
+        text = measured(price.range_words(column), column.measure)
+        text = codes.code_words(text, column.codes, "data.done.codes")
+        return text if column.missing is None else say("data.done.stand_in", range=text, value=column.missing)
     return price.day_words(column)

@@ -39,10 +39,10 @@ def show() -> None:
 
 
 def _section(title: str, cards: list[str], first: str = "", none: str = "", kind: str = "tiles") -> None:
-    told = f'<p class="muted">{escape(none)}</p>' if none and not cards else ""
+    note = f'<p class="muted">{escape(none)}</p>' if none and not cards else ""
     grid = "".join(cards)
     st.html(
-        f'<section class="tables"><div class="over"><h2>{escape(say(title))}</h2>{first}</div>{told}'
+        f'<section class="tables"><div class="over"><h2>{escape(say(title))}</h2>{first}</div>{note}'
         f'<div class="{kind}">{grid}</div></section>'
     )
 
@@ -62,7 +62,7 @@ def _card(name: str, label: str) -> str:
         return _tile(label, "", f'<p class="refused">{escape(str(complaint))}</p>')
     counted = table.practice or table.facts.people is not None
     people = escape(say("tables.people" if counted else "tables.people_supposed", people=table.facts.about))
-    others = [] if table.practice else [one for one in table.sharing() if one != name]
+    others = [] if table.practice else [other for other in table.sharing() if other != name]
     shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
     about = nav.address("data", name), "tables.about" if table.practice else "tables.about_own"
     ways = [] if table.closed or not may("ask", name) else [(nav.address("ask", name), "tables.ask")]
@@ -111,10 +111,10 @@ def _attention(table: dp.Table) -> str:
         answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()),
         answer_notes.far_off(table),
     )
-    told = [fit.words() for fit in fits if fit.doubted]
+    notes = [fit.words() for fit in fits if fit.doubted]
     if fits and not any(fit.checked for fit in fits):
-        told = [say("tables.unchecked")]
-    lines = [escape(line) for line in told]
+        notes = [say("tables.unchecked")]
+    lines = [escape(line) for line in notes]
     if people is not None:
         lines.insert(0, f"{escape(people.on_card())} {answer_notes.people_way(table.name)}")
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
@@ -122,8 +122,8 @@ def _attention(table: dp.Table) -> str:
 
 def _columns(schema: Schema) -> str:
     names = list(schema.columns)
-    told = plain(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    return escape(say("tables.columns", count=len(names), names=told))
+    shown = plain(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return escape(say("tables.columns", count=len(names), names=shown))
 
 
 def _latest(table: dp.Table) -> str:

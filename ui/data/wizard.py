@@ -72,7 +72,7 @@ class Task:
 # The answers live in a `Draft` in the session, so that going back, or to another page and back, keeps them. Widgets
 # only show them: each takes its value from the draft when it appears and hands it back on every run.
 
-_DRAFT, _TOLD = "draft", "declare-told"
+_DRAFT, _COMPLAINED = "draft", "declare-complained"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
 # Where a complaint is told, by the beginning of its code; all else is told where it arose.
@@ -148,7 +148,7 @@ def kept(key: str, value: Any) -> str:
     return key
 
 
-def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]) -> None:
+def show(screens: dict[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
     """`found` takes what a database told of its columns."""
     look()
     if not may("add_table"):
@@ -157,9 +157,9 @@ def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]
         return
     draft = current()
     if draft.task is not None:
-        _settle(draft, found)
+        _settle(draft, take_source)
     on_the_way = draft.step not in ("file", "done")
-    said = st.container()
+    top = st.container()
     if draft.step != "done":
         frame.nothing()  # the bar of an open table has nothing to do with a new one
     if draft.task is not None:
@@ -167,11 +167,11 @@ def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]
             _so_far(draft)
         waiting(draft.task)
         return
-    told = draft.complaint is not None and _TOLD in st.session_state
+    complained = draft.complaint is not None and _COMPLAINED in st.session_state
     screens[draft.step](draft)
-    scroll.step(draft.step, scroll=not told)
+    scroll.step(draft.step, scroll=not complained)
     if on_the_way:
-        with said:  # on top, and drawn last: a click on this screen counts at once
+        with top:  # on top, and drawn last: a click on this screen counts at once
             _so_far(draft)
 
 
@@ -182,8 +182,8 @@ def look() -> None:
     st.html(f"<style>{_RULES}</style>")
 
 
-def heading(code: str, lead: bool = True, told: str = "lead", **facts: Any) -> None:
-    below = f'<p class="lead">{gloss.text(say(f"{code}.{told}", **facts))}</p>' if lead else ""
+def heading(code: str, lead: bool = True, part: str = "lead", **facts: Any) -> None:
+    below = f'<p class="lead">{gloss.text(say(f"{code}.{part}", **facts))}</p>' if lead else ""
     st.html(f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>{below}')
 
 
@@ -191,9 +191,9 @@ def complain(draft: Draft) -> None:
     """What stands in the way, right above the button; brought into sight where a button was just pressed."""
     if draft.complaint is None:
         return
-    told = st.session_state.pop(_TOLD, False)
-    problem(str(draft.complaint), told)
-    if told:
+    arrived = st.session_state.pop(_COMPLAINED, False)
+    problem(str(draft.complaint), arrived)
+    if arrived:
         scroll.show()
 
 
@@ -210,6 +210,10 @@ def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
 def problem(sentence: str, arrived: bool = False) -> None:
     mark = 'class="refused arrived" tabindex="-1"' if arrived else 'class="refused"'
     st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
+
+
+def paragraph(text: str, kind: str = "muted") -> None:
+    st.html(f'<p class="{kind}">{escape(text)}</p>')
 
 
 def onwards(
@@ -242,7 +246,7 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
         check()
     except AllowanceError as complaint:
         draft.complaint = complaint
-        st.session_state[_TOLD] = True
+        st.session_state[_COMPLAINED] = True
         st.rerun()
     draft.complaint = None
     return True
@@ -250,24 +254,24 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
 
 def _so_far(draft: Draft) -> None:
     """One line of what was said, and a way out."""
-    told = [draft.file]
+    facts = [draft.file]
     if draft.many == "one":
-        told.append(say("data.so_far.one"))
+        facts.append(say("data.so_far.one"))
     if draft.many == "more" and draft.who is not None and draft.each is not None:
-        told.append(say("data.so_far.more", each=draft.each))
+        facts.append(say("data.so_far.more", each=draft.each))
     if draft.relation == "replace" and draft.about and STEPS.index(draft.step) > STEPS.index("unit"):
-        told.append(say("data.so_far.replace", people=draft.about))
+        facts.append(say("data.so_far.replace", people=draft.about))
     if draft.relation == "add_remove" and draft.about:
-        told.append(say("data.so_far.add_remove", people=draft.about))
+        facts.append(say("data.so_far.add_remove", people=draft.about))
     if draft.chosen and draft.step != "unit":
-        told.append(say("data.so_far.columns", columns=len(draft.chosen)))
+        facts.append(say("data.so_far.columns", columns=len(draft.chosen)))
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
-        told.append(say(f"data.care.{draft.care}"))
+        facts.append(say(f"data.care.{draft.care}"))
     step = STEPS.index(draft.step) - STEPS.index("names")  # most files need no look at how they are read
     place = say("data.so_far.step", now=step) if step else ""
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
-        beside = "".join(f"<span>{escape(DOT + one)}</span>" for one in told[1:])  # a phone has no room for it
-        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(told[0])}{beside}</p>')
+        beside = "".join(f"<span>{escape(DOT + fact)}</span>" for fact in facts[1:])  # a phone has no room for it
+        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(facts[0])}{beside}</p>')
         if draft.task is None:
             st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
 
@@ -292,7 +296,7 @@ def waiting(task: Task) -> None:
         st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
 
 
-def _settle(draft: Draft, found: Callable[..., None]) -> None:
+def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
     """When the work is over: on to the next screen, or back to the one it complains about."""
     task: Task = draft.task
     if not task.over:
@@ -302,9 +306,9 @@ def _settle(draft: Draft, found: Callable[..., None]) -> None:
         where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
         draft.go(draft.step if task.purpose == "connect" else where)
         draft.complaint, draft.pressed = task.error, True
-        st.session_state[_TOLD] = True
+        st.session_state[_COMPLAINED] = True
     elif task.purpose == "connect":
-        found(draft, *task.result)
+        take_source(draft, *task.result)
     elif task.purpose == "survey":
         draft.forth()
     else:

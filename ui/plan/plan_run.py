@@ -22,16 +22,16 @@ _ASKED = "plan-asked"  # by run: what was to be asked, of which some may not hav
 
 
 def button(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
-    told = (plan.text(), plan.keep)
-    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", told, plan.share)
+    content = (plan.text(), plan.keep)
+    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", content, plan.share)
 
 
 def run_button(
-    label: str, table: dp.Table, queries: list[dp.Query], key: str, told: object, keep: Fraction = Fraction(0)
+    label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
 ) -> None:
     """The run's id is chosen before the click and belongs to what is `told`: many clicks are one charge."""
     waiting = st.session_state.setdefault(_NEXT, {})
-    run = waiting.setdefault((table.name, told), new_request())
+    run = waiting.setdefault((table.name, content), new_request())
     with st.container(key=key, width="content"):
         given = (table, queries, run, keep, job.seen())
         st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)

@@ -81,7 +81,7 @@ def _given(table: dp.Table) -> dict[str, str]:
     """From the URL on arrival, else as it was left."""
     kept: dict[str, str] = st.session_state.get(_STATE, {})
     if kept.get("table") != table.name:  # another allowance
-        kept = {name: one for name, one in kept.items() if name != "share"}
+        kept = {name: value for name, value in kept.items() if name != "share"}
     given = _USUAL | kept | {name: st.query_params[name] for name in _USUAL if name in st.query_params}
     if not given["k"].isdecimal() or not 1 <= int(given["k"][:9]) <= MOST_QUESTIONS:
         given["k"] = _USUAL["k"]
@@ -113,7 +113,7 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
         SHARES,
         given["share"] or _opens(table, int(questions)),
         key="session-share",
-        format_func=lambda one: _share_words(one, check),
+        format_func=lambda share: _share_words(share, check),
     )
     return int(questions), str(share)
 
@@ -138,7 +138,7 @@ def _opens(table: dp.Table, questions: int) -> str:
     left = table.meter().unused
     return opening_share(
         lambda share: table.session_for(questions, left * int(share) / 100),
-        lambda one: room(one) >= CLEAR,
+        lambda session: room(session) >= CLEAR,
         table.check_part,
     )
 
@@ -157,14 +157,14 @@ def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, Adapt
 def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
     best = offers[BEST]
 
-    def told(how: str) -> str:
-        one = offers[how]
-        if not isinstance(one, AdaptiveSession):
-            return str(one)
-        words = say(f"session.how.{how}.note", alpha=points(one.alpha), noise=say(f"session.how.{one.calibration}"))
+    def caption(how: str) -> str:
+        offer = offers[how]
+        if not isinstance(offer, AdaptiveSession):
+            return str(offer)
+        words = say(f"session.how.{how}.note", alpha=points(offer.alpha), noise=say(f"session.how.{offer.calibration}"))
         if how == BEST or not isinstance(best, AdaptiveSession):
             return words
-        return f"{words} {compared(one, best)}"
+        return f"{words} {compared(offer, best)}"
 
     picked = st.radio(
         say("param.calibration.label"),
@@ -172,14 +172,14 @@ def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
         _HOW.index(given["how"]),
         key="session-how",
         format_func=lambda how: say(f"session.how.{how}"),
-        captions=[told(how) for how in _HOW],
+        captions=[caption(how) for how in _HOW],
         help=say("param.calibration.help"),
     )
     return str(picked)
 
 
-def compared(one: AdaptiveSession, best: AdaptiveSession) -> str:
-    times = float(one.alpha / best.alpha)
+def compared(session: AdaptiveSession, best: AdaptiveSession) -> str:
+    times = float(session.alpha / best.alpha)
     return say("session.wider", times=local(f"{times:.1f}")) if times > 1.05 else say("session.same")
 
 
@@ -200,12 +200,12 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     )
     session_words.explain(query, past, reserve)
     with st.expander(say("session.more")):
-        told = [
+        notes = [
             _each(query),
             say("session.more.theorem", theorem=query.theorem),
             say(f"session.more.{table.facts.relation}", people=query.people),
         ]
-        st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
+        st.html("".join(f'<p class="muted">{gloss.text(note)}</p>' for note in notes))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")

@@ -39,21 +39,21 @@ def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others:
     first = best_bound(query, past, reserve, 1)
     if bound is None:
         if first is not None:
-            told = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
+            words = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
         elif past == Past.NOTHING:
             none = say("session.outward.none", questions=query.questions, people=query.people)
-            told = f"{none} {_enough(query)}".strip()
+            words = f"{none} {_enough(query)}".strip()
         else:
-            told = say("session.outward.too_much")
-        return told
-    told = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
+            words = say("session.outward.too_much")
+        return words
+    words = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
     if past != Past.NOTHING:
-        told = f"{told} {say('session.outward.counted_in')}"
+        words = f"{words} {say('session.outward.counted_in')}"
     if others:
-        return f"{told} {say('session.outward.spoiled')}"
+        return f"{words} {say('session.outward.spoiled')}"
     if bound.theorem not in ROUNDED or first is None:
-        return told
-    return f"{told} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
+        return words
+    return f"{words} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
 
 
 def splitting(query: AdaptiveSession, past: Past) -> str:
@@ -75,18 +75,20 @@ def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
     if not claimable(query):
         return
     with st.expander(say("session.outward.more")):
-        told = []
+        notes = []
         if past == Past.NOTHING:
-            told += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
-            told.append(_enough(query))
-        told += [say("session.outward.assumed"), say("session.outward.choice")]
-        st.html(_table(query, past, reserve) + "".join(f'<p class="muted">{escape(one)}</p>' for one in told if one))
+            notes += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
+            notes.append(_enough(query))
+        notes += [say("session.outward.assumed"), say("session.outward.choice")]
+        st.html(
+            _table(query, past, reserve) + "".join(f'<p class="muted">{escape(note)}</p>' for note in notes if note)
+        )
 
 
 def _table(query: AdaptiveSession, past: Past, reserve: Fraction) -> str:
     head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
-    shown = [one for one in outward(query, past, reserve) if past == Past.NOTHING or one.claimed]
-    rows = "".join(_row(one) for one in shown)
+    shown = [bound for bound in outward(query, past, reserve) if past == Past.NOTHING or bound.claimed]
+    rows = "".join(_row(bound) for bound in shown)
     return (
         f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -102,17 +104,17 @@ def _enough(query: AdaptiveSession) -> str:
     return say("session.outward.people", people=many, width=points(WISHED), questions=query.questions)
 
 
-def _row(one: Width) -> str:
-    name = say(f"session.outward.{one.theorem}") + ("" if one.claimed else " " + say("session.outward.unclaimed"))
-    width = say("session.outward.empty") if one.width >= USELESS else f"±{points(one.width)}"
+def _row(bound: Width) -> str:
+    name = say(f"session.outward.{bound.theorem}") + ("" if bound.claimed else " " + say("session.outward.unclaimed"))
+    width = say("session.outward.empty") if bound.width >= USELESS else f"±{points(bound.width)}"
     return f"<tr><td>{escape(name)}</td><td>{escape(width)}</td></tr>"
 
 
-def outward_range(one: Taken) -> str:
+def outward_range(taken: Taken) -> str:
     """An answer's range for the population, in its own unit; nothing where nothing is claimed."""
-    if one.population is None:
+    if taken.population is None:
         return ""
-    low, high = (with_unit(one.query, end) for end in rounded_range(*one.population))
+    low, high = (with_unit(taken.query, end) for end in rounded_range(*taken.population))
     return say("session.outward.between", low=low, high=high)
 
 
@@ -123,14 +125,14 @@ def with_unit(query: AdaptiveSession, figure: str) -> str:
 # One answer of a session in words: the same on its page and in the report.
 
 
-def value(query: AdaptiveSession, told: Any, interval: Any) -> str:
-    return headline(_answer(query, told, interval))
+def value(query: AdaptiveSession, released: Any, interval: Any) -> str:
+    return headline(_answer(query, released, interval))
 
 
-def ranges(query: AdaptiveSession, told: Any, interval: Any) -> str:
+def ranges(query: AdaptiveSession, released: Any, interval: Any) -> str:
     """Its range in this table, with its unit; that it holds for all answers of the session is said once."""
     if interval is None:
-        return range_words(_answer(query, told, interval))
+        return range_words(_answer(query, released, interval))
     silent = query.mute(interval)
     ends = anything(query, interval) if silent else printed_range(query, *interval)
     low, high = (with_unit(query, end) for end in ends)
@@ -151,5 +153,5 @@ def known(query: AdaptiveSession, found: KnownAlready) -> str:
     return say("session.known" if enough else "session.known_wider", low=low, high=high)
 
 
-def _answer(query: AdaptiveSession, told: Any, interval: Any) -> dp.Answer:
-    return dp.Answer(told, interval, query.promise(), {}, query, "", "")
+def _answer(query: AdaptiveSession, released: Any, interval: Any) -> dp.Answer:
+    return dp.Answer(released, interval, query.promise(), {}, query, "", "")

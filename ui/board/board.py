@@ -42,7 +42,7 @@ def show(table: dp.Table) -> None:
 
 
 def _newest(table: dp.Table) -> str | None:
-    """Whoever comes without an address wants to see what was bought, not to buy again."""
+    """Without an address, show the newest bought look instead of the form."""
     if "new" in st.query_params or any(name in st.query_params for name in NAMES):
         return None
     return table.newest_look()
@@ -90,7 +90,7 @@ def _form(table: dp.Table) -> None:
 
 
 def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """All of them but some, and those that are told in fewer groups."""
+    """Columns to leave out, and columns with fewer groups."""
     st.html(f"<h2>{escape(say('board_page.what'))}</h2>")
     note = say("board_page.all", columns=len(offered))
     st.html(f'<p class="muted">{escape(note)}</p>')
@@ -119,7 +119,7 @@ def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict
 
 
 def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Which columns are also counted against each other: each with one or two, or every two."""
+    """Pairs to count: each column with one or two others, or every pair."""
     every = st.toggle(
         say("board_page.every"),
         bool(given.get("every")),
@@ -142,7 +142,7 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
-    """What matters most, and all three together."""
+    """Columns that matter most, and triples."""
     with st.expander(say("board_page.details")):
         most = st.multiselect(
             say("param.weights.label"),
@@ -182,7 +182,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
 
 
 def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
-    """What it takes and what it promises, in one sentence."""
+    """The price and the promise in one sentence."""
     return say(
         f"board_page.worth.{query.counted}",
         share=prices.takes(table, price.share),

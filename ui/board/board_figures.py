@@ -1,5 +1,5 @@
-"""What a card of the board shows of a column: its bars in the reader's words, as shares or as numbers, and one line
-beside its name. Free post-processing of a first look."""
+"""The cards of the board: a column's bars, as shares or numbers, and a summary beside its name. Free post-processing of
+a first look."""
 
 from __future__ import annotations
 
@@ -30,13 +30,11 @@ from ui.parts import answer_notes
 from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
 
-MOST_BARS, MOST_ORDERED = 10, 36  # on a card; all are in the figures
-
-
+MOST_BARS, MOST_ORDERED = 10, 36  # on a card; the table of figures has all
 _NAMED = 3
 _LISTED = 6
-SCARCE = 0.05  # of all rows: a picture in which fewer are certainly outside one bar shows little
-WIDE = 0.5  # of the declared range: a range wider than that tells nothing
+SCARCE = 0.05  # of all rows: if fewer are certainly outside the largest bar, the picture shows little
+WIDE = 0.5  # of the declared range: a wider range is not worth showing
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,8 @@ class Bar:
     high: float | None
     text: str
     extra: bool  # no answer, other, or does not fit
-    faint: bool  # it cannot be told from none
-    most: str = ""  # what it can be at most
+    faint: bool  # may be zero
+    most: str = ""  # upper end
 
     @property
     def range(self) -> str:
@@ -57,7 +55,7 @@ class Bar:
 
     @property
     def range_words(self) -> str:
-        """The same with its sign, for a line."""
+        """The range with its unit."""
         return self.range + (" %" if self.text.endswith("%") else "")
 
 
@@ -72,7 +70,7 @@ class Picked:
     second: str = ""
 
     def of(self, column: str) -> dict[str, str]:
-        """Of which groups the picture of a column is: it is not narrowed by its own."""
+        """The groups that narrow a column's picture: never its own."""
         groups = {self.by: self.group, self.also: self.second}
         return {name: group for name, group in groups.items() if name not in ("", column)}
 
@@ -81,10 +79,10 @@ class Picked:
 class Card:
     column: str
     bars: tuple[Bar, ...]
-    ordered: bool  # a number or days: its bars are told in their order
+    ordered: bool  # a number or days: bars keep their order
     aside: str
     note: str  # "", "estimated", "untold" (not bought), "large" (too large to estimate), "sets", "sets_group"
-    score: float  # how much is told beyond the noise: outside the largest bar, or unlike everyone
+    score: float  # share certainly outside the largest bar, or certainly unlike everyone
 
     @property
     def drawn(self) -> bool:
@@ -97,8 +95,7 @@ class Card:
 
     @property
     def shown(self) -> tuple[Bar, ...]:
-        """The bars of a small picture, in the declared order: of a long list the largest that can be told from none,
-        and none that are extra and cannot be."""
+        """The bars of a small picture, in the declared order. A long list shows the largest bars above zero."""
         kept = self._kept
         if self.ordered:
             return tuple(kept[:MOST_ORDERED])
@@ -110,13 +107,13 @@ class Card:
 
     @property
     def rest(self) -> tuple[Bar, ...]:
-        """The bars that are in the figures only."""
+        """The bars that only the table of figures has."""
         shown = {bar.label for bar in self.shown}
         return tuple(bar for bar in self._kept if bar.label not in shown)
 
     @property
     def below(self) -> str:
-        """What stands under the picture: how much the bars that it does not show can hold, and what grey means."""
+        """The note under the picture: how large the hidden bars may be, and what grey means."""
         lines = []
         if rest := self.rest:
             most = max((bar for bar in rest if bar.high is not None), key=lambda bar: bar.high or 0, default=None)
@@ -135,8 +132,8 @@ class Card:
 
 
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
-    """All of them, what deviates most first. Where a check found a code for “unknown”, that stands in place of the
-    average that it is in."""
+    """All cards, the most telling first. If a check found a code for “unknown”, the card says so instead of showing an
+    average that includes it."""
     drawn, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
     fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in drawn}
     coded = {column for column, fit in fits.items() if fit.codes and ordered(look, column)}
@@ -145,7 +142,7 @@ def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, ...]:
-    """Worked out once for all visitors: it is what was paid for, in one language, and nothing changes it."""
+    """Computed once per language for all visitors: a paid answer never changes."""
     look = _look
     drawn = [_card(look, column, picked) for column in look.columns]
     return tuple(sorted(drawn, key=lambda card: -card.score))
@@ -182,13 +179,13 @@ def _bar(figure: Figure, name: str, extra: bool, times: int) -> Bar:
     faint = figure.low <= 0
     text = _short(value, low, high, times)
     most = _at_most(low, high, times)
-    if faint:  # what is known is how many there are at most
+    if faint:  # only the upper end is known
         text = say("board_page.below", most=most)
     return Bar(figure.label, name, value, low, high, text, extra, faint, most)
 
 
 def _short(value: float, low: float, high: float, times: int) -> str:
-    """As a card has room for it: whole percents, or tenths where they are known; people to two digits of the error."""
+    """Short: whole percents, or tenths if the range is narrow; people to two digits of the error."""
     if times == 1:
         return rounded(value, low, high) if high > low else bare(value)
     tenths = high - low < 1 and value < 10
@@ -196,7 +193,7 @@ def _short(value: float, low: float, high: float, times: int) -> str:
 
 
 def _at_most(low: float, high: float, times: int) -> str:
-    """How much there is at most, never less than was promised."""
+    """The upper end, rounded up."""
     if times == 1:
         return rounded_range(low, high)[1]
     grain = 10 if high < 10 else 1
@@ -204,8 +201,8 @@ def _at_most(low: float, high: float, times: int) -> str:
 
 
 def note_of(look: Look, column: str, picked: Picked) -> str:
-    """What there is to say of a picture; where nothing was bought of any two of these columns together, nor of both
-    with a third, an estimate would be everyone's figures again."""
+    """The note of a picture. If no pair of these columns was bought, nor both with a third, it is "untold": an estimate
+    would repeat everyone's figures."""
     if column in look.query.items:
         return "sets_group" if picked.by else "sets"
     groups = picked.of(column)
@@ -218,7 +215,7 @@ def note_of(look: Look, column: str, picked: Picked) -> str:
 
 
 def ordered(look: Look, column: str) -> bool:
-    """Is it a number or days in groups that follow each other?"""
+    """Is it a number or days in consecutive groups?"""
     ref = look.query.columns[look.place(column)]
     return isinstance(ref, Grouped) and bool(ref.starts) and not isinstance(look.query.facts.schema[column], Category)
 
@@ -238,8 +235,8 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
-    """Of a number its average and its median, of days the median, of a list what is most. Where cells do not fit, of
-    which part that is; and where many do not, that alone: an average of the others would be taken for everybody's."""
+    """A number's average and median, the median day, or a list's most common value. If some cells do not fit, also the
+    share that does; if many do not, only that: an average of the rest would pass for everybody's."""
     declared = look.query.facts.schema[column]
     if not ordered(look, column):
         return aside_of_list(bars)
@@ -253,12 +250,12 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
 
 
 def _outside(look: Look, column: str) -> Figure | None:
-    """The share of cells that do not fit, as its bar says."""
+    """The bar of cells that do not fit."""
     return next((figure for figure in look_groups.of_everyone(look, column) if figure.label == DOES_NOT_FIT), None)
 
 
 def tells_misfits(look: Look, column: str) -> bool:
-    """Does its card say which share of the cells does not fit?"""
+    """Does its card show the share of cells that do not fit?"""
     outside = None if column in look.query.items or not ordered(look, column) else _outside(look, column)
     return outside is not None and float(outside.low or 0) > 0
 
@@ -282,7 +279,7 @@ def _middles(look: Look, column: str, declared: Any) -> str:
 
 
 def _between(what: str, figure: Figure, ends: tuple[float, ...], words: tuple[str, ...]) -> str:
-    """Between which figures something lies; only the end that says something, and nothing where neither does."""
+    """The range of a figure: only the informative end, or nothing if neither is."""
     low, high = float(figure.low or 0), float(figure.high or 0)
     if high - low > WIDE * (ends[1] - ends[0]):
         return ""
@@ -295,7 +292,7 @@ def _day(number: float | None) -> str:
 
 
 def aside_of_list(bars: Sequence[Bar]) -> str:
-    """What is most for certain; nothing where that cannot be told."""
+    """The most common value as far as it is certain, else nothing."""
     ends = {bar.label: (bar.low, bar.high) for bar in bars if not bar.extra}
     if len(ends) < 2 or any(low is None for low, _ in ends.values()):
         return ""
@@ -311,7 +308,7 @@ def aside_of_list(bars: Sequence[Bar]) -> str:
 
 
 def standing(found: dp.Answer) -> str:
-    """A picture for each column that stands by itself, for the report."""
+    """A standalone picture for each column, for the report."""
     look, title = look_of(found), say("chart.percent")
     drawn = ""
     for card in cards(found, look, Picked()):
@@ -329,7 +326,7 @@ def look_of(found: dp.Answer) -> Look:
 
 
 def tried(found: dp.Answer, look: Look, picked: Picked) -> HeldBack | None:
-    """How estimates like those that are shown did on what was left out."""
+    """How accurate estimates like the shown ones were on held-back pairs."""
     return _tried(found.receipt["charge"]["hash"], Picked(picked.by, "", True, picked.also), look)
 
 
@@ -344,5 +341,5 @@ def _tried(charge: str, columns: Picked, _look: Look) -> HeldBack | None:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _kept(charge: str, _look: Look) -> Look:
-    """One for all visitors, with what was worked out from it before."""
+    """One object for all visitors, with its cached results."""
     return _look

@@ -1,5 +1,6 @@
-"""Values of a list put together before a first look is bought, with what that gains, one click away. The values are the
-declared ones; nothing is known of who has them.
+"""What makes a first look more exact at the same price, one click each: fewer columns, fewer groups, merged values.
+
+From public facts only: the values are the declared ones, and nobody knows who has them.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ from ui.parts import job
 from ui.shell import nav
 from ui.words.markup import unmarked
 
-# What would make a first look more exact at the same price, with its gain, one click away. From public facts.
-
 _OFFERED = 3
 
 
@@ -40,7 +39,7 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
-    """The columns with the most groups in fewer, or left out, and no column of interest: what helps, most first."""
+    """Fewer groups in the longest columns, leaving one out, or fewer pairs: the largest gain first."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
     sizes |= {held.column: held.size for held in query.held if held.column}
     longest = sorted(sizes, key=lambda name: -sizes[name])
@@ -70,7 +69,7 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
 
 
 def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
-    """How far off a bar may be with the form filled in like this; None where that is refused."""
+    """The error of a bar with this form; None if it is refused."""
     return _amount(canonical([query.describe()["parameters"], _public(query), now]), table, now)
 
 
@@ -81,7 +80,7 @@ def _public(query: Overview) -> list[Any]:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _amount(facts: str, _table: dp.Table, _now: dict[str, Any]) -> Any:
-    """How far off a bar may be with the form filled in like this; the key holds public facts only."""
+    """Cached for all visitors: the key holds public facts only."""
     try:
         return board_state.query_of(_table, _now).promise().amount
     except dp.AllowanceError:
@@ -92,7 +91,7 @@ _PICKED = f"{PLACE}-picked"
 
 
 def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """What is together now, and a place to choose more; what would be gained is told by `gain`."""
+    """The merged values, and fields to merge more; `gain` shows the gain."""
     able = [name for name in board_state.can_be_merged(table) if name in chosen]
     merged = {name: groups for name, groups in (given.get("merged") or {}).items() if name in able}
     st.session_state.pop(_PICKED, None)
@@ -118,7 +117,7 @@ def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dic
 
 
 def _looked_up(table: dp.Table, column: str) -> None:
-    """All groups at once from a public list that somebody pastes: districts and their regions."""
+    """All groups at once from a pasted public list, such as districts and their regions."""
     pasted = st.text_area(
         say("board_page.lookup", column=unmarked(column)),
         key=job.addressed_widget(PLACE, f"lookup-{column}"),
@@ -138,7 +137,7 @@ def _looked_up(table: dp.Table, column: str) -> None:
 
 
 def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
-    """A link that puts the chosen values together, with the error before and after; and one for each group apart."""
+    """A link that merges the chosen values, with the error before and after; and a link to undo each group."""
     before = query.promise().amount
     if picked := st.session_state.pop(_PICKED, None):
         column, groups = picked

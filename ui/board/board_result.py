@@ -1,7 +1,6 @@
-"""The board: a card for each column, of everyone or of one group, what goes together, and everything to take away.
+"""The board of a first look: a card for each column, for everyone or one group; which columns go together; downloads.
 
-It is drawn from a paid answer alone; nothing on it reads the table, and nothing on it costs anything. What is picked
-stands in the address.
+The board is drawn from a paid answer alone: it never reads the table and is free. The address holds what is picked.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from ui.words import prices
 from ui.words.figures import bare, rounded
 from ui.words.markup import unmarked
 
-# One column of the board in full: a picture to take as a PNG, and all its figures.
+# --- one column in full: a picture to save as PNG, and all figures
 
 
 def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
@@ -104,7 +103,7 @@ def _table(bars: list[Bar], shares: bool) -> str:
     return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
 
 
-# What goes together: each column against the columns of interest, as far as the ranges tell.
+# --- which columns go together: each column against the columns of interest
 
 _NARROW = 2  # percentage points
 _ORDER = (look_groups.CLEAR, look_groups.PERHAPS, look_groups.UNKNOWN, look_groups.ESTIMATED)
@@ -135,7 +134,7 @@ def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 @st.cache_resource(max_entries=50, show_spinner=False)
 def _all_pairs(charge: str, _look: Look) -> dict[str, dict[str, Apart]]:
-    """Worked out once for all visitors: it is what was paid for, and nothing changes it."""
+    """Computed once for all visitors: a paid answer never changes."""
     against = _look.query.against
     return {
         name: {other: look_groups.together(_look, name, other) for other in against if other != name}
@@ -160,7 +159,7 @@ def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: di
 
 
 def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, apart: Apart) -> str:
-    """Where it shows most; a link to the board of that group."""
+    """The two groups that differ most, with a link to the board of the first."""
     if apart.most is None or apart.least is None:
         return ""
     groups = dict(zip(look.query.cell_labels[look.place(name)], look.query.cell_names(look.place(name)), strict=True))
@@ -175,7 +174,7 @@ def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, 
 
 
 def _figure(figure: Figure) -> str:
-    """In whole percents, or in tenths where they are known; the range is rounded outwards."""
+    """In whole percents, or in tenths if the range is narrow. The range is rounded outwards."""
     low, high = 100 * (figure.low or 0.0), 100 * (1.0 if figure.high is None else figure.high)
     grain = 1 if high - low >= _NARROW else 10
     ends = math.floor(low * grain) / grain, math.ceil(high * grain) / grain
@@ -183,10 +182,9 @@ def _figure(figure: Figure) -> str:
     return f"{middle} % ({first}–{last})"
 
 
-# What goes together where all pairs were bought, or some that a question chose: every two columns in a matrix, and the
-# clearest pairs in words.
+# --- which columns go together, if all pairs or chosen pairs were bought: a matrix, and the clearest pairs in words
 
-_CLEAREST = 8  # pairs told in words
+_CLEAREST = 8  # pairs described in words
 _SIGNS = {look_groups.CLEAR: "●", look_groups.PERHAPS: "◐", look_groups.UNKNOWN: "·"}
 
 
@@ -221,12 +219,12 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _all_cells(charge: str, _look: Look) -> dict[tuple[str, str], Apart]:
-    """Worked out once for all visitors: it is what was paid for, and nothing changes it."""
+    """Computed once for all visitors: a paid answer never changes."""
     return {pair: look_groups.together(_look, *pair) for pair in combinations(_look.cells, 2)}
 
 
 def _gap(apart: Apart) -> float:
-    """How far apart two groups are for certain."""
+    """The certain distance between the two groups."""
     return (apart.most.low or 0.0) - (apart.least.high or 0.0) if apart.most and apart.least else 0.0
 
 
@@ -242,23 +240,22 @@ def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, apart: Apart
     return f'<td><a href="{link}" target="_self" aria-label="{escape(words)}">{sign}</a></td>'
 
 
-# Pairs of columns that were not bought: that they are estimated, how such estimates did where it is known, and what
-# buying them would take.
+# --- pairs of columns that were not bought: estimates, how accurate such estimates were, and the price of the pairs
 
 
 def held_back(tried: HeldBack) -> str:
-    """How estimates did on what was left out."""
+    """How accurate estimates were on held-back pairs."""
     return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
 
 
 def two(tried: HeldBack | None) -> None:
-    """Of two groups at once, where these three columns were not bought together."""
+    """Warn that pictures of two groups are estimates: the three columns were not bought together."""
     warning = say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else "")
     st.html(f'<p class="warn">{escape(warning)}</p>')
 
 
 def show_price(table: dp.Table, look: Look, by: str) -> None:
-    """Pictures that are only estimated."""
+    """Warn that the pictures are estimates, and offer the pairs."""
     warning = say("board_page.not_bought", column=by)
     if (tried := look.held_back) is not None:
         warning += " " + held_back(tried)
@@ -267,7 +264,7 @@ def show_price(table: dp.Table, look: Look, by: str) -> None:
 
 
 def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
-    """Where the group is known in some columns only: the others have no picture."""
+    """Some columns were not bought with this one: they have no picture."""
     st.html(
         f'<p role="status">{escape(say("board_page.some_bought", column=by, group=called, others=list(known)))}</p>'
     )
@@ -275,7 +272,7 @@ def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]
 
 
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
-    """Where nothing is known of the group in the `others`: one message, then single questions, then all pairs."""
+    """Nothing was bought about this group: offer single questions about the `others`, then all pairs."""
     note = say("board_page.nothing_bought", column=picked.by, group=called)
     st.html(f'<p role="status">{escape(note)}</p>')
     if table.closed:
@@ -290,7 +287,7 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
 
 
 def _pairs(table: dp.Table, look: Look, by: str) -> None:
-    """What all pairs with a column would take."""
+    """The price of all pairs with a column."""
     if table.closed or by not in board_state.offered(table):
         return
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
@@ -306,7 +303,7 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
         st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))
 
 
-# A first look to take away: every measured figure as a file. Written when it is clicked, not before.
+# --- downloads, written on the click
 
 
 def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
@@ -331,14 +328,16 @@ def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 
 def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
-    """Every measured bar and pair, a figure a row."""
+    """Every measured bar and pair, one figure per row."""
     frame = look.to_frame()
     return list(frame.columns), frame.to_numpy().tolist()
 
 
+# --- the board
+
 PER_PAGE = 12
 ACROSS = 3
-OFFERED = 3  # single questions about a group of which nothing was bought
+OFFERED = 3  # single questions about a group without bought pairs
 _TURN, _TOP = "board-turn", "board-top"
 _GROUPS = ("by", "group", "also", "second")
 
@@ -351,18 +350,18 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
-    if not table.practice:  # what a first look also tells: do the columns fit what was declared?
+    if not table.practice:  # a first look also shows whether columns fit their declarations
         misfits = [column for column in look.columns if board_figures.tells_misfits(look, column)]
         notes = answer_notes.headline_notes(found, linked=True, below=misfits)
         notes += answer_notes.fit_notes(found, linked=True)
         if notes:
             st.html(notes)
     picked = _controls(table, found, look)
-    if st.session_state.pop(_TOP, False):  # the bar may have been far below, and the cards have another order now
+    if st.session_state.pop(_TOP, False):  # the clicked bar may be far below, and the cards are in another order now
         scroll.top()
     cards = board_figures.cards(found, look, picked)
     _whom(table, found, look, picked, cards)
-    cards = tuple(card for card in cards if card.note != "untold")  # said once, with what would tell it
+    cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
     cards, scarce = _apart(cards, picked)
     pages = -(-len(cards) // PER_PAGE)
     slot = st.container()
@@ -386,7 +385,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
 
 
 def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """The pictures, and those of everyone that show little: they stand behind one line, unless all do."""
+    """The cards, and apart from them those that show little, unless all do."""
     telling = tuple(card for card in cards if picked.by or not card.scarce)
     return (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
 
@@ -398,12 +397,12 @@ def _leave() -> None:
 
 
 def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
-    """Whom to show, and in what; the address keeps it."""
+    """Pick the group, and shares or numbers; the address keeps both."""
     by, group = _group(look, "by", "group", look.cells)
     others = [name for name in look.cells if name != by]
     also, second = _group(look, "also", "second", others) if by and look.paired else ("", "")
     shares = st.query_params.get("as") != "people"
-    turn = st.session_state.get(_TURN, 0)  # new widgets after a click: a browser keeps showing the old ones
+    turn = st.session_state.get(_TURN, 0)  # a click needs new widgets: the browser would keep showing the old ones
     with st.container(horizontal=True, vertical_alignment="bottom", key="board-controls"):
         everyone = say("board_page.everyone")
         st.selectbox(
@@ -447,7 +446,7 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
 
 
 def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
-    """A column and one of its groups, as the address says; the first group where it says none that there is."""
+    """The column and group in the address; the first group if that one does not exist."""
     name, label = st.query_params.get(by, ""), st.query_params.get(group, "")
     if name not in columns:
         return "", ""
@@ -482,7 +481,7 @@ def _chosen(name: str, key: str) -> None:
 
 
 def _pick(column: str, now: Picked, label: str) -> None:
-    """A bar was clicked: that group, or everyone where it was picked before."""
+    """Pick the clicked bar's group, or everyone if it was picked already."""
     st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
     st.session_state[_TOP] = True
     if (column, label) == (now.by, now.group):
@@ -495,14 +494,14 @@ def _pick(column: str, now: Picked, label: str) -> None:
 
 
 def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: Sequence[Card]) -> None:
-    """Whom the pictures show, and what of them is only estimated or not known."""
+    """Say whom the pictures show, and which are estimates or were not bought."""
     notes = {card.note for card in cards}
     known = [card.column for card in cards if card.note == "" and card.column != picked.by]
     if "untold" in notes and known:
         some(table, look, picked.by, _called(look, picked.by, picked.group), known)
         return
     if "untold" in notes:
-        everyone = board_figures.cards(found, look, Picked())  # what shows most first
+        everyone = board_figures.cards(found, look, Picked())  # the most telling first
         others = [card.column for card in everyone if card.column != picked.by][:OFFERED]
         alone(table, look, picked, _called(look, picked.by, picked.group), others)
         return
@@ -555,7 +554,7 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
 
 
 def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str) -> None:
-    """A click picks the group of a bar; `marked` is the one that is picked."""
+    """A click picks the bar's group; `marked` is the picked one."""
     shown = card.shown
     ends = [bar.value if bar.high is None else bar.high for bar in shown]
     drawn = [

@@ -1,6 +1,4 @@
-"""The form of a first look, as the address holds it: what is left out, what is of interest, what is told in fewer
-groups, what matters most.
-"""
+"""The form of a first look, as the address holds it: columns left out, of interest, in fewer groups, most important."""
 
 from __future__ import annotations
 
@@ -19,19 +17,16 @@ from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_
 from dpengine.messages import say
 from ui.parts import answer_notes, job
 
-# Words that the form and the board share.
-
-_SHORT = 300  # signs
+_SHORT = 300  # characters
 _NAMED = 8
 
 
 def some_names(names: list[str]) -> str:
-    """The first of them."""
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def counted_as(query: dp.Query) -> None:
-    """What is counted as something else; of very many columns behind a line of its own."""
+    """Which cells count as something else; a long text goes into an expander."""
     note = answer_notes.cut_words(query)
     if len(note) <= _SHORT:
         if note:
@@ -51,7 +46,7 @@ def offered(table: dp.Table) -> list[str]:
 
 
 def can_be_coarser(table: dp.Table) -> list[str]:
-    """Columns that can be told in fewer groups than usual."""
+    """Columns that allow fewer groups than usual."""
     return [
         name
         for name in offered(table)
@@ -60,7 +55,7 @@ def can_be_coarser(table: dp.Table) -> list[str]:
 
 
 def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    """What the form shows of an address, nothing of which is trusted; all columns where it says nothing."""
+    """The form for an address, which is not trusted; all columns if it names none."""
     known = offered(table)
 
     def names(of: str) -> list[str]:
@@ -78,7 +73,7 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def _merged(table: dp.Table, given: Any) -> dict[str, Any]:
-    """Of each list the values that are put together, with their names, as far as they can be read."""
+    """The valid merged groups by column, with their names."""
     found = {}
     for name, groups in given.items() if isinstance(given, dict) else ():
         try:
@@ -113,7 +108,7 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
 
 
 def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]:
-    """The form filled in like this, but for what is changed: URL parameters of the page."""
+    """URL parameters of the form with some changes."""
     kept = {name: value for name, value in (now | changed).items() if value}
     return {"table": table.name} | {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in kept.items()
@@ -121,8 +116,8 @@ def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
-    """The form as it would have to be filled in for a question that was asked."""
-    known = offered(table)  # since then it may have been declared anew
+    """The form that yields an earlier question."""
+    known = offered(table)  # the declarations may have changed since
     refs = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)
     return {

@@ -1,6 +1,7 @@
-"""A list of values on a card: a usual one, typed or pasted, or from a file that is said to be public.
+"""The screen of columns: a line for each column, filled in from its name, and one open card at a time.
 
-A list from a file stays on the server: the browser is told how many values it has and the first few.
+A guess from the name waits until the person recognises a sample cell. Sample cells come from public lists; nothing here
+has seen the file. A click goes through a callback, and a card that a click changes gets fresh widgets.
 """
 
 from __future__ import annotations
@@ -28,9 +29,8 @@ from dpengine.declared.spelling import MISSING, normal
 from dpengine.declared.unit import read_relation
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from ui.data import draft, presets, price
 from ui.data import draft as drafts
-from ui.data import people as care
+from ui.data import people, presets, price
 from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
@@ -42,13 +42,15 @@ from ui.shell.language import day_format
 from ui.shell.state import held
 from ui.words.markup import unmarked
 
+# --- a list of values: a usual one, typed or pasted, or from a public file, which stays on the server
+
 LARGEST = 30 * 2**20
-MOST_PICKED = 1_000  # values offered in a picker; of longer lists one is typed
+MOST_PICKED = 1_000  # values in a picker; from a longer list the person types one
 VALUES_SHOWN = 5
 
 
 def read_list(data: bytes) -> tuple[str, ...]:
-    """One value per line, in quotes or not; empty lines and what was there before (capitals aside) are left out."""
+    """One value per line, with or without quotes. Skips empty lines and repeated values (ignoring case)."""
     if len(data) > LARGEST:
         raise AllowanceError("data.list.large", most=LARGEST // 2**20)
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -73,7 +75,7 @@ def read_list(data: bytes) -> tuple[str, ...]:
 
 
 def choose_values(card: Card, at: str, beside: Any) -> None:
-    """Left a usual list or a file, right the values themselves; `beside` draws what else stands on the left."""
+    """Usual lists on the left, the values on the right. `beside` draws the rest of the left side."""
     if card.brought:
         _brought(card, at)
         beside()
@@ -109,7 +111,7 @@ def choose_values(card: Card, at: str, beside: Any) -> None:
 
 
 def _spelled(card: Card) -> None:
-    """How many spellings count, beside those in the list."""
+    """How many spellings count besides those in the list."""
     many = (
         0
         if card.kind == "items" or not card.spellings
@@ -130,7 +132,7 @@ def _file(card: Card, at: str) -> None:
             problem(str(complaint))
             return
         here.release(given)
-        card.uploads += 1  # a fresh uploader, so that the server lets go of its copy
+        card.uploads += 1  # a fresh uploader, so the server drops its copy
         shown = "".join(sign for sign in str(given.name) if sign.isprintable())[-80:]
         card.brought, card.source, card.public = values, shown, False
         st.rerun()
@@ -149,7 +151,7 @@ def _drop(card: Card) -> None:
 
 
 def other_values(card: Card, at: str, values: list[str]) -> None:
-    """Where cells go that are not in the list: to a value of their own, or, if it is complete, to a listed one."""
+    """Cells outside the list count as a value of their own or, if the list is complete, as a listed value."""
     picked = st.radio(
         say("data.card.others"),
         [False, True],
@@ -166,23 +168,23 @@ def other_values(card: Card, at: str, values: list[str]) -> None:
         card.goes_to = (typed or "").strip()
         return
     key = f"{at}-goes-to"
-    if st.session_state.get(key) not in values:  # new here, or the list changed under it
+    if st.session_state.get(key) not in values:  # new, or the list changed
         st.session_state[key] = card.goes_to if card.goes_to in values else values[0]
     card.goes_to = st.selectbox(say("data.card.goes_to"), values, key=key, help=say("data.card.goes_to_help"))
 
 
 def _complete(card: Card) -> None:
-    """Whoever says it now says it of empty cells too."""
+    """The answer covers empty cells, too."""
     card.complete = True
 
 
 def _same(text: str) -> str | None:
-    """Which usual list this is, or that it is none."""
+    """The usual list with this text, if any."""
     return next((key for key, usual in LISTS.items() if text.strip() == usual.text), None)
 
 
 def _own(card: Card, at: str) -> None:
-    """Of a list that became another one, the usual spellings are no longer those of its values."""
+    """Drop the usual spellings when most values have changed."""
     if not held(f"{at}-listed"):
         return
     text = st.session_state[f"{at}-listed"] or ""
@@ -200,7 +202,7 @@ def _take(card: Card, at: str) -> None:
     st.session_state[f"{at}-listed"] = card.listed
 
 
-# What a card asks, by kind: a number's range, a day's range, a list, several from a list, yes or no.
+# --- what a card asks, by kind
 
 _PARTS = ("lower", "upper", "step")
 _EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
@@ -249,14 +251,14 @@ def number(card: Card, at: str) -> None:
         st.text_input(
             say("data.card.codes"),
             key=kept(f"{at}-codes", card.codes),
-            max_chars=draft.LONGEST,
+            max_chars=drafts.LONGEST,
             placeholder=say("data.card.codes_example"),
             help=say("data.card.codes_help", most=MOST_CODES),
             width=260,
         )
         or ""
     ).strip()
-    if (found := draft.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
+    if (found := drafts.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
         above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
     picked = st.radio(
         say("data.card.missing"),
@@ -272,8 +274,8 @@ def number(card: Card, at: str) -> None:
 
 
 def _own_range(card: Card, at: str) -> None:
-    """The picker says which usual range this is, or that it is none. Who does not say how numbers are rounded sees how
-    they would be; a range that becomes narrower takes its usual step along, or offers a finer one."""
+    """Mark the usual range that was typed, if any. An empty step gets the usual one. A narrower range takes its usual
+    step, or offers a finer one."""
     fields = [number_key(f"{at}-{part}") for part in _PARTS]
     if not held(*fields):
         return
@@ -290,7 +292,7 @@ def _own_range(card: Card, at: str) -> None:
 
 
 def _finer(step: str, other: str) -> str:
-    """The one step, where it is finer than the other."""
+    """`step` if it is finer than `other`, else nothing."""
     try:
         return step if read_number(step, "") < read_number(other, "") else ""
     except AllowanceError:
@@ -303,7 +305,7 @@ def _take_step(at: str, step: str) -> None:
 
 
 def usual_step(lower: str, upper: str) -> str:
-    """To what numbers between these limits are usually rounded; nothing while they are no limits."""
+    """The usual rounding step between these limits; empty while they are not valid."""
     try:
         width = read_number(upper, "") - read_number(lower, "")
     except AllowanceError:
@@ -312,8 +314,7 @@ def usual_step(lower: str, upper: str) -> str:
 
 
 def same_range(card: Card) -> str | None:
-    """Ranges of one width differ by their shape and by what they are of: only the one that was taken, or the only one
-    that it can be, gives it a name."""
+    """The usual range on the card. Several may have the same limits: then only the one that was taken."""
     typed = (card.lower, card.upper, card.step, card.shape)
     found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step, usual.shape) == typed]
     return card.usual if card.usual in found else found[0] if len(found) == 1 else None
@@ -435,10 +436,7 @@ def yes_no(card: Card, at: str) -> None:
 ASK = {"number": number, "date": days, "list": one_of, "items": several, "yes_no": yes_no}
 
 
-# One column on one line: its name, what it holds, how good answers will be, and how far it is settled.
-#
-# A guess from the name waits until the person recognises a cell. The cells to recognise stand in public lists; nothing
-# here has seen the file. What is clicked goes through a callback, and a card that changes at once gets fresh widgets.
+# --- one column on one line: its name, what it holds, the error of answers, its state
 
 
 @cache
@@ -447,7 +445,7 @@ def rules() -> str:
 
 
 def at(draft: Draft, name: str) -> str:
-    """What the keys of its widgets begin with."""
+    """The start of its widgets' keys."""
     return f"{draft.mark}-{draft.names.index(name)}"
 
 
@@ -457,7 +455,7 @@ _COMMA = str.maketrans(".", ",")
 
 
 def cells(reading: Candidate, dialect: Dialect) -> list[str]:
-    """Cells that look like a reading's, as this file would write them."""
+    """Sample cells of a reading, as this file would write them."""
     decimal = reading.kind == "number" and dialect.decimal == ","
     return [like.translate(_COMMA) if decimal else like for like in reading.like]
 
@@ -466,7 +464,7 @@ def cells(reading: Candidate, dialect: Dialect) -> list[str]:
 
 
 def fresh_line(draft: Draft, name: str) -> None:
-    """Its widgets show what the card says now."""
+    """Make its widgets show the card as it is now."""
     start = f"{at(draft, name)}-"
     for key in [key for key in st.session_state if str(key).startswith(start)]:
         del st.session_state[key]
@@ -479,14 +477,13 @@ def open_card(draft: Draft, name: str | None) -> None:
 
 
 def come_to(draft: Draft, name: str) -> None:
-    """Somebody came for this column: its card stands open and in view."""
+    """Open the card of a column that the visitor came for, in view."""
     open_card(draft, name)
     st.session_state[_CAME] = name
 
 
 def use(draft: Draft, name: str) -> None:
-    """It is no longer left out. Until something else is said nobody knows what it holds, and that can be found. It
-    opens among the others, which may be out of sight."""
+    """Stop leaving a column out. Its contents are unknown until declared or bought. Its card opens in view."""
     open_card(draft, name)
     st.session_state[_CAME] = name
     draft.card(name).kind = UNKNOWN
@@ -494,7 +491,7 @@ def use(draft: Draft, name: str) -> None:
 
 
 def take(draft: Draft, name: str, reading: Candidate) -> None:
-    """The person recognised a cell; where that is not all there is to say, the card opens."""
+    """The person recognised a sample cell. The card opens if something is still missing."""
     draft.remember(name)
     draft.card(name).take(reading)
     fresh_line(draft, name)
@@ -512,7 +509,7 @@ def agree(draft: Draft, names: list[str]) -> None:
 
 
 def leave(draft: Draft, names: list[str]) -> None:
-    """These can wait: what was guessed of them stands ready for later."""
+    """Leave these out for now; their guesses are kept for later."""
     for name in names:
         draft.remember(name)
         draft.card(name).kind = OUT
@@ -526,7 +523,7 @@ def undo(draft: Draft, name: str) -> None:
 
 
 def _settle(draft: Draft, name: str) -> None:
-    """What stands on the open card is right; the next one that waits opens."""
+    """Accept the open card and open the next unsettled one."""
     draft.card(name).agree()
     draft.pressed = True
     if draft.state(name) not in ("waits", "guess"):
@@ -538,7 +535,7 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def line(draft: Draft, name: str, yes: bool = True) -> None:
-    """Without `yes` a guess with one reading has no button of its own: one for all of them stands below."""
+    """Without `yes` a guess with a single reading has no button: one button below confirms them all."""
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
     with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
         asks = state == "guess" and bool(card.candidates)
@@ -556,12 +553,12 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
 
 
 def untouched(draft: Draft, name: str) -> bool:
-    """Is it left out, and was from the beginning? Then there is nothing to say of it but its name."""
+    """Was it left out from the start? Then only its name is shown."""
     return draft.step == "cards" and draft.state(name) == OUT and not draft.can_undo(name)
 
 
 def left_out(draft: Draft, names: list[str]) -> None:
-    """All of them on one line, each used in one click."""
+    """All of them on one line; a click uses one."""
     with st.container(key="lines-out", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>', width="content")
         for name in names:
@@ -583,11 +580,11 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
     shown = escape(words)
     if asks and len(card.candidates) == 1:
         column = column_of(card, draft.dialect)
-        spelled = price.also(column)  # so that whoever finds another spelling in the file need not open the column
+        spelled = price.also(column)  # so nobody opens the card because the file spells values differently
         like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:LINES_SHOWN])
-        off = _off(draft, name, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
+        off = _off(draft, name, column) if isinstance(column, Number) else ""  # depends on the range, hardly on a list
         brief = price.briefly(column)
-        whole = not spelled and price.all_shown(column)  # then its cells stand there already
+        whole = not spelled and price.all_shown(column)  # the line shows all its cells already
         pieces = [
             f"<b>{escape(brief if whole else like)}</b>",
             "" if whole else escape(brief),
@@ -598,7 +595,7 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
         shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:
         shown = escape(say("data.line.which"))
-    if asks:  # what is asked is all there is to read
+    if asks:
         return f'<div class="line {state} asks"><b>{escape(name)}</b><span class="says">{shown}</span></div>'
     kind = say(f"data.kind.{card.kind}") if state in ("settled", "guess", "waits") else ""
     parts = f'<b>{escape(name)}</b><span class="what">{escape(kind)}</span><span class="says">{shown}</span>'
@@ -607,8 +604,7 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
 
 
 def _off(draft: Draft, name: str, column: Column) -> str:
-    """How far off the first answer will be; with a warning where that is more than a usual value, unless the range was
-    checked as it stands here."""
+    """The error of the first answer, with a warning if it exceeds a usual value and the range was not checked."""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
     usual = presets.RANGES.get(draft.card(name).usual or "")
     checked = draft.checked.get(name) == column
@@ -618,11 +614,11 @@ def _off(draft: Draft, name: str, column: Column) -> str:
 
 
 def _dated(card: Card) -> Card:
-    """As if its writing were known: which days it may hold does not depend on it."""
+    """The card with some order of day and month: its range of days does not depend on it."""
     return replace(card, order=card.candidates[0].order)
 
 
-# --- the open one
+# --- the open card
 
 
 def card_of(draft: Draft, name: str) -> None:
@@ -658,7 +654,7 @@ def card_of(draft: Draft, name: str) -> None:
 
 
 def _recognise(draft: Draft, name: str) -> None:
-    """Every reading of the name by its cells; what was said otherwise stays below."""
+    """A button for each reading of the name, with sample cells."""
     paragraph(say("data.card.which"))
     with st.container(horizontal=True, gap="small"):
         for place, reading in enumerate(draft.card(name).candidates):
@@ -678,25 +674,25 @@ def _worth(draft: Draft, name: str) -> None:
     paragraph(price.of_column(column, *facts), "price")
 
 
-# A code book pasted from a spreadsheet fills many columns at once: a row says a column, a value of it, and its label.
+# --- a code book pasted from a spreadsheet fills many columns: each row has a column, a value and its label
 #
-# Cells may be parted by tabs, semicolons or commas; a first row of headings and names of columns left blank (as merged
-# cells paste) are understood. What it will do is shown before, and undone column by column.
+# Tabs, semicolons or commas separate cells. A row of headings is skipped; a blank column name (as merged cells paste)
+# repeats the last one. A preview comes first, and each column can be undone.
 
-LONGEST = 1_000_000  # signs
+LONGEST = 1_000_000  # characters
 _HEADINGS = "column columns variable field name attribute stolpec spremenljivka polje ime spalte variable_name".split()
 CODES_SHOWN = 4
 
 
 @dataclass
 class Codebook:
-    columns: dict[str, str] = field(default_factory=dict)  # for each column, its list as a card takes it
+    columns: dict[str, str] = field(default_factory=dict)  # by column, its list as a card takes it
     strangers: list[str] = field(default_factory=list)  # columns that the file does not have
-    odd: list[str] = field(default_factory=list)  # columns whose values a list cannot hold
+    odd: list[str] = field(default_factory=list)  # columns with values that a list cannot hold
 
 
 def read_codebook(text: str, names: list[str]) -> Codebook:
-    """What a pasted text says of these columns."""
+    """Read a pasted code book for these columns."""
     if len(text) > LONGEST:
         raise AllowanceError("data.codebook.long", most=LONGEST)
     found, known = Codebook(), {normal(name): name for name in reversed(names)}
@@ -735,7 +731,7 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _listed(labels: dict[str, list[str]]) -> str | None:
-    """A line for each label, with its codes; None where a card would read something else."""
+    """A line for each label, with its codes; None if a card would read it differently."""
     codes = {code: label for label, given in labels.items() for code in given if normal(code) != normal(label)}
     lines = []
     for label, given in labels.items():
@@ -793,15 +789,15 @@ def _fill(draft: Draft, found: Codebook, key: str) -> None:
     st.session_state[key] = ""
 
 
-# What can be in the columns: a line for each, prefilled from its name and from nothing else; one is open at a time.
+# --- the screen
 
 MOST_LINES = 40  # on one screen
 MOST_NAMED = 8  # columns in a sentence
 
 
 def describe(draft: Draft) -> None:
-    with suppress(AllowanceError):  # nothing is known of any column yet
-        care.suggest(draft)  # the errors on the lines are for what it is worth
+    with suppress(AllowanceError):  # no column is known yet
+        people.suggest(draft)  # the lines show errors at this allowance
     guessed = any(card.candidates or card.guess for card in map(draft.card, draft.offered))
     sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
     heading("data.cards", part="lead" if guessed else "lead_none", sizes=sizes)
@@ -813,7 +809,7 @@ def describe(draft: Draft) -> None:
     check = partial(_agree_on, draft, single) if one_yes else partial(settled, draft)
     if not draft.chosen and draft.complaint is None:
         paragraph(say("data.cards.choose"))
-    if closed and draft.chosen and (one_yes or not waits) and (adds := care.at_once(draft)):
+    if closed and draft.chosen and (one_yes or not waits) and (adds := people.at_once(draft)):
         _last(draft, check, adds, one_yes)
         return
     if one_yes:  # for all, and on
@@ -829,7 +825,7 @@ def describe(draft: Draft) -> None:
 
 
 def _written(draft: Draft) -> None:
-    """How numbers are read, where a comma may be a decimal sign: nobody may have seen the screen that asks it."""
+    """How numbers are read, if a comma may be a decimal sign: the screen of names may have been skipped."""
     if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
         return
     with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):
@@ -841,14 +837,13 @@ def _written(draft: Draft) -> None:
 
 
 def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
-    """Nothing more must be decided: the table is added from here, with what is usual; who wants something else goes
-    on."""
+    """Nothing else must be decided: add the table from here with the usual allowance, or go on to choose one."""
     with st.container(key="declare-adds"):
         paragraph(adds, "price")
         other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary")
     if onwards(draft, check, "data.cards.agree_add" if one_yes else "data.add", key="declare-add-now"):
         draft.opened = None
-        care.add(draft)
+        people.add(draft)
     if other and tried(draft, check):
         _on(draft)
 
@@ -865,8 +860,7 @@ def _agree_on(draft: Draft, names: list[str]) -> None:
 
 
 def _unnamed(draft: Draft, waits: list[str]) -> None:
-    """Columns that are to be found, and those that still wait and that no one yes settles: each kind is dealt with in
-    one click."""
+    """How many columns have unknown contents, and a button to leave out the unsettled ones."""
     if draft.unknown:
         paragraph(say("data.cards.to_find", many=len(draft.unknown)))
     if waits and len(waits) < len(draft.chosen):
@@ -877,18 +871,17 @@ def _unnamed(draft: Draft, waits: list[str]) -> None:
 
 
 def some(names: list[str]) -> str:
-    """The first of them."""
     return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
 def settled(draft: Draft) -> None:
-    """Every column that is not left out can be used."""
+    """Check that every column not left out can be used."""
     draft.choose()
     if not draft.chosen:
         raise AllowanceError("data.cards.none")
     try:
         drafts.schema(draft)
-    except AllowanceError as complaint:  # told at its card
+    except AllowanceError as complaint:  # shown at its card
         if complaint.code == "schema.empty":
             raise AllowanceError("data.cards.all_unknown") if draft.unknown else complaint from None
         if complaint.code == "data.cards.pending":
@@ -932,13 +925,13 @@ def _mended(draft: Draft) -> None:
 
 
 def _first_pending(draft: Draft) -> str | None:
-    """The column above which a complaint stands that some of them wait: the first of those."""
+    """The first unsettled column, if the complaint is about those: it is shown above that line."""
     pending = isinstance(draft.complaint, AllowanceError) and draft.complaint.code == "data.cards.pending"
     return next(iter(draft.waiting), None) if pending else None
 
 
 def _shown(draft: Draft) -> list[str]:
-    """All columns, or of very many those of one screen."""
+    """All columns, or those of one screen if there are many."""
     names = draft.offered
     if len(names) <= MOST_LINES:
         return names
@@ -956,7 +949,7 @@ def _shown(draft: Draft) -> list[str]:
 
 
 def alike(draft: Draft, shown: list[str]) -> list[str]:
-    """Guesses that have one reading only: one yes is enough for all of them, as their cells stand on their lines."""
+    """Guesses with a single reading: one button confirms them all, as their lines show the sample cells."""
     return [name for name in shown if draft.state(name) == "guess" and len(draft.card(name).candidates) == 1]
 
 

@@ -1,6 +1,6 @@
-"""Columns of which nobody knows what they hold: ranges and lists of all of them, bought together, and then used.
+"""What can be bought on a table's page: unknown ranges and lists, a check of the declarations, and first questions.
 
-The offer is drawn from public facts; a click hands it to the worker, as on Ask.
+Every offer uses public facts and the ledger only. A click hands it to the worker, as on Ask.
 """
 
 from __future__ import annotations
@@ -38,13 +38,15 @@ from ui.words import prices
 from ui.words.markup import unmarked
 from ui.words.wording import headline, range_words
 
+# --- ranges and lists of several unknown columns, bought together
+
 SHARES = tuple(Fraction(part, 100) for part in (2, 5, 10, 20, 30, 50))
 KINDS = ("number", "date", "list")
-PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # where a question names them
+PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # parameters of the question
 
 
 def offer_found(table: dp.Table, first: Sequence[str] = ()) -> None:
-    """`first` are chosen already."""
+    """`first` are preselected."""
     declared = table.schema.columns
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     names.sort(key=lambda name: name in declared)
@@ -72,7 +74,7 @@ def offer_found(table: dp.Table, first: Sequence[str] = ()) -> None:
 
 
 def _kind(name: str) -> str:
-    """What the person takes a column for; its name may say."""
+    """The kind that the person expects; preselected from the name."""
     idea = presets.suggest(name).kind
     usual = idea if idea in KINDS else "list"
     left, right = st.columns([2, 3], vertical_alignment="center")
@@ -91,7 +93,7 @@ def _kind(name: str) -> str:
 
 
 def _find_again(table: dp.Table, given: dict[str, Any]) -> None:
-    """A purchase that told of all these columns already: free to see again."""
+    """Show an earlier purchase that covers all these columns again, free."""
     wanted = {(part, name) for part in PARTS.values() for name in given.get(part, [])}
     for bought in table.drafted():
         asked = bought.query.parameters()
@@ -111,7 +113,7 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     bought = {share: found for share in SHARES if share <= left and (found := table.at_share(asked, share))}
     usual = percent(opens.share)
     options = {percent(share): found for share, found in sorted({**bought, opens.share: opens.query}.items())}
-    options[usual] = opens.query  # of two that are told alike
+    options[usual] = opens.query  # of two with the same label, the usual one
     picked = st.select_slider(say("data.found.spend"), list(options), usual, key=f"found-spend-{columns}")
     query: Any = options[picked]
     st.html(f"<p>{escape(query.worth())}</p>")
@@ -123,7 +125,7 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
 
 
 def then_found(table: dp.Table, answer: dp.Answer) -> None:
-    """What was found may become declarations."""
+    """Offer to use what was found as declarations."""
     query: Any = answer.query
     drafts: list[Drafted] = query.drafts(answer.value, answer.interval)
     usable = [draft for draft in drafts if draft.usable]
@@ -136,16 +138,14 @@ def then_found(table: dp.Table, answer: dp.Answer) -> None:
     st.button(say("data.found.use"), key="found-use", type="primary", on_click=change.use_all, args=(table, usable))
 
 
-# Facts about a table that nobody knows and that can be paid for from its allowance: a range, or a list of values.
-#
-# Every offer is drawn from public facts; a click hands it to the worker, as on Ask.
+# --- the range or list of one unknown column
 
 FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in ("range", "list"))
 
 
 def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
-    """The last resort, for columns whose ranges and lists nobody knows: all of them together; `first` are chosen
-    already, but for a column that by its name numbers people: its values are nobody's list."""
+    """Offer to buy unknown ranges and lists, all together. `first` are preselected, except a column that identifies
+    people by its name: its values must not become a list."""
     numbers = surely_whose(table.facts.header)
     with st.container(key="card-buy"):
         offer_found(table, [name for name in first if name != numbers])
@@ -156,7 +156,7 @@ def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
 
 
 def _alone(table: dp.Table) -> None:
-    """One column, with noise that has a finite ε: also where an allowance has no δ."""
+    """One column, with noise of finite ε: possible even if the allowance has no δ."""
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     column = left.selectbox(
@@ -185,7 +185,7 @@ def _alone(table: dp.Table) -> None:
 
 
 def _buy_again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
-    """An answer that was paid for, whatever was spent on it: free to see again."""
+    """Show a paid answer again, free, whatever was spent on it."""
     try:
         query = table.query(key, epsilon="1", **given)
     except AllowanceError:
@@ -209,7 +209,7 @@ def _buy_again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
 
 
 def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> None:
-    """What it will tell, what it takes, and the button; how sure it must be, under *more*."""
+    """The promise, the price and the button; the spend can be changed under *more*."""
     above = st.container()
     try:
         usual, options = _spends(table, key, given)
@@ -247,7 +247,7 @@ def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: boo
 
 
 def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
-    """The spend that it opens with; and all of them."""
+    """The preselected spend, and all options."""
     meter = table.meter()
     options = [step for step in STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
     usual = spend.opens_at(table.opening(table.query(key, epsilon="1", **given)))
@@ -259,14 +259,14 @@ def _worth(query: dp.Query) -> str:
 
 
 def _rough(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
-    """A warning that this ε is too small to find rare values. What enough people hold is found all the same."""
+    """A warning that this ε is too small to find rare values; common ones are found all the same."""
     if query.declares:
         return say("data.buy.rough", people=query.facts.about)
     return spend.noise_words(table, query, price)
 
 
 def then_bought(table: dp.Table, answer: dp.Answer) -> None:
-    """What an answer that was bought here means, and a way to use it."""
+    """What an answer bought here means, and a button to use it."""
     query = answer.query
     if query.declares == "several":
         if answer.receipt["table"] == table.name and not table.practice and not table.closed:
@@ -286,17 +286,15 @@ def then_bought(table: dp.Table, answer: dp.Answer) -> None:
         st.button(say("data.buy.use"), key="buy-use", type="primary", on_click=change.use, args=(table, answer))
 
 
-# Do the cells fit what was declared: offered for all columns together as the first purchase, and what it found.
-#
-# The offer is drawn from public facts and from the ledger; a click hands it to the worker, as on Ask.
+# --- a check whether the cells fit the declarations, of all columns together, and its result
 
 CHECK_STEPS = (ROUGH, 10, 20, 50)  # a check is right within one person in this many
 MOST_NAMED = 12  # columns in a line
 
 
 def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
-    """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now, and with
-    `exact` what was checked roughly."""
+    """The result for every column. With `buy`, an offer to check columns not yet checked as declared now; with `exact`,
+    also columns checked only roughly."""
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
@@ -322,18 +320,18 @@ def unfit(table: dp.Table) -> bool:
 
 
 def partly(table: dp.Table) -> bool:
-    """Does a paid check say of some column that it fits but for a part?"""
+    """Does a paid check find a column that fits only in part?"""
     return any(fit.in_part for fit in answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()))
 
 
 def sure(table: dp.Table) -> bool:
-    """Does a paid check say of every column that it fits, and say it closely?"""
+    """Does a paid check find that every column fits, and not only roughly?"""
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     return all(fit.checked and fit.fits and not fit.rough for fit in fits)
 
 
 def check_result(table: dp.Table, checked: dp.Answer) -> None:
-    """What a check found, in a sentence or two: what helps, or what is to be done now, comes next."""
+    """The result of a check in a sentence or two."""
     notes = list[str]()
     if sure(table):
         most = max(0, *(high for _, high in checked.interval.values()))
@@ -346,7 +344,7 @@ def check_result(table: dp.Table, checked: dp.Answer) -> None:
 
 
 def whole_check(checked: dp.Answer) -> None:
-    """Everything that is known of it, a click away."""
+    """All details of a check, a click away."""
     with st.expander(say("data.fit.passed_more")):
         st.html(f"<p>{escape(range_words(checked))}</p>{answer_notes.fit_notes(checked, linked=True)}{_bars(checked)}")
         answer.picture(checked, "answer")
@@ -365,21 +363,21 @@ def _bars(checked: dp.Answer) -> str:
 
 
 def first_check(table: dp.Table) -> dp.Query | None:
-    """The check of all unchecked columns that a question would buy with it; None where few people make it dear."""
+    """The check of all unchecked columns that a question would buy first; None if few people make it expensive."""
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     return _usual(table, [fit.column for fit in fits if not fit.checked])
 
 
 def _usual(table: dp.Table, columns: Sequence[str], some: bool = False) -> dp.Query | None:
-    """The same of these columns; of `some` of the unchecked ones, as exact as is cheap."""
+    """The same for these columns; for only `some` of the unchecked ones, as exact as is cheap."""
     if not columns or table.practice:
         return None
     return usual_check(table, columns, CHEAP, ROUGH) if some else check_for(table, columns)
 
 
 def check_people(table: dp.Table) -> None:
-    """The field in which a declared number of people is corrected: where a paid answer shows that it is far off, with
-    what that says; and where somebody came for it. A number that was counted has none."""
+    """A field to correct a declared number of people: if a paid answer implies a very different number, or if the
+    visitor came for it. A counted number cannot be corrected."""
     implied, came = answer_notes.far_off(table), bool(st.query_params.get("people"))
     if table.practice or table.closed or table.facts.people is not None or (implied is None and not came):
         return
@@ -406,8 +404,7 @@ def _correct(table: dp.Table, key: str) -> None:
 
 
 def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
-    """Columns that do not fit, each with the likely mistake and a way to correct it; then those that do, in one
-    line."""
+    """Columns that do not fit, each with the likely mistake and a button to correct it; then those that fit."""
     for fit in fits:
         if fit.doubted or fit.in_part or fit.state == UNSURE:
             guess = "" if fit.state == UNSURE else slip(table.schema[fit.column])
@@ -425,8 +422,7 @@ def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
 
 
 def stronger_check(table: dp.Table) -> bool:
-    """Where a paid check could tell some columns only roughly, or not at all: a more exact one of those, for one click
-    and with its price. Was it offered?"""
+    """Offer a more exact check of columns with a rough or unsure result, with its price. Was it offered?"""
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     names = [fit.column for fit in fits if fit.rough or fit.state == UNSURE]
     finer = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
@@ -449,7 +445,7 @@ def stronger_check(table: dp.Table) -> bool:
 
 
 def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
-    """The check that a question would buy, for the same price; another one is chosen under *more*."""
+    """The check that a question would buy, at the same price; others under *more*."""
     above = st.container()
     with st.expander(say("data.fit.more")):
         all_of_them = unchecked[:MOST_COLUMNS]
@@ -464,7 +460,7 @@ def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
         query = usual or next(iter(options.values()), None)
         if query is not None and len(options) > 1:
             label, start = say("data.fit.exact"), _within(query)
-            key = f"fit-exact-{start}-{'-'.join(options)}"  # other options are another slider: Streamlit warns else
+            key = f"fit-exact-{start}-{'-'.join(options)}"  # other options need another key, or Streamlit warns
             query = options[st.select_slider(label, list(options), start, key=key)]
     with above:
         if query is None or (usual is None and query == next(iter(options.values()))):
@@ -485,26 +481,25 @@ def some_columns(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
-# What to ask first of a table that was just added, or just checked: a click each.
+# --- first questions about a table just added or checked, one click each
 #
-# A click buys the check of the question's columns with it, as everywhere (`dpengine/asking/checking.py`).
+# A click first buys the check of the question's columns, as everywhere (`dpengine/asking/checking.py`).
 
 AT_ONCE = 3  # kinds of questions
 MOST_ALIKE = 3  # further columns of each
-YEAR = "year"  # whose average nobody asks first
+YEAR = "year"  # nobody asks for its average first
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A question that one click asks, with what it takes: the check that goes before it included."""
+    """A question that one click asks, with its price, including the check before it."""
 
     query: dp.Query
     seen: dp.Preview
 
 
 def show_first_questions(table: dp.Table) -> None:
-    """A question, or pictures of all columns at once, a click each; only the check; or a question about a column that
-    is put together."""
+    """Offer some questions, a first look at all columns, the check alone, or links to questions about other columns."""
     asking = may("ask", table.name)
     look: Any = tables.usual_first_look(table)
     price = None if look is None else table.preview(look, checked=True)
@@ -536,7 +531,7 @@ def show_first_questions(table: dp.Table) -> None:
                 st.html(f"<p>{escape(promise)}</p>")
                 job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
         else:
-            with st.container(key="declare-done-first"):  # the other stands below, where a check was just read
+            with st.container(key="declare-done-first"):  # another one is below, after a check
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
         if check is not None and brings is not None:
             _only_check(table, check, alone=False)
@@ -557,7 +552,7 @@ def _check_note(table: dp.Table, seen: dp.Preview) -> str:
 
 
 def _only_check(table: dp.Table, check: dp.Query, alone: bool) -> None:
-    """The check by itself: the first thing to do where no question brings it along."""
+    """Offer the check by itself; it comes first if no question includes it."""
     takes = prices.takes(table, table.preview(check).share)
     label = say("data.fit.all_button", columns=len(check.parameters()["columns"]), share=takes)
     with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
@@ -567,8 +562,7 @@ def _only_check(table: dp.Table, check: dp.Query, alone: bool) -> None:
 
 
 def _at_once(table: dp.Table) -> list[list[Offer]]:
-    """Questions that one click asks, at the price that Ask opens them with: of each kind some columns'. None of which a
-    check is known to doubt a column."""
+    """Questions at the price that Ask opens with, grouped by kind; none about a column that a check doubts."""
     found: dict[type[dp.Query], list[Offer]] = {}
     for name in sorted(table.schema.columns, key=lambda column: presets.suggest(column).preset == YEAR):
         query = _asked_first(table, name)
@@ -586,7 +580,7 @@ def _at_once(table: dp.Table) -> list[list[Offer]]:
 
 
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
-    """The same question of other columns: each with its error and its price."""
+    """The same question about other columns, each with its error and its price."""
     if not others:
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
@@ -599,7 +593,7 @@ def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
 
 
 def _within_price(offer: Offer) -> str:
-    """As briefly as beside a question that says what it means."""
+    """The error in brief."""
     ends = offer.seen.promise.ends(offer.query)
     return offer.seen.promise.short(offer.query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
@@ -618,7 +612,7 @@ def _asks(table: dp.Table, offer: Offer, label: str, key: str) -> None:
 
 
 def first_way(table: dp.Table, name: str, label: str = "") -> str:
-    """To the question that a column is asked about first, filled in."""
+    """A link to the first question about a column, filled in."""
     query = _asked_first(table, name)
     if query is None:
         return ""

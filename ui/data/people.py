@@ -1,6 +1,5 @@
-"""“Rows belong to people”: correcting a table that was added with one row each, or with too few rows a person.
-
-What it will leave of the allowance is said before, from the ledger alone; then it is one button. Never less protection.
+"""The people behind the rows: how many rows a person has, whether membership is secret, which tables share people, and
+how large the allowance is. Also the correction of a table that was added with too few rows per person.
 """
 
 from __future__ import annotations
@@ -49,14 +48,18 @@ from ui.shell.state import choose_table, may, open_table, table_names, workspace
 from ui.words import gloss
 from ui.words.markup import unmarked
 
-WHO = "protect"  # in the address: which column says whose rows they are
-OFFERED = "protect.offered"  # why a file that is here already was refused: this mends it
+# --- correct the rows per person of an added table
+#
+# The page shows what will be left of the allowance, from the ledger alone. Protection never decreases.
+
+WHO = "protect"  # in the address: the column that identifies people
+OFFERED = "protect.offered"  # refusal of a file that is here already; this correction solves it
 _KEY, _DONE = "protections", "protect-done"
 MOST_PEOPLE = 10**10
 
 
 def show_protection(table: dp.Table) -> None:
-    """On the table's own page, quiet, for who may do it."""
+    """On the table's page, for people who may change it."""
     if table.practice or table.closed or not may("protect", table.name):
         return
     if _under_way(table.name):
@@ -105,14 +108,14 @@ def show_protection(table: dp.Table) -> None:
 
 
 def _came_for(table: dp.Table) -> str:
-    """The column that somebody was sent here about, because its ids repeat; empty where they came by themselves."""
+    """The column in the address, with repeated ids; else empty."""
     wanted = st.query_params.get(WHO, "")
     header = table.facts.header if table.facts.unit.id_column is None else (table.facts.unit.id_column,)
     return wanted if wanted in header else ""
 
 
 def _people(table: dp.Table) -> int | None:
-    """About how many people there are, where nobody counts them."""
+    """The stated number of people, if nobody counts them."""
     if table.facts.people is not None or table.facts.unit.id_column is not None:
         return None
     key, label = f"protect-people-{table.name}", say("data.relation.about")
@@ -121,8 +124,8 @@ def _people(table: dp.Table) -> int | None:
 
 
 def protection_offered(draft: Draft) -> str:
-    """The table that a refused file is here as, with less protection; empty where it was not refused for that, or where
-    they took it back: one row each, as the table is declared."""
+    """The table that already holds a refused file, with less protection. Empty if the refusal had another reason, or if
+    the person went back to one row each, as that table is declared."""
     complaint = draft.complaint
     if not isinstance(complaint, AllowanceError) or complaint.code != OFFERED:
         return ""
@@ -133,7 +136,7 @@ def protection_offered(draft: Draft) -> str:
 
 
 def offer_protection(draft: Draft, name: str) -> None:
-    """The table that a refused file is can be corrected instead."""
+    """Offer to correct the table that already holds a refused file."""
     try:
         table, unit = open_table(name), drafts.unit(draft)
     except AllowanceError as refusal:
@@ -151,7 +154,7 @@ def offer_protection(draft: Draft, name: str) -> None:
 
 
 def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> None:
-    """What will be left, what the person vouches for, and the one button; or why it cannot be."""
+    """What will be left, what the person vouches for, and the button; or why it is refused."""
     try:
         seen = table.protection_preview(unit)
     except AllowanceError as refusal:
@@ -179,7 +182,7 @@ def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> Non
 
 
 def _tasks() -> dict[str, Task]:
-    """What is being done, by table."""
+    """Running corrections by table."""
     held: dict[str, Task] = st.session_state.setdefault(_KEY, {})
     return held
 
@@ -196,7 +199,7 @@ def _begin(name: str, unit: dp.Unit, people: int | None) -> None:
 
 
 def _under_way(name: str) -> bool:
-    """Is it being done? Once it is, the table's own page says so."""
+    """Is a correction running? When it has ended, go to the table's page."""
     task = _task(name)
     if task is None:
         return False
@@ -207,7 +210,7 @@ def _under_way(name: str) -> bool:
         return False
     del _tasks()[name]
     st.session_state[_DONE] = name
-    if st.query_params.get("table") != name:  # from the middle of adding the same file again
+    if st.query_params.get("table") != name:  # the same file was being added again
         start_over()
     choose_table(name)
     address({"table": name})
@@ -215,15 +218,14 @@ def _under_way(name: str) -> bool:
 
 
 def protection_result(table: dp.Table) -> None:
-    """Once after it was corrected."""
+    """Confirm a correction once."""
     if st.session_state.get(_DONE) == table.name:
         del st.session_state[_DONE]
         left = percent_left(table.meter().unused)
         frame.fine(say("data.protect.done", each=table.facts.unit.at_most, left=left), bring=True)
 
 
-# Two questions about people: can one be in several rows, and is being in the table itself a secret?
-
+# --- can a person have several rows, and is membership secret?
 
 USUAL_EACH = [1, 3, 5, 10]  # rows of one person, each one click away
 
@@ -290,10 +292,10 @@ def rows(draft: Draft) -> None:
 
 
 def _as_before(draft: Draft) -> None:
-    """A table with the same columns is here, by their public names, and what was said of it: the same rows keep its
-    terms, and are refused at the very end under others. Whether they are the same nobody is told before: a file would
-    be a guess at the rows of a table, and the page would say whether it is right."""
-    with suppress(AllowanceError):  # taken away meanwhile
+    """Show how a table with the same column names was declared: the same rows keep its terms, and other terms are
+    refused at the very end. The page never says earlier whether the rows are the same: an uploaded file would be a
+    guess at the rows, and the page would confirm it."""
+    with suppress(AllowanceError):  # removed meanwhile
         alike = (record for record in workspace().tables() if not record.practice and record.header == draft.names)
         if (earlier := next(alike, None)) is None:
             return
@@ -303,7 +305,7 @@ def _as_before(draft: Draft) -> None:
 
 
 def _likely(draft: Draft) -> None:
-    """Columns whose names say whose a row is, each one click away; the only one stands there already, as a guess."""
+    """Offer columns that identify people by their names. A single one is filled in as a guess."""
     found = presets.whose(draft.names)
     if draft.who is None and "declare-who" not in st.session_state:
         draft.who = presets.surely_whose(draft.names)
@@ -312,12 +314,12 @@ def _likely(draft: Draft) -> None:
 
 
 def _offers(draft: Draft) -> bool:
-    """Are there columns to choose from by their names? Not where one is meant beyond doubt: the field has it."""
+    """Are there several such columns? A single clear one is in the field already."""
     return bool(presets.whose(draft.names)) and presets.surely_whose(draft.names) is None
 
 
 def _usual_each(draft: Draft) -> None:
-    """Some numbers of rows, each one click away and with what it buys and what it loses; none is chosen before."""
+    """Usual numbers of rows, each with its gain and loss; none is chosen before."""
     key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
     st.radio(
         say("data.unit.each"),
@@ -333,11 +335,11 @@ def _usual_each(draft: Draft) -> None:
 
 
 def _worth(draft: Draft, each: int) -> list[str]:
-    """How rough answers are if so many rows of a person count, how many good ones there are, and what is not counted.
-    How many there are needs a number of people, and what the columns' names suggest."""
+    """How rough answers are with this many rows per person, or how many good answers there are, and which rows are not
+    counted. The number of good answers needs the number of people and columns known or guessed from names."""
     gain = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
     dropped = say("data.unit.each_drops" if each > 1 else "data.unit.each_drops_one", each=each)
-    relation = st.session_state.get("declare-relation", draft.relation)  # both fields stand below
+    relation = st.session_state.get("declare-relation", draft.relation)  # both fields are drawn below
     people = st.session_state.get("declare-about", draft.about)
     if relation == "add_remove" and people and (columns := drafts.likely(draft)):
         unit = dp.Unit.column(draft.who or draft.names[0], each)
@@ -362,12 +364,12 @@ def _one_click(field: str, which: str, options: list[Any], now: Any, words: Call
 
 
 def _takes(clicked: str, field: str) -> None:
-    """What was clicked stands in the field, too."""
+    """Copy the clicked option into the field."""
     st.session_state[field] = st.session_state[clicked]
 
 
 def _follows(usual: str, field: str, options: list[Any]) -> None:
-    """What was typed or picked in the field is marked among the usual ones, if it is one of them."""
+    """Mark the field's value among the usual options."""
     now = st.session_state[field]
     st.session_state[usual] = now if now in options else None
 
@@ -395,8 +397,8 @@ def secret(draft: Draft) -> None:
 
 
 def about(draft: Draft) -> None:
-    """How many people, by the owner's word. Where being in it is no secret it may stay empty: it tells prices until the
-    table is added, and nothing else."""
+    """The number of people that the owner states. If membership is no secret it is optional, and only prices use it,
+    until the table is added."""
     free = draft.relation == "replace"
     given = st.number_input(
         say("data.relation.about_replace" if free else "data.relation.about"),
@@ -412,11 +414,10 @@ def about(draft: Draft) -> None:
     draft.about = None if given is None else int(given)
 
 
-# Are the same people in another table here? Then both are asked on one allowance.
+# --- are the same people in another table? Then both share one allowance.
 
 
 def show_shared(draft: Draft) -> None:
-    """Nothing where there is no other table."""
     names = shared_offered(draft)
     if not names:
         draft.shares = ""
@@ -439,13 +440,12 @@ def show_shared(draft: Draft) -> None:
 
 
 def shared_offered(draft: Draft) -> list[str]:
-    """Tables that take questions, under the same relation, whose people are told apart in the same way: only then does
-    one ε say the same of both."""
+    """Open tables with the same relation and the same unit: only then does one ε mean the same for both."""
     names, unit = [], drafts.unit(draft).as_json()
     for name, _ in workspace().names():
         try:
             table = workspace().table(name)
-        except dp.AllowanceError:  # one that this person may not use
+        except dp.AllowanceError:  # this person may not use it
             continue
         facts = table.facts
         if not table.closed and facts.relation == draft.relation and facts.unit.may_share(unit):
@@ -454,23 +454,23 @@ def shared_offered(draft: Draft) -> list[str]:
 
 
 def shared_budget(draft: Draft) -> str | None:
-    """The allowance that it joins; None where it has its own."""
+    """The allowance it joins; None if it has its own."""
     return workspace().table(draft.shares).budget.id if draft.shares else None
 
 
-# The last question: how careful to be. Then the table is added.
+# --- how careful to be; then the table is added
 
 PRIOR = 10  # percent: a suspicion before any answer
-USUAL, CAREFUL = "usual", "careful"  # chosen until somebody chooses otherwise; careful where being in it is secret
-ENOUGH = 10  # good answers: a table that holds fewer says so
+USUAL, CAREFUL = "usual", "careful"  # suggested; careful if membership is secret
+ENOUGH = 10  # good answers: with fewer, the page warns
 
 
 def budget(draft: Draft) -> None:
     heading("data.care")
     suggest(draft)
-    free = draft.relation == "replace"  # else it was said before: nobody goes on without
+    free = draft.relation == "replace"  # otherwise the screen before requires it
     with st.container(key="card-care"):
-        if free and "declare-about" in st.session_state:  # its field stands below what it tells
+        if free and "declare-about" in st.session_state:  # its field is drawn below
             draft.about = st.session_state["declare-about"] or None
         people = draft.people
         many = {care: _many(dp.Budget(epsilon, draft.usual_delta), draft) for care, epsilon in CARE.items()}
@@ -537,8 +537,8 @@ def budget(draft: Draft) -> None:
 
 
 def at_once(draft: Draft) -> str:
-    """What a table is added with that is added from the screen before, in one sentence; nothing where there is
-    something to decide first: a name that is taken, few answers."""
+    """One sentence with the usual terms, if the table can be added from the screen of columns. Empty if something must
+    be decided first: the name is taken, or there are few answers."""
     suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
     try:
@@ -556,8 +556,8 @@ def at_once(draft: Draft) -> str:
 
 
 def suggest(draft: Draft) -> None:
-    """What is chosen already, as long as the person chose nothing else: careful where being in it is secret and that
-    still holds enough good answers, else usual."""
+    """Preselect an allowance until the person chooses: careful if membership is secret and it still holds enough good
+    answers, else usual."""
     suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL
     if draft.care is None or (draft.care == draft.suggested != suggested):
         draft.care = suggested
@@ -581,7 +581,7 @@ def _typical(draft: Draft, people: int | None = None) -> price.Typical:
 
 
 def _trade(draft: Draft) -> None:
-    """Why this is chosen, in one sentence; nothing where the person chose."""
+    """Why this is preselected; nothing if the person chose."""
     if draft.care != draft.suggested or draft.relation != "add_remove":
         return
     why = say("data.care.secret")
@@ -596,7 +596,7 @@ def _trade(draft: Draft) -> None:
 
 
 def _many(allowance: dp.Budget, draft: Draft) -> str:
-    """How many good answers an allowance holds; where nobody said how many people there are, for several sizes."""
+    """How many good answers an allowance holds; for several sizes if the number of people is unknown."""
     found = {people: _good(draft, allowance, people) for people in draft.sizes}
     if len(found) > 1:
         sizes = [
@@ -616,11 +616,11 @@ def _many(allowance: dp.Budget, draft: Draft) -> str:
 
 
 def _scarce(draft: Draft) -> None:
-    """A table that holds few answers says so before it is added, with what would make them more."""
+    """Warn that the table holds few answers, with advice, before it is added."""
     try:
         given = drafts.budget(draft)
     except AllowanceError:
-        return  # told below
+        return  # shown below
     paragraph(say("data.care.usual_people"), "price")
     if draft.about is None or _good(draft, given) >= ENOUGH:
         return
@@ -637,7 +637,7 @@ def _scarce(draft: Draft) -> None:
 
 
 def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
-    """How many answers there would be if fewer rows of a person counted: the most rows that leave enough, else one."""
+    """The answers with fewer rows per person: the most rows that leave enough answers, else one row."""
     for fewer in sorted({1, *USUAL_EACH}, reverse=True):
         if fewer < each:
             many = _good(replace(draft, each=fewer), given)
@@ -651,7 +651,7 @@ def _odds(draft: Draft, epsilon: str) -> str:
 
 
 def _explained(draft: Draft) -> None:
-    """What the chosen allowance means for one person, before a choice the usual one; and what each would be."""
+    """What the chosen allowance, or the usual one, means for a person; and what each choice would mean."""
     choices = [
         say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=_odds(draft, epsilon))
         for care, epsilon in CARE.items()
@@ -665,7 +665,7 @@ def _explained(draft: Draft) -> None:
 
 
 def _typed(draft: Draft) -> bool:
-    """What a typed ε and δ mean, or why they cannot be used; True when the latter was told."""
+    """What a typed ε and δ mean, or why they are refused. True if refused."""
     if not (draft.epsilon.strip() or draft.delta.strip()):
         return False
     try:
@@ -681,12 +681,12 @@ def _typed(draft: Draft) -> bool:
 
 
 def add(draft: Draft) -> None:
-    """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
+    """Read the draft now: the work runs on whatever the page does meanwhile."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     unit, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None
-    usual = declared_about is None and not draft.delta.strip()  # then δ is for as many people as are counted
+    usual = declared_about is None and not draft.delta.strip()  # then δ follows from the counted people
     own = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
     allowance = shared_budget(draft) or own
     dialect, bad_records = draft.dialect, draft.bad_records

@@ -1,6 +1,6 @@
 """All tables as cards: how much of each allowance is left, what was asked last, and the ways on.
 
-What stands on a card is public or was paid for: names, what was declared, the ledger's sums and released answers.
+A card shows only what is public or paid for: names, declarations, the ledger's sums and released answers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _section(title: str, cards: list[str], first: str = "", none: str = "", kind
 
 
 def _add() -> str:
-    """A new table, or the one that somebody was in the middle of."""
+    """A link to add a table, or to go on with an unfinished one."""
     draft = wizard.under_way()
     label = say("tables.add") if draft is None else say("tables.go_on", file=draft.file)
     return f'<a class="button" href="{nav.address("data")}" target="_self">{escape(label)}</a>'
@@ -76,7 +76,7 @@ def _card(name: str, label: str) -> str:
 
 
 def _sample(name: str) -> str:
-    """A made-up table; one that nobody opened yet is not read for its card."""
+    """A practice table. It is not loaded for its card before somebody opens it."""
     if workspace().here(name):
         return _card(name, name)
     ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
@@ -104,7 +104,7 @@ def _ways(*ways: tuple[str, str]) -> str:
 
 
 def _attention(table: dp.Table) -> str:
-    """Columns that mostly do not fit, as far as that was paid for; and that nobody has checked any."""
+    """Warnings: columns that a paid check doubts, or that no column was checked."""
     if table.practice or table.closed:
         return ""
     fits, people = (

@@ -1,4 +1,8 @@
-"""Work that takes seconds, off the page: the page hands it over, shows how far it is, and never holds it."""
+"""Adding a table: one question per screen, with the answers so far in sight.
+
+The answers live in a `Draft` in the session, so going back, or to another page and back, keeps them. A widget takes its
+value from the draft when it appears and hands it back on every run. Work that takes seconds runs in a `Task`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ Work = Callable[[Callable[[float], None]], Any]
 
 
 class Task:
-    """One piece of work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is there."""
+    """Work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is set."""
 
     def __init__(self, purpose: str, work: Work, stoppable: bool = True) -> None:
         self.purpose = purpose
@@ -67,15 +71,10 @@ class Task:
         return self._over.wait(seconds)
 
 
-# Bringing a table: one question per screen, in plain words, with what was said so far in sight.
-#
-# The answers live in a `Draft` in the session, so that going back, or to another page and back, keeps them. Widgets
-# only show them: each takes its value from the draft when it appears and hands it back on every run.
-
 _DRAFT, _COMPLAINED = "draft", "declare-complained"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
-# Where a complaint is told, by the beginning of its code; all else is told where it arose.
+# The screen that shows a complaint, by the start of its code. Others stay where they arose.
 _STEP_OF = {
     "load.": "names",
     "content.": "names",
@@ -97,7 +96,7 @@ _STEP_OF = {
 }
 
 
-_left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload is a new session, and must not lose the answers
+_left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload must not lose the answers
 _MOST_LEFT = 200
 DOT = "\u00a0· "  # between facts on a line: it never begins one
 
@@ -106,7 +105,7 @@ def current() -> Draft:
     if _DRAFT not in st.session_state:
         uploads.sweep(workspace().folder / "tmp")
         left = _left.get(visitor())
-        _keep(left if left is not None and left.step != "done" else Draft())  # one that was added has its own page
+        _keep(left if left is not None and left.step != "done" else Draft())  # an added table has its own page
     draft: Draft = st.session_state[_DRAFT]
     if draft.path is not None and draft.task is None and uploads.let_go(draft.path):
         draft.path, draft.complaint = None, AllowanceError("upload.gone")
@@ -123,13 +122,13 @@ def _keep(draft: Draft) -> None:
 
 
 def under_way() -> Draft | None:
-    """A table that somebody is in the middle of declaring."""
+    """The visitor's unfinished draft."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     return draft if draft is not None and draft.begun and draft.step not in ("file", "done") else None
 
 
 def let_go_if_done() -> None:
-    """Whoever comes back from elsewhere brings another table: one that was added has a page of its own."""
+    """Whoever comes back from another page adds another table: a finished one has its own page."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     if draft is not None and draft.step == "done":
         start_over()
@@ -142,14 +141,14 @@ def start_over() -> None:
 
 
 def kept(key: str, value: Any) -> str:
-    """A widget's key, with its value from the draft when it was not on the page before."""
+    """The widget's key. Sets its value from the draft when the widget is new on the page."""
     if key not in st.session_state:
         st.session_state[key] = value
     return key
 
 
 def show(screens: dict[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
-    """`found` takes what a database told of its columns."""
+    """`take_source` stores the columns that a database declares."""
     look()
     if not may("add_table"):
         frame.nothing()
@@ -188,7 +187,7 @@ def heading(code: str, lead: bool = True, part: str = "lead", **facts: Any) -> N
 
 
 def complain(draft: Draft) -> None:
-    """What stands in the way, right above the button; brought into sight where a button was just pressed."""
+    """The complaint, right above the button; scrolled into view after a click."""
     if draft.complaint is None:
         return
     arrived = st.session_state.pop(_COMPLAINED, False)
@@ -198,7 +197,7 @@ def complain(draft: Draft) -> None:
 
 
 def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
-    """A complaint of these kinds goes as soon as what it complains about is mended."""
+    """Drop a complaint with one of these codes as soon as `check` passes."""
     if isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith(codes):
         try:
             check()
@@ -225,9 +224,8 @@ def onwards(
     key: str = "",
     **facts: Any,
 ) -> bool:
-    """The row of buttons, always in view. True when the person may go on: then `check` found nothing to complain about.
-    `first`: going on is what there is to do now; where something else on the screen is, that has the one coloured
-    button, which may stand `before` this one."""
+    """The row of buttons, always in view. True when the button was pressed and `check` passed. `first`: this is the
+    one coloured button. If another one is, `before` may draw it in front."""
     with st.container(horizontal=True, key="declare-buttons"):
         if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
             draft.back()
@@ -240,7 +238,7 @@ def onwards(
 
 
 def tried(draft: Draft, check: Callable[[], Any]) -> bool:
-    """A button to go on was pressed: nothing is in the way, or it is told."""
+    """Run `check` after a click; a failure is shown as a complaint."""
     draft.pressed = True
     try:
         check()
@@ -253,7 +251,7 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
 
 
 def _so_far(draft: Draft) -> None:
-    """One line of what was said, and a way out."""
+    """The answers so far on one line, and a button to start over."""
     facts = [draft.file]
     if draft.many == "one":
         facts.append(say("data.so_far.one"))
@@ -267,7 +265,7 @@ def _so_far(draft: Draft) -> None:
         facts.append(say("data.so_far.columns", columns=len(draft.chosen)))
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
         facts.append(say(f"data.care.{draft.care}"))
-    step = STEPS.index(draft.step) - STEPS.index("names")  # most files need no look at how they are read
+    step = STEPS.index(draft.step) - STEPS.index("names")  # most files skip the screen of names
     place = say("data.so_far.step", now=step) if step else ""
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
         beside = "".join(f"<span>{escape(DOT + fact)}</span>" for fact in facts[1:])  # a phone has no room for it
@@ -280,7 +278,7 @@ def _so_far(draft: Draft) -> None:
 
 
 def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
-    """Hand work over, once: a second click finds it under way."""
+    """Start the work once; a second click finds it running."""
     if draft.task is None:
         draft.task = Task(purpose, here.holding(draft.path, work), stoppable)
     draft.task.wait(PATIENCE)
@@ -297,7 +295,7 @@ def waiting(task: Task) -> None:
 
 
 def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
-    """When the work is over: on to the next screen, or back to the one it complains about."""
+    """When the work is over: go to the next screen, or to the screen that shows the complaint."""
     task: Task = draft.task
     if not task.over:
         return
@@ -319,7 +317,7 @@ def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
         draft.path = None  # the work dropped the file
         draft.let_go_source()
         if draft.relation == "replace":
-            draft.about = None  # it told prices; from now on there is the number that was counted
+            draft.about = None  # an estimate for prices; the table has counted people now
         draft.go("done")
         choose_table(table.name)
         st.rerun()

@@ -52,13 +52,13 @@ def show(table: dp.Table) -> None:
 
 
 def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
-    """For the pages where questions are put together."""
+    """For the pages with a question form."""
     label = say("plan.add_again" if suggestions.current_plan(table).holds(query) else "plan.add")
     st.button(label, key=key, on_click=suggestions.add_to_plan, args=(table, query))
 
 
 def in_plan(table: dp.Table) -> None:
-    """How many questions wait in the plan, with a way to it."""
+    """The number of questions in the plan, with a link."""
     rows = len(suggestions.current_plan(table).rows)
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
@@ -66,7 +66,7 @@ def in_plan(table: dp.Table) -> None:
 
 
 def _empty(table: dp.Table) -> None:
-    """How a question comes into it; what stands below is spoken of where something does."""
+    """How to add a question; mentions the suggestions below if there are any."""
     sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
     sentences += [say("plan.none_below")] if table.suggestions() else []
     st.html(f"<p>{escape(' '.join(sentences))}</p>")
@@ -85,7 +85,7 @@ def _editor(table: dp.Table, plan: Plan) -> None:
     st.select_slider(
         say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda keep: f"{keep} %", on_change=_kept, args=(plan,)
     )
-    asked = [query for query in priced.queries if table.doubts(query) is None]  # the others take nothing
+    asked = [query for query in priced.queries if table.doubts(query) is None]  # the others cost nothing
     checks = table.checks_for(asked) if priced.fits else []
     whole = planner.price_of([*checks, *asked]) if checks or len(asked) < len(priced.queries) else priced
     frame.show_price(table, whole, "_plan")
@@ -94,7 +94,7 @@ def _editor(table: dp.Table, plan: Plan) -> None:
 
 
 def _as_one(plan: Plan, planner: Planner) -> None:
-    """Rows about different people, offered as one question where that takes less."""
+    """Offer rows about different people as one question if that costs less."""
     offer = as_one(planner, plan.wishes)
     if offer is None:
         return
@@ -180,7 +180,7 @@ def _locked(plan: Plan, place: int, key: str) -> None:
 def _total(
     table: dp.Table, plan: Plan, planner: Planner, priced: Priced, whole: Priced, checks: list[dp.Query]
 ) -> None:
-    """`whole`: with the checks that are bought before it."""
+    """`whole` includes the checks bought first."""
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:
@@ -223,7 +223,7 @@ def _fit(plan: Plan, planner: Planner) -> None:
     if found is None:
         st.session_state["refusal"] = say("plan.fit_not")
     else:
-        kept = planner.price(found).lines  # whole steps promise more than was wished: the fields say what is promised
+        kept = planner.price(found).lines  # whole steps promise more than the wish: the fields show the promise
         plan.replace_wishes(
             [line.wish if line.wish.locked else replace(line.wish, amount=tidy(line.promise.amount)) for line in kept]
         )

@@ -1,4 +1,4 @@
-"""The Session page during a session and after it: the next question, the answers so far, how many are left."""
+"""The Session page during and after a session: the next question, the answers, the questions left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REFUSED = "session-refused"
 def show(table: dp.Table, session: Session) -> None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     step = st.query_params.get("step")
-    waits = step and not session.job(step).over  # before the steps are read: one that is over by now is among them
+    waits = step and not session.job(step).over  # before the steps are read: a step that has ended is among them
     state, ended, steps = session.look(NEWEST)
     over = ended or not state.left
     title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
@@ -83,7 +83,7 @@ def _waiting(session: Session, step: str) -> None:
 
 
 def _show_refusal(session: Session, step: str) -> None:
-    """A step in the URL that has no answer says why."""
+    """Why a step in the URL has no answer."""
     found = session.job(step)
     if found.error is not None:
         job.refused(str(found.error))
@@ -120,7 +120,7 @@ def _builder(table: dp.Table, session: Session) -> None:
 
 
 def _known(table: dp.Table, query: AdaptiveSession) -> None:
-    """What a first look that was bought says about it, before a question is used."""
+    """What a bought first look says about it, before a question is spent."""
     known = table.already_known(query)
     if known is not None:
         st.html(f'<p role="status">{escape(session_words.known(query, known))}</p>')
@@ -215,7 +215,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
 
 
 def _lines(session: Session) -> str:
-    """Every answer with its receipt, written when the button is clicked and not before."""
+    """Every answer with its receipt, written on the click."""
     receipts = (step.receipt for step in session.look()[2] if step.state == "done")
     return "".join(json.dumps(receipt, ensure_ascii=False) + "\n" for receipt in receipts)
 

@@ -1,4 +1,4 @@
-"""What a session's answers say about the population the people were drawn from, and which bounds that rests on."""
+"""What a session's answers imply about the population that the people were drawn from, with the bounds used."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ WISHED = Fraction(1, 10)
 
 
 def best_bound(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
-    """The bound that is claimed of a session that nothing else comes between; None where it says nothing of use."""
+    """The claimed bound, if nothing else is released in between; None if it is useless."""
     return claimed(query, past, reserve, question or query.questions)
 
 
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
-    """`past`: what was released from these people before the session; `others`: something else was since."""
+    """`past`: releases about these people before the session. `others`: something else was released since."""
     if not claimable(query):
         return say("session.outward.unfit")
     bound = best_bound(query, past, reserve)
@@ -57,8 +57,8 @@ def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others:
 
 
 def splitting(query: AdaptiveSession, past: Past) -> str:
-    """With few questions, giving each its own people is narrower. After other releases that is no comparison: what is
-    asked of a part may follow from what was told of it."""
+    """With few questions, splitting the people gives narrower bounds. After other releases the comparison is invalid: a
+    question about a part may depend on what was released about it."""
     if past != Past.NOTHING or not claimable(query):
         return ""
     first, *_, parts = outward(query)
@@ -71,7 +71,7 @@ def splitting(query: AdaptiveSession, past: Past) -> str:
 
 
 def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
-    """Every bound side by side, what splitting would give, and how many people would do."""
+    """All bounds side by side, and how many people would be enough."""
     if not claimable(query):
         return
     with st.expander(say("session.outward.more")):
@@ -96,7 +96,7 @@ def _table(query: AdaptiveSession, past: Past, reserve: Fraction) -> str:
 
 
 def _enough(query: AdaptiveSession) -> str:
-    """How many people would do, where these are too few."""
+    """How many people would be enough, if these are too few."""
     least = people_needed.least_people(query.questions, WISHED, query.beta)
     if least is None or least <= query.people:
         return ""
@@ -111,7 +111,7 @@ def _row(bound: Width) -> str:
 
 
 def outward_range(taken: Taken) -> str:
-    """An answer's range for the population, in its own unit; nothing where nothing is claimed."""
+    """An answer's range for the population, in its unit; empty if none is claimed."""
     if taken.population is None:
         return ""
     low, high = (with_unit(taken.query, end) for end in rounded_range(*taken.population))
@@ -122,7 +122,7 @@ def with_unit(query: AdaptiveSession, figure: str) -> str:
     return f"{figure} %" if isinstance(query.ask, Share) else figure
 
 
-# One answer of a session in words: the same on its page and in the report.
+# --- one answer in words, on the page and in the report
 
 
 def value(query: AdaptiveSession, released: Any, interval: Any) -> str:
@@ -130,7 +130,7 @@ def value(query: AdaptiveSession, released: Any, interval: Any) -> str:
 
 
 def ranges(query: AdaptiveSession, released: Any, interval: Any) -> str:
-    """Its range in this table, with its unit; that it holds for all answers of the session is said once."""
+    """Its range in this table, with its unit. The page says once that it holds for all answers."""
     if interval is None:
         return range_words(_answer(query, released, interval))
     silent = query.mute(interval)
@@ -143,7 +143,7 @@ def ranges(query: AdaptiveSession, released: Any, interval: Any) -> str:
 
 
 def known(query: AdaptiveSession, found: KnownAlready) -> str:
-    """What was bought before says about a question that is not asked yet, and whether asking would tell more."""
+    """What an earlier first look says about the next question, and whether asking would be more exact."""
     promised = float(query.promise().amount)
     if found.low is None or found.high is None:
         value = printed(query, found.value, (found.value - promised, found.value + promised))

@@ -592,7 +592,8 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
         ]
         shown = DOT.join(filter(None, pieces))
     elif asks and card.kind == "date":
-        shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
+        column = column_of(replace(card, order=card.candidates[0].order), draft.dialect)  # any order has the same days
+        shown = escape(say("data.line.which_day", days=price.short_words(column)))
     elif asks:
         shown = escape(say("data.line.which"))
     if asks:
@@ -611,11 +612,6 @@ def _off(draft: Draft, name: str, column: Column) -> str:
     wide = "" if usual is None or checked else price.too_wide(column, usual.like, *facts)
     warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""
     return escape(price.short(column, *facts)) + warned
-
-
-def _dated(card: Card) -> Card:
-    """The card with some order of day and month: its range of days does not depend on it."""
-    return replace(card, order=card.candidates[0].order)
 
 
 # --- the open card

@@ -29,7 +29,7 @@ from dpengine.planning.suggestions import first_asked
 from ui.ask import answer, preview, spend
 from ui.data import change, presets
 from ui.data.draft import Card
-from ui.data.presets import surely_whose
+from ui.data.presets import sure_id_column
 from ui.data.wizard import DOT, paragraph
 from ui.parts import answer_notes, job, tables
 from ui.shell import frame, nav, scroll
@@ -146,7 +146,7 @@ FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in (
 def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
     """Offer to buy unknown ranges and lists, all together. `first` are preselected, except a column that identifies
     people by its name: its values must not become a list."""
-    numbers = surely_whose(table.facts.header)
+    numbers = sure_id_column(table.facts.header)
     with st.container(key="card-buy"):
         offer_found(table, [name for name in first if name != numbers])
         if first:
@@ -295,7 +295,7 @@ MOST_NAMED = 12  # columns in a line
 def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
     """The result for every column. With `buy`, an offer to check columns not yet checked as declared now; with `exact`,
     also columns checked only roughly."""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    fits = _fits(table)
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
         lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
@@ -313,21 +313,23 @@ def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
             _offer_check(table, unchecked)
 
 
+def _fits(table: dp.Table) -> list[ColumnFit]:
+    return answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+
+
 def unfit(table: dp.Table) -> bool:
     """Does a paid check doubt some column?"""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    return any(fit.doubted or fit.state == UNSURE for fit in fits)
+    return any(fit.doubted or fit.state == UNSURE for fit in _fits(table))
 
 
 def partly(table: dp.Table) -> bool:
     """Does a paid check find a column that fits only in part?"""
-    return any(fit.in_part for fit in answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()))
+    return any(fit.in_part for fit in _fits(table))
 
 
 def sure(table: dp.Table) -> bool:
     """Does a paid check find that every column fits, and not only roughly?"""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    return all(fit.checked and fit.fits and not fit.rough for fit in fits)
+    return all(fit.checked and fit.fits and not fit.rough for fit in _fits(table))
 
 
 def check_result(table: dp.Table, checked: dp.Answer) -> None:
@@ -364,8 +366,7 @@ def _bars(checked: dp.Answer) -> str:
 
 def first_check(table: dp.Table) -> dp.Query | None:
     """The check of all unchecked columns that a question would buy first; None if few people make it expensive."""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    return _usual(table, [fit.column for fit in fits if not fit.checked])
+    return _usual(table, [fit.column for fit in _fits(table) if not fit.checked])
 
 
 def _usual(table: dp.Table, columns: Sequence[str], some: bool = False) -> dp.Query | None:
@@ -423,8 +424,7 @@ def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
 
 def stronger_check(table: dp.Table) -> bool:
     """Offer a more exact check of columns with a rough or unsure result, with its price. Was it offered?"""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    names = [fit.column for fit in fits if fit.rough or fit.state == UNSURE]
+    names = [fit.column for fit in _fits(table) if fit.rough or fit.state == UNSURE]
     finer = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
     if finer is None:
         return False

@@ -77,7 +77,7 @@ def show_protection(table: dp.Table) -> None:
         column = unit.id_column
         if column is None:
             header = list(table.facts.header)
-            likely = came or presets.surely_whose(header)
+            likely = came or presets.sure_id_column(header)
             place = header.index(likely) if likely in header else None
             column = st.selectbox(
                 say("data.unit.who"),
@@ -247,8 +247,8 @@ def rows(draft: Draft) -> None:
         if draft.many == "one" and (numbers := numbering_people(draft.names)):
             asked = unmarked(say("data.unit.one_each", column=numbers[0]))
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
-        elif draft.many == "one" and (likely := presets.whose(draft.names) or presets.coming(draft.names)):
-            code = "data.unit.one_sure" if presets.whose(draft.names) else "data.unit.one_coming"
+        elif draft.many == "one" and (likely := presets.id_columns(draft.names) or presets.event_columns(draft.names)):
+            code = "data.unit.one_sure" if presets.id_columns(draft.names) else "data.unit.one_coming"
             st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
         if draft.many == "more":
             _likely(draft)
@@ -260,7 +260,7 @@ def rows(draft: Draft) -> None:
                 placeholder=say("data.unit.who_none"),
                 help=f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
                 on_change=_follows,
-                args=("declare-who-likely", "declare-who", presets.whose(draft.names)),
+                args=("declare-who-likely", "declare-who", presets.id_columns(draft.names)),
                 width=420,
             )
             _usual_each(draft)
@@ -306,16 +306,16 @@ def _as_before(draft: Draft) -> None:
 
 def _likely(draft: Draft) -> None:
     """Offer columns that identify people by their names. A single one is filled in as a guess."""
-    found = presets.whose(draft.names)
+    found = presets.id_columns(draft.names)
     if draft.who is None and "declare-who" not in st.session_state:
-        draft.who = presets.surely_whose(draft.names)
+        draft.who = presets.sure_id_column(draft.names)
     if found and _offers(draft):
         _one_click("who", "likely", found, draft.who, unmarked)
 
 
 def _offers(draft: Draft) -> bool:
     """Are there several such columns? A single clear one is in the field already."""
-    return bool(presets.whose(draft.names)) and presets.surely_whose(draft.names) is None
+    return bool(presets.id_columns(draft.names)) and presets.sure_id_column(draft.names) is None
 
 
 def _usual_each(draft: Draft) -> None:
@@ -451,11 +451,6 @@ def shared_offered(draft: Draft) -> list[str]:
         if not table.closed and facts.relation == draft.relation and facts.unit.may_share(unit):
             names.append(name)
     return names
-
-
-def shared_budget(draft: Draft) -> str | None:
-    """The allowance it joins; None if it has its own."""
-    return workspace().table(draft.shares).budget.id if draft.shares else None
 
 
 # --- how careful to be; then the table is added
@@ -688,7 +683,7 @@ def add(draft: Draft) -> None:
     declared_about = draft.about if kind == "add_remove" else None
     usual = declared_about is None and not draft.delta.strip()  # then δ follows from the counted people
     own = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
-    allowance = shared_budget(draft) or own
+    allowance = space.table(draft.shares).budget.id if draft.shares else own
     dialect, bad_records = draft.dialect, draft.bad_records
 
     def work(progress: Callable[[float], None]) -> dp.Table:

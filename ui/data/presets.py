@@ -436,7 +436,7 @@ _GLUED = re.compile(
 MOST_WHO = 3
 
 
-def whose(names: Sequence[str]) -> list[str]:
+def id_columns(names: Sequence[str]) -> list[str]:
     """Columns that may identify people, the likeliest first."""
     words, sure = {name: fold(name) for name in names}, numbering_people(names)
     people = [name for name in names if holds(words[name] or [""], PERSON) or _glued(words[name])]
@@ -445,20 +445,20 @@ def whose(names: Sequence[str]) -> list[str]:
     return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
 
 
-_COMING = (
+_EVENTS = (
     "visit visits obisk obiska obiski pregled pregleda termin order orders narocilo narocila racun racuna invoice "
     "payment payments placilo placila transaction appointment besuch bestellung termin visite visita"
 )
 
 
-def coming(names: Sequence[str]) -> list[str]:
+def event_columns(names: Sequence[str]) -> list[str]:
     """Columns about things a person may have several of, such as visits."""
-    return [name for name in names if holds(fold(name) or [""], _COMING)]
+    return [name for name in names if holds(fold(name) or [""], _EVENTS)]
 
 
-def surely_whose(names: Sequence[str]) -> str | None:
+def sure_id_column(names: Sequence[str]) -> str | None:
     """The only column that may identify people, if its name says so clearly."""
-    found = whose(names)
+    found = id_columns(names)
     return found[0] if len(found) == 1 and _numbers_a_person(fold(found[0])) else None
 
 

@@ -411,15 +411,11 @@ def _numbers(draft: Draft) -> None:
         list(NUMBERS),
         key=kept("declare-numbers", numbers_of(draft.dialect)),
         horizontal=True,
-        format_func=_number_words,
+        format_func=lambda example: unmarked(numbers_like(example)),
         help=say("data.names.numbers_help"),
     )
     decimal, thousands = NUMBERS[str(picked)]
     draft.dialect = replace(draft.dialect, decimal=decimal, thousands=thousands)
-
-
-def _number_words(example: str) -> str:
-    return unmarked(numbers_like(example))
 
 
 def _shown_number(draft: Draft) -> str:

@@ -107,15 +107,12 @@ def _attention(table: dp.Table) -> str:
     """Warnings: columns that a paid check doubts, or that no column was checked."""
     if table.practice or table.closed:
         return ""
-    fits, people = (
-        answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()),
-        answer_notes.far_off(table),
-    )
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     notes = [fit.words() for fit in fits if fit.doubted]
     if fits and not any(fit.checked for fit in fits):
         notes = [say("tables.unchecked")]
     lines = [escape(line) for line in notes]
-    if people is not None:
+    if (people := answer_notes.far_off(table)) is not None:
         lines.insert(0, f"{escape(people.on_card())} {answer_notes.people_way(table.name)}")
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 

@@ -76,7 +76,7 @@ def test_once_the_people_are_counted_it_says_how_much_can_be_asked_of_them() -> 
     page = Page().upload("age\n" + "33\n44\n" * 1_000).to("care").press("Add the table")
     assert page.draft.step == "done", page.refusals
     many = care.price.good_questions(care.drafts.budget(page.draft), care._typical(page.draft, 2_000))
-    assert 0 < many <= care.MOST_TOLD and say("data.done.enough", many=many, people=2_000) in page.text
+    assert 0 < many <= care.MOST_GOOD and say("data.done.enough", many=many, people=2_000) in page.text
 
 
 def test_careful_is_chosen_for_a_secret_until_somebody_chooses() -> None:

@@ -42,7 +42,7 @@ def show(table: dp.Table) -> None:
 
 
 def _newest(table: dp.Table) -> str | None:
-    """Whoever comes without an address wants to see what was bought, not to buy again."""
+    """Without an address, show the newest bought look instead of the form."""
     if "new" in st.query_params or any(name in st.query_params for name in NAMES):
         return None
     return table.newest_look()
@@ -53,7 +53,7 @@ def _earlier(table: dp.Table, but: str = "") -> None:
 
 
 def _form(table: dp.Table) -> None:
-    given, arrived = job.address_given(table, PLACE, NAMES, lambda told: board_state.filled(table, told))
+    given, arrived = job.address_given(table, PLACE, NAMES, lambda arriving: board_state.filled(table, arriving))
     offered = board_state.offered(table)
     left, right = st.columns([5, 6], gap="medium")
     query = None
@@ -90,10 +90,10 @@ def _form(table: dp.Table) -> None:
 
 
 def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """All of them but some, and those that are told in fewer groups."""
+    """Columns to leave out, and columns with fewer groups."""
     st.html(f"<h2>{escape(say('board_page.what'))}</h2>")
-    told = say("board_page.all", columns=len(offered))
-    st.html(f'<p class="muted">{escape(told)}</p>')
+    note = say("board_page.all", columns=len(offered))
+    st.html(f'<p class="muted">{escape(note)}</p>')
     without = st.multiselect(
         say("board_page.without"),
         offered,
@@ -119,7 +119,7 @@ def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict
 
 
 def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Which columns are also counted against each other: each with one or two, or every two."""
+    """Pairs to count: each column with one or two others, or every pair."""
     every = st.toggle(
         say("board_page.every"),
         bool(given.get("every")),
@@ -142,7 +142,7 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
-    """What matters most, and all three together."""
+    """Columns that matter most, and triples."""
     with st.expander(say("board_page.details")):
         most = st.multiselect(
             say("param.weights.label"),
@@ -167,8 +167,8 @@ def _buy(table: dp.Table, query: Overview) -> None:
     frame.show_price(table, price, "_board")
     st.html(f"<p><b>{escape(worth(table, query, price))}</b></p>")
     board_state.counted_as(query)
-    if told := spend.least_html(table, table.opening(query)):
-        st.html(told)
+    if least := spend.least_html(table, table.opening(query)):
+        st.html(least)
     if not price.useful:
         st.html(f'<p class="warn">{escape(spend.noise_words(table, query, price))}</p>')
     spend.exactly(table, query, PLACE)
@@ -182,7 +182,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
 
 
 def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
-    """What it takes and what it promises, in one sentence."""
+    """The price and the promise in one sentence."""
     return say(
         f"board_page.worth.{query.counted}",
         share=prices.takes(table, price.share),

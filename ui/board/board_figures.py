@@ -1,5 +1,5 @@
-"""What a card of the board shows of a column: its bars in the reader's words, as shares or as numbers, and one line
-beside its name. Free post-processing of a first look."""
+"""The cards of the board: a column's bars, as shares or numbers, and a summary beside its name. Free post-processing of
+a first look."""
 
 from __future__ import annotations
 
@@ -30,13 +30,11 @@ from ui.parts import answer_notes
 from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
 
-MOST_BARS, MOST_ORDERED = 10, 36  # on a card; all are in the figures
-
-
+MOST_BARS, MOST_ORDERED = 10, 36  # on a card; the table of figures has all
 _NAMED = 3
 _LISTED = 6
-SCARCE = 0.05  # of all rows: a picture in which fewer are certainly outside one bar shows little
-WIDE = 0.5  # of the declared range: a range wider than that tells nothing
+SCARCE = 0.05  # of all rows: if fewer are certainly outside the largest bar, the picture shows little
+WIDE = 0.5  # of the declared range: a wider range is not worth showing
 
 
 @dataclass(frozen=True)
@@ -46,19 +44,19 @@ class Bar:
     value: float
     low: float | None
     high: float | None
-    told: str
+    text: str
     extra: bool  # no answer, other, or does not fit
-    faint: bool  # it cannot be told from none
-    most: str = ""  # what it can be at most
+    faint: bool  # may be zero
+    most: str = ""  # upper end
 
     @property
     def range(self) -> str:
         return "" if self.low is None or self.high is None else " – ".join(rounded_range(self.low, self.high))
 
     @property
-    def told_range(self) -> str:
-        """The same with its sign, for a line."""
-        return self.range + (" %" if self.told.endswith("%") else "")
+    def range_words(self) -> str:
+        """The range with its unit."""
+        return self.range + (" %" if self.text.endswith("%") else "")
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Picked:
     second: str = ""
 
     def of(self, column: str) -> dict[str, str]:
-        """Of which groups the picture of a column is: it is not narrowed by its own."""
+        """The groups that narrow a column's picture: never its own."""
         groups = {self.by: self.group, self.also: self.second}
         return {name: group for name, group in groups.items() if name not in ("", column)}
 
@@ -81,10 +79,10 @@ class Picked:
 class Card:
     column: str
     bars: tuple[Bar, ...]
-    ordered: bool  # a number or days: its bars are told in their order
+    ordered: bool  # a number or days: bars keep their order
     aside: str
     note: str  # "", "estimated", "untold" (not bought), "large" (too large to estimate), "sets", "sets_group"
-    score: float  # how much is told beyond the noise: outside the largest bar, or unlike everyone
+    score: float  # share certainly outside the largest bar, or certainly unlike everyone
 
     @property
     def drawn(self) -> bool:
@@ -97,8 +95,7 @@ class Card:
 
     @property
     def shown(self) -> tuple[Bar, ...]:
-        """The bars of a small picture, in the declared order: of a long list the largest that can be told from none,
-        and none that are extra and cannot be."""
+        """The bars of a small picture, in the declared order. A long list shows the largest bars above zero."""
         kept = self._kept
         if self.ordered:
             return tuple(kept[:MOST_ORDERED])
@@ -110,24 +107,24 @@ class Card:
 
     @property
     def rest(self) -> tuple[Bar, ...]:
-        """The bars that are in the figures only."""
+        """The bars that only the table of figures has."""
         shown = {bar.label for bar in self.shown}
         return tuple(bar for bar in self._kept if bar.label not in shown)
 
     @property
     def below(self) -> str:
-        """What stands under the picture: how much the bars that it does not show can hold, and what grey means."""
-        told = []
+        """The note under the picture: how large the hidden bars may be, and what grey means."""
+        lines = []
         if rest := self.rest:
             most = max((bar for bar in rest if bar.high is not None), key=lambda bar: bar.high or 0, default=None)
             if most is None:
-                told.append(say("board_page.rest", rest=len(rest)))
+                lines.append(say("board_page.rest", rest=len(rest)))
             else:
                 code = "board_page.rest_none" if all(bar.faint for bar in rest) else "board_page.rest_most"
-                told.append(say(code, rest=len(rest), most=most.most))
+                lines.append(say(code, rest=len(rest), most=most.most))
         if any(bar.faint for bar in self.shown) and self.note != "estimated":
-            told.append(say("many.grey"))
-        return " ".join(told)
+            lines.append(say("many.grey"))
+        return " ".join(lines)
 
     @property
     def _kept(self) -> list[Bar]:
@@ -135,58 +132,60 @@ class Card:
 
 
 def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
-    """All of them, what deviates most first. Where a check found a code for “unknown”, that stands in place of the
-    average that it is in."""
-    made, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
-    fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in made}
+    """All cards, the most telling first. If a check found a code for “unknown”, the card says so instead of showing an
+    average that includes it."""
+    drawn, known = _cards(found.receipt["charge"]["hash"], current(), picked, look), answer_notes.fits_of_answer(found)
+    fits = {card.column: known.of(card.column, look.query.facts.schema[card.column]) for card in drawn}
     coded = {column for column, fit in fits.items() if fit.codes and ordered(look, column)}
-    return tuple(replace(card, aside=fits[card.column].reason()) if card.column in coded else card for card in made)
+    return tuple(replace(card, aside=fits[card.column].reason()) if card.column in coded else card for card in drawn)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, ...]:
-    """Worked out once for all visitors: it is what was paid for, in one language, and nothing changes it."""
+    """Computed once per language for all visitors: a paid answer never changes."""
     look = _look
-    made = [_card(look, column, picked) for column in look.columns]
-    return tuple(sorted(made, key=lambda card: -card.score))
+    drawn = [_card(look, column, picked) for column in look.columns]
+    return tuple(sorted(drawn, key=lambda card: -card.score))
 
 
 def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
     if column in look.query.items:
-        told = _told(look, column, Picked(shares=picked.shares))
-        return [_bar(one, one.label, False, 100 if picked.shares else 1) for one in told]
+        figures = _figures(look, column, Picked(shares=picked.shares))
+        return [_bar(figure, figure.label, False, 100 if picked.shares else 1) for figure in figures]
     place = look.place(column)
     names = look.query.cell_names(place)
     extra = look.query.extra(place)
     listed = look.query.axes[place].listed
     return [
-        _bar(one, names[at], one.label in extra or at >= listed, 100 if picked.shares else 1)
-        for at, one in enumerate(_told(look, column, picked))
+        _bar(figure, names[at], figure.label in extra or at >= listed, 100 if picked.shares else 1)
+        for at, figure in enumerate(_figures(look, column, picked))
     ]
 
 
-def _told(look: Look, column: str, picked: Picked) -> list[Figure]:
+def _figures(look: Look, column: str, picked: Picked) -> list[Figure]:
     if groups := picked.of(column):
         of_group = look_groups.of_group if picked.shares else look_groups.counts_of_group
         return of_group(look, column, groups)
     return look_groups.of_everyone(look, column) if picked.shares else look.bars(column)
 
 
-def _bar(one: Figure, name: str, extra: bool, times: int) -> Bar:
-    value = one.value * times
-    if one.low is None or one.high is None:
-        return Bar(one.label, name, value, None, None, _short(value, value, value, times), extra, value < times / 200)
-    low, high = one.low * times, one.high * times
-    faint = one.low <= 0
-    told = _short(value, low, high, times)
+def _bar(figure: Figure, name: str, extra: bool, times: int) -> Bar:
+    value = figure.value * times
+    if figure.low is None or figure.high is None:
+        return Bar(
+            figure.label, name, value, None, None, _short(value, value, value, times), extra, value < times / 200
+        )
+    low, high = figure.low * times, figure.high * times
+    faint = figure.low <= 0
+    text = _short(value, low, high, times)
     most = _at_most(low, high, times)
-    if faint:  # what is known is how many there are at most
-        told = say("board_page.below", most=most)
-    return Bar(one.label, name, value, low, high, told, extra, faint, most)
+    if faint:  # only the upper end is known
+        text = say("board_page.below", most=most)
+    return Bar(figure.label, name, value, low, high, text, extra, faint, most)
 
 
 def _short(value: float, low: float, high: float, times: int) -> str:
-    """As a card has room for it: whole percents, or tenths where they are known; people to two digits of the error."""
+    """Short: whole percents, or tenths if the range is narrow; people to two digits of the error."""
     if times == 1:
         return rounded(value, low, high) if high > low else bare(value)
     tenths = high - low < 1 and value < 10
@@ -194,7 +193,7 @@ def _short(value: float, low: float, high: float, times: int) -> str:
 
 
 def _at_most(low: float, high: float, times: int) -> str:
-    """How much there is at most, never less than was promised."""
+    """The upper end, rounded up."""
     if times == 1:
         return rounded_range(low, high)[1]
     grain = 10 if high < 10 else 1
@@ -202,8 +201,8 @@ def _at_most(low: float, high: float, times: int) -> str:
 
 
 def note_of(look: Look, column: str, picked: Picked) -> str:
-    """What there is to say of a picture; where nothing was bought of any two of these columns together, nor of both
-    with a third, an estimate would be everyone's figures again."""
+    """The note of a picture. If no pair of these columns was bought, nor both with a third, it is "untold": an estimate
+    would repeat everyone's figures."""
     if column in look.query.items:
         return "sets_group" if picked.by else "sets"
     groups = picked.of(column)
@@ -216,7 +215,7 @@ def note_of(look: Look, column: str, picked: Picked) -> str:
 
 
 def ordered(look: Look, column: str) -> bool:
-    """Is it a number or days in groups that follow each other?"""
+    """Is it a number or days in consecutive groups?"""
     ref = look.query.columns[look.place(column)]
     return isinstance(ref, Grouped) and bool(ref.starts) and not isinstance(look.query.facts.schema[column], Category)
 
@@ -229,34 +228,34 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
         return Card(column, bars, False, aside_of_list(bars), note, score)
     in_order = ordered(look, column)
     if groups := picked.of(column):
-        told = [] if note else look_groups.of_group(look, column, groups)
-        score = look_groups.unlike(told, look_groups.of_everyone(look, column)) if told else 0.0
+        figures = [] if note else look_groups.of_group(look, column, groups)
+        score = look_groups.unlike(figures, look_groups.of_everyone(look, column)) if figures else 0.0
         return Card(column, bars, in_order, "" if in_order else aside_of_list(bars), note, score)
     return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.told_apart(look, column))
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
-    """Of a number its average and its median, of days the median, of a list what is most. Where cells do not fit, of
-    which part that is; and where many do not, that alone: an average of the others would be taken for everybody's."""
+    """A number's average and median, the median day, or a list's most common value. If some cells do not fit, also the
+    share that does; if many do not, only that: an average of the rest would pass for everybody's."""
     declared = look.query.facts.schema[column]
     if not ordered(look, column):
         return aside_of_list(bars)
     outside = _outside(look, column)
     if outside is not None and float(outside.low or 0) >= float(GATE):
         return say("board_page.misfit", share=_percent(float(outside.value)))
-    told = _middles(look, column, declared)
-    if told and outside is not None and float(outside.low or 0) > 0:
-        return say("board_page.of_fitting", share=_percent(1 - float(outside.value)), told=told)
-    return told
+    middles = _middles(look, column, declared)
+    if middles and outside is not None and float(outside.low or 0) > 0:
+        return say("board_page.of_fitting", share=_percent(1 - float(outside.value)), told=middles)
+    return middles
 
 
 def _outside(look: Look, column: str) -> Figure | None:
-    """The share of cells that do not fit, as its bar says."""
-    return next((one for one in look_groups.of_everyone(look, column) if one.label == DOES_NOT_FIT), None)
+    """The bar of cells that do not fit."""
+    return next((figure for figure in look_groups.of_everyone(look, column) if figure.label == DOES_NOT_FIT), None)
 
 
 def tells_misfits(look: Look, column: str) -> bool:
-    """Does its card say which share of the cells does not fit?"""
+    """Does its card show the share of cells that do not fit?"""
     outside = None if column in look.query.items or not ordered(look, column) else _outside(look, column)
     return outside is not None and float(outside.low or 0) > 0
 
@@ -270,22 +269,22 @@ def _middles(look: Look, column: str, declared: Any) -> str:
     if isinstance(declared, Number):
         mean = look.mean(column)
         ends = float(declared.lower), float(declared.upper)
-        told = [
+        parts = [
             _between("mean", mean, ends, rounded_range(float(mean.low or 0), float(mean.high or 0))),
             _between("median", middle, ends, tuple(bare(float(end or 0)) for end in (middle.low, middle.high))),
         ]
-        return "\u00a0· ".join(one for one in told if one)
+        return "\u00a0· ".join(part for part in parts if part)
     days = tuple(float(date.fromisoformat(str(declared.value(code))).toordinal()) for code in (0, declared.size - 1))
     return _between("median", middle, days, tuple(_day(end) for end in (middle.low, middle.high)))
 
 
-def _between(what: str, found: Figure, ends: tuple[float, ...], told: tuple[str, ...]) -> str:
-    """Between which figures something lies; only the end that says something, and nothing where neither does."""
-    low, high = float(found.low or 0), float(found.high or 0)
+def _between(what: str, figure: Figure, ends: tuple[float, ...], words: tuple[str, ...]) -> str:
+    """The range of a figure: only the informative end, or nothing if neither is."""
+    low, high = float(figure.low or 0), float(figure.high or 0)
     if high - low > WIDE * (ends[1] - ends[0]):
         return ""
     code = "_most" if low <= ends[0] else "_least" if high >= ends[1] else ""
-    return say(f"board_page.{what}{code}", low=told[0], high=told[1])
+    return say(f"board_page.{what}{code}", low=words[0], high=words[1])
 
 
 def _day(number: float | None) -> str:
@@ -293,7 +292,7 @@ def _day(number: float | None) -> str:
 
 
 def aside_of_list(bars: Sequence[Bar]) -> str:
-    """What is most for certain; nothing where that cannot be told."""
+    """The most common value as far as it is certain, else nothing."""
     ends = {bar.label: (bar.low, bar.high) for bar in bars if not bar.extra}
     if len(ends) < 2 or any(low is None for low, _ in ends.values()):
         return ""
@@ -305,11 +304,11 @@ def aside_of_list(bars: Sequence[Bar]) -> str:
     if len(first) > 1:
         return say("board_page.alike", names=say("answer.or").join(bar.name for bar in bars if bar.label in first))
     most = next(bar for bar in bars if bar.label == first[0])
-    return say("board_page.most", name=most.name, range=most.told_range)
+    return say("board_page.most", name=most.name, range=most.range_words)
 
 
 def standing(found: dp.Answer) -> str:
-    """A picture for each column that stands by itself, for the report."""
+    """A standalone picture for each column, for the report."""
     look, title = look_of(found), say("chart.percent")
     drawn = ""
     for card in cards(found, look, Picked()):
@@ -317,7 +316,7 @@ def standing(found: dp.Answer) -> str:
         ranges = {name: (bar.low, bar.high) for name, bar in shown.items()}
         faint = [name for name, bar in shown.items() if bar.faint]
         values = {name: bar.value for name, bar in shown.items()}
-        alt = "; ".join(f"{name}: {bar.told}" for name, bar in shown.items())
+        alt = "; ".join(f"{name}: {bar.text}" for name, bar in shown.items())
         drawn += f"<h3>{escape(card.column)}</h3>{svg.rows(values, ranges, title, alt, True, faint)}"
     return drawn
 
@@ -327,7 +326,7 @@ def look_of(found: dp.Answer) -> Look:
 
 
 def tried(found: dp.Answer, look: Look, picked: Picked) -> HeldBack | None:
-    """How estimates like those that are shown did on what was left out."""
+    """How accurate estimates like the shown ones were on held-back pairs."""
     return _tried(found.receipt["charge"]["hash"], Picked(picked.by, "", True, picked.also), look)
 
 
@@ -337,10 +336,10 @@ def _tried(charge: str, columns: Picked, _look: Look) -> HeldBack | None:
         return _look.held_back
     shown = [name for name in _look.cells if note_of(_look, name, columns) == "estimated"]
     each = [_look.checked(name, *columns.of(name)) for name in shown]
-    return HeldBack.of([one for one in each if one is not None])
+    return HeldBack.of([result for result in each if result is not None])
 
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _kept(charge: str, _look: Look) -> Look:
-    """One for all visitors, with what was worked out from it before."""
+    """One object for all visitors, with its cached results."""
     return _look

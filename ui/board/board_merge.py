@@ -1,10 +1,12 @@
-"""Values of a list put together before a first look is bought, with what that gains, one click away. The values are the
-declared ones; nothing is known of who has them.
+"""What makes a first look more exact at the same price, one click each: fewer columns, fewer groups, merged values.
+
+From public facts only: the values are the declared ones, and nobody knows who has them.
 """
 
 from __future__ import annotations
 
 from html import escape
+from operator import itemgetter
 from typing import Any
 
 import streamlit as st
@@ -22,8 +24,6 @@ from ui.parts import job
 from ui.shell import nav
 from ui.words.markup import unmarked
 
-# What would make a first look more exact at the same price, with its gain, one click away. From public facts.
-
 _OFFERED = 3
 
 
@@ -39,9 +39,9 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
-    """The columns with the most groups in fewer, or left out, and no column of interest: what helps, most first."""
+    """Fewer groups in the longest columns, leaving one out, or fewer pairs: the largest gain first."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
-    sizes |= {one.column: one.size for one in query.held if one.column}
+    sizes |= {held.column: held.size for held in query.held if held.column}
     longest = sorted(sizes, key=lambda name: -sizes[name])
     able = board_state.can_be_coarser(table)
     rough = [name for name in longest if name in able and name not in now["coarse"]]
@@ -50,8 +50,8 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
         options.append(("coarse", {"coarse": [*now["coarse"], *rough]}, {"columns": rough[:_OFFERED]}))
     if len(longest) > 1:
         name = longest[0]
-        told = {"without": [*now["without"], name], "against": [one for one in now["against"] if one != name]}
-        options.append(("without", told, {"column": name, "values": sizes[name]}))
+        left_out = {"without": [*now["without"], name], "against": [other for other in now["against"] if other != name]}
+        options.append(("without", left_out, {"column": name, "values": sizes[name]}))
     if now["against"]:
         options.append(("alone", {"against": [], "three": ""}, {"columns": list(now["against"])}))
     if now.get("every"):
@@ -65,11 +65,11 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
         if after is not None and after < before and two_figures(after) != two_figures(before):
             words = say(f"board_page.gain.{code}", now=plain(before), then=plain(after), **facts)
             found.append((after, words, changed))
-    return [(words, changed) for _, words, changed in sorted(found, key=lambda one: one[0])]
+    return [(words, changed) for _, words, changed in sorted(found, key=itemgetter(0))]
 
 
 def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
-    """How far off a bar may be with the form filled in like this; None where that is refused."""
+    """The error of a bar with this form; None if it is refused."""
     return _amount(canonical([query.describe()["parameters"], _public(query), now]), table, now)
 
 
@@ -80,7 +80,7 @@ def _public(query: Overview) -> list[Any]:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _amount(facts: str, _table: dp.Table, _now: dict[str, Any]) -> Any:
-    """How far off a bar may be with the form filled in like this; the key holds public facts only."""
+    """Cached for all visitors: the key holds public facts only."""
     try:
         return board_state.query_of(_table, _now).promise().amount
     except dp.AllowanceError:
@@ -91,7 +91,7 @@ _PICKED = f"{PLACE}-picked"
 
 
 def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """What is together now, and a place to choose more; what would be gained is told by `gain`."""
+    """The merged values, and fields to merge more; `gain` shows the gain."""
     able = [name for name in board_state.can_be_merged(table) if name in chosen]
     merged = {name: groups for name, groups in (given.get("merged") or {}).items() if name in able}
     st.session_state.pop(_PICKED, None)
@@ -117,7 +117,7 @@ def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dic
 
 
 def _looked_up(table: dp.Table, column: str) -> None:
-    """All groups at once from a public list that somebody pastes: districts and their regions."""
+    """All groups at once from a pasted public list, such as districts and their regions."""
     pasted = st.text_area(
         say("board_page.lookup", column=unmarked(column)),
         key=job.addressed_widget(PLACE, f"lookup-{column}"),
@@ -131,13 +131,13 @@ def _looked_up(table: dp.Table, column: str) -> None:
     except dp.AllowanceError as complaint:
         st.html(f'<p class="warn" role="status">{escape(str(complaint))}</p>')
         return
-    told = say("board_page.looked_up", groups=len(found.groups), alone=len(found.alone), strange=found.strange)
-    st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    note = say("board_page.looked_up", groups=len(found.groups), alone=len(found.alone), strange=found.strange)
+    st.html(f'<p class="muted" role="status">{escape(note)}</p>')
     st.session_state[_PICKED] = (column, found.as_json())
 
 
 def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
-    """A link that puts the chosen values together, with the error before and after; and one for each group apart."""
+    """A link that merges the chosen values, with the error before and after; and a link to undo each group."""
     before = query.promise().amount
     if picked := st.session_state.pop(_PICKED, None):
         column, groups = picked
@@ -148,8 +148,8 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         else:
             words = {"column": column, "now": plain(before), "then": plain(after)}
             more = len(groups) > len(now["merged"].get(column, [])) + 1
-            told = {"groups": len(groups)} if more else {"values": groups[-1][1]}
-            _link(table, say(f"board_page.{'lookup' if more else 'merge'}_gain", **words | told), changed)
+            facts = {"groups": len(groups)} if more else {"values": groups[-1][1]}
+            _link(table, say(f"board_page.{'lookup' if more else 'merge'}_gain", **words | facts), changed)
     for column, groups in now["merged"].items():
         for at, (name, values) in enumerate(groups):
             rest = groups[:at] + groups[at + 1 :]

@@ -1,7 +1,6 @@
-"""The board: a card for each column, of everyone or of one group, what goes together, and everything to take away.
+"""The board of a first look: a card for each column, for everyone or one group; which columns go together; downloads.
 
-It is drawn from a paid answer alone; nothing on it reads the table, and nothing on it costs anything. What is picked
-stands in the address.
+The board is drawn from a paid answer alone: it never reads the table and is free. The address holds what is picked.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from ui.words import prices
 from ui.words.figures import bare, rounded
 from ui.words.markup import unmarked
 
-# One column of the board in full: a picture to take as a PNG, and all its figures.
+# --- one column in full: a picture to save as PNG, and all figures
 
 
 def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
@@ -73,7 +72,7 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     )
     values = {bar.name: bar.value for bar in bars}
     ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
-    alt = "; ".join(f"{bar.name}: {bar.told}" for bar in bars[:60])
+    alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
     with st.container(key="card-board-full"), camera.takes(f"first-look-{short}", source):
         charts.bars(values, ranges or None, title, alt, "board-full", [bar.name for bar in bars if bar.faint])
     if not ranges:
@@ -94,17 +93,17 @@ def _full_chosen(key: str) -> None:
 
 def _table(bars: list[Bar], shares: bool) -> str:
     titles = ("answer.column.label", "answer.column.value", "answer.column.range")
-    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(one))}</th>' for at, one in enumerate(titles))
+    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(title))}</th>' for at, title in enumerate(titles))
     sign, body = " %" if shares else "", ""
     for bar in bars:
-        told = bare(bar.value) if bar.low is None or bar.high is None else rounded(bar.value, bar.low, bar.high)
-        cells = (told + sign, bar.range or say("board_page.no_promise"))
+        value = bare(bar.value) if bar.low is None or bar.high is None else rounded(bar.value, bar.low, bar.high)
+        cells = (value + sign, bar.range or say("board_page.no_promise"))
         numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
         body += f"<tr><td>{escape(bar.name)}</td>{numbers}</tr>"
     return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
 
 
-# What goes together: each column against the columns of interest, as far as the ranges tell.
+# --- which columns go together: each column against the columns of interest
 
 _NARROW = 2  # percentage points
 _ORDER = (look_groups.CLEAR, look_groups.PERHAPS, look_groups.UNKNOWN, look_groups.ESTIMATED)
@@ -115,11 +114,11 @@ def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
     if not against or len(look.cells) < 2:
         return
     names = [name for name in look.cells if list(against) != [name]]
-    told = _all_pairs(found.receipt["charge"]["hash"], look)
-    names.sort(key=lambda name: min(_ORDER.index(one.state) for one in told[name].values()))
-    shown = [name for name in names if any(one.most is not None for one in told[name].values())]
+    apart = _all_pairs(found.receipt["charge"]["hash"], look)
+    names.sort(key=lambda name: min(_ORDER.index(pair.state) for pair in apart[name].values()))
+    shown = [name for name in names if any(pair.most is not None for pair in apart[name].values())]
     head = "".join(f"<th>{escape(say('board_page.with', column=name))}</th>" for name in against)
-    rows = "".join(_row(table, found, look, name, told[name]) for name in shown)
+    rows = "".join(_row(table, found, look, name, apart[name]) for name in shown)
     matrix = (
         f'<div class="scroll" tabindex="0"><table class="plain pairs"><tr><th>{escape(say("board_page.column"))}</th>'
         f"{head}</tr>{rows}</table></div>"
@@ -135,7 +134,7 @@ def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 @st.cache_resource(max_entries=50, show_spinner=False)
 def _all_pairs(charge: str, _look: Look) -> dict[str, dict[str, Apart]]:
-    """Worked out once for all visitors: it is what was paid for, and nothing changes it."""
+    """Computed once for all visitors: a paid answer never changes."""
     against = _look.query.against
     return {
         name: {other: look_groups.together(_look, name, other) for other in against if other != name}
@@ -154,59 +153,61 @@ def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: di
         if other == name:
             cells += "<td></td>"
             continue
-        told = with_each[other]
-        cells += f"<td>{_pill(told.state)} {shows(table, found, look, name, other, told)}</td>"
+        apart = with_each[other]
+        cells += f"<td>{_pill(apart.state)} {shows(table, found, look, name, other, apart)}</td>"
     return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
 
 
-def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, told: Apart) -> str:
-    """Where it shows most; a link to the board of that group."""
-    if told.most is None or told.least is None:
+def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, apart: Apart) -> str:
+    """The two groups that differ most, with a link to the board of the first."""
+    if apart.most is None or apart.least is None:
         return ""
     groups = dict(zip(look.query.cell_labels[look.place(name)], look.query.cell_names(look.place(name)), strict=True))
     values = dict(zip(look.query.cell_labels[look.place(other)], look.query.cell_names(look.place(other)), strict=True))
     most, least = (
-        say("board_page.share_of", share=_figure(one), group=groups[one.label]) for one in (told.most, told.least)
+        say("board_page.share_of", share=_figure(figure), group=groups[figure.label])
+        for figure in (apart.most, apart.least)
     )
-    where = {"look": found.request_id, "by": name, "group": told.most.label}
+    where = {"look": found.request_id, "by": name, "group": apart.most.label}
     link = f'<a href="{nav.address("board", table.name, **where)}" target="_self">{escape(say("board_page.look"))}</a>'
-    return f"{escape(say('board_page.shows', value=values[told.value], most=most, least=least))} {link}"
+    return f"{escape(say('board_page.shows', value=values[apart.value], most=most, least=least))} {link}"
 
 
-def _figure(one: Figure) -> str:
-    """In whole percents, or in tenths where they are known; the range is rounded outwards."""
-    low, high = 100 * (one.low or 0.0), 100 * (1.0 if one.high is None else one.high)
+def _figure(figure: Figure) -> str:
+    """In whole percents, or in tenths if the range is narrow. The range is rounded outwards."""
+    low, high = 100 * (figure.low or 0.0), 100 * (1.0 if figure.high is None else figure.high)
     grain = 1 if high - low >= _NARROW else 10
     ends = math.floor(low * grain) / grain, math.ceil(high * grain) / grain
-    first, middle, last = (local(f"{end:.{grain // 10}f}") for end in (ends[0], 100 * one.value, ends[1]))
+    first, middle, last = (local(f"{end:.{grain // 10}f}") for end in (ends[0], 100 * figure.value, ends[1]))
     return f"{middle} % ({first}–{last})"
 
 
-# What goes together where all pairs were bought, or some that a question chose: every two columns in a matrix, and the
-# clearest pairs in words.
+# --- which columns go together, if all pairs or chosen pairs were bought: a matrix, and the clearest pairs in words
 
-_CLEAREST = 8  # pairs told in words
+_CLEAREST = 8  # pairs described in words
 _SIGNS = {look_groups.CLEAR: "●", look_groups.PERHAPS: "◐", look_groups.UNKNOWN: "·"}
 
 
 def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
     if look.query.against or not look.paired:
         return
-    told = _all_cells(found.receipt["charge"]["hash"], look)
+    apart = _all_cells(found.receipt["charge"]["hash"], look)
     legend = " ".join(f"{sign} {say(f'board_page.state.{state}')}" for state, sign in _SIGNS.items())
-    told_pairs = sum(len(part) == 2 for part in look.marginals)
-    some = say("board_page.together_some", pairs=told_pairs, all=len(told)) if told_pairs < len(told) else ""
+    bought = sum(len(part) == 2 for part in look.marginals)
+    some = say("board_page.together_some", pairs=bought, all=len(apart)) if bought < len(apart) else ""
     names = look.cells
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names[1:])
     rows = ""
     for at, name in enumerate(names[:-1]):
-        cells = "".join(_cell(table, found, name, other, told[name, other]) for other in names[at + 1 :])
+        cells = "".join(_cell(table, found, name, other, apart[name, other]) for other in names[at + 1 :])
         rows += f'<tr><th scope="row">{escape(name)}</th>{"<td></td>" * at}{cells}</tr>'
-    clear = sorted((pair for pair in told if told[pair].state == look_groups.CLEAR), key=lambda pair: -_gap(told[pair]))
+    clear = sorted(
+        (pair for pair in apart if apart[pair].state == look_groups.CLEAR), key=lambda pair: -_gap(apart[pair])
+    )
     words = ""
-    for one, other in clear[:_CLEAREST]:
-        shown = shows(table, found, look, one, other, told[one, other])
-        words += f"<li><b>{escape(one)} · {escape(other)}</b> {shown}</li>"
+    for first, other in clear[:_CLEAREST]:
+        shown = shows(table, found, look, first, other, apart[first, other])
+        words += f"<li><b>{escape(first)} · {escape(other)}</b> {shown}</li>"
     st.html(
         f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
         + (f'<p class="muted">{escape(some)}</p>' if some else "")
@@ -218,53 +219,52 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _all_cells(charge: str, _look: Look) -> dict[tuple[str, str], Apart]:
-    """Worked out once for all visitors: it is what was paid for, and nothing changes it."""
+    """Computed once for all visitors: a paid answer never changes."""
     return {pair: look_groups.together(_look, *pair) for pair in combinations(_look.cells, 2)}
 
 
-def _gap(told: Apart) -> float:
-    """How far apart two groups are for certain."""
-    return (told.most.low or 0.0) - (told.least.high or 0.0) if told.most and told.least else 0.0
+def _gap(apart: Apart) -> float:
+    """The certain distance between the two groups."""
+    return (apart.most.low or 0.0) - (apart.least.high or 0.0) if apart.most and apart.least else 0.0
 
 
-def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, told: Apart) -> str:
-    if told.state == look_groups.ESTIMATED:
+def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, apart: Apart) -> str:
+    if apart.state == look_groups.ESTIMATED:
         return "<td></td>"
-    words = f"{name}, {other}: {say(f'board_page.state.{told.state}')}"
-    sign = f'<span class="state {told.state}" title="{escape(words)}">{_SIGNS.get(told.state, "")}</span>'
-    if told.most is None:
+    words = f"{name}, {other}: {say(f'board_page.state.{apart.state}')}"
+    sign = f'<span class="state {apart.state}" title="{escape(words)}">{_SIGNS.get(apart.state, "")}</span>'
+    if apart.most is None:
         return f"<td>{sign}</td>"
-    where = {"look": found.request_id, "by": name, "group": told.most.label}
+    where = {"look": found.request_id, "by": name, "group": apart.most.label}
     link = nav.address("board", table.name, **where)
     return f'<td><a href="{link}" target="_self" aria-label="{escape(words)}">{sign}</a></td>'
 
 
-# Pairs of columns that were not bought: that they are estimated, how such estimates did where it is known, and what
-# buying them would take.
+# --- pairs of columns that were not bought: estimates, how accurate such estimates were, and the price of the pairs
 
 
 def held_back(tried: HeldBack) -> str:
-    """How estimates did on what was left out."""
+    """How accurate estimates were on held-back pairs."""
     return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
 
 
 def two(tried: HeldBack | None) -> None:
-    """Of two groups at once, where these three columns were not bought together."""
-    told = say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else "")
-    st.html(f'<p class="warn">{escape(told)}</p>')
+    """Warn that pictures of two groups are estimates: the three columns were not bought together."""
+    warning = say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else "")
+    st.html(f'<p class="warn">{escape(warning)}</p>')
 
 
 def show_price(table: dp.Table, look: Look, by: str) -> None:
-    """Pictures that are only estimated."""
-    told = say("board_page.not_bought", column=by)
+    """Warn that the pictures are estimates, and offer the pairs."""
+    warning = say("board_page.not_bought", column=by)
     if (tried := look.held_back) is not None:
-        told += " " + held_back(tried)
-    st.html(f'<p class="warn">{escape(told)}</p>')
+        warning += " " + held_back(tried)
+    st.html(f'<p class="warn">{escape(warning)}</p>')
     _pairs(table, look, by)
 
 
 def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]) -> None:
-    """Where the group is known in some columns only: the others have no picture."""
+    """Some columns were not bought with this one: they have no picture."""
     st.html(
         f'<p role="status">{escape(say("board_page.some_bought", column=by, group=called, others=list(known)))}</p>'
     )
@@ -272,14 +272,14 @@ def some(table: dp.Table, look: Look, by: str, called: str, known: Sequence[str]
 
 
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
-    """Where nothing is known of the group in the `others`: one message, then single questions, then all pairs."""
-    told = say("board_page.nothing_bought", column=picked.by, group=called)
-    st.html(f'<p role="status">{escape(told)}</p>')
+    """Nothing was bought about this group: offer single questions about the `others`, then all pairs."""
+    note = say("board_page.nothing_bought", column=picked.by, group=called)
+    st.html(f'<p role="status">{escape(note)}</p>')
     if table.closed:
         return
     asked = (look_groups.one_question(look, column, picked.by, picked.group) for column in others)
-    found = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
-    priced = [(table.preview(one, checked=True).share, one) for one in found]
+    queries = [query for key, given in asked if (query := table.suggested(key, **given)) is not None]
+    priced = [(table.preview(query, checked=True).share, query) for query in queries]
     for share, query in sorted(priced, key=itemgetter(0)):
         label = say("board_page.ask_one", question=query.sentence(), share=prices.takes(table, share))
         st.page_link(nav.page("ask"), label=unmarked(label), query_params=preview.opening(table, query))
@@ -287,7 +287,7 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
 
 
 def _pairs(table: dp.Table, look: Look, by: str) -> None:
-    """What all pairs with a column would take."""
+    """The price of all pairs with a column."""
     if table.closed or by not in board_state.offered(table):
         return
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
@@ -303,7 +303,7 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
         st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))
 
 
-# A first look to take away: every measured figure as a file. Written when it is clicked, not before.
+# --- downloads, written on the click
 
 
 def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
@@ -328,14 +328,16 @@ def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 
 def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
-    """Every measured bar and pair, a figure a row."""
+    """Every measured bar and pair, one figure per row."""
     frame = look.to_frame()
     return list(frame.columns), frame.to_numpy().tolist()
 
 
+# --- the board
+
 PER_PAGE = 12
 ACROSS = 3
-OFFERED = 3  # single questions about a group of which nothing was bought
+OFFERED = 3  # single questions about a group without bought pairs
 _TURN, _TOP = "board-turn", "board-top"
 _GROUPS = ("by", "group", "also", "second")
 
@@ -348,24 +350,24 @@ def show(table: dp.Table, found: dp.Answer) -> None:
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
     )
-    if not table.practice:  # what a first look also tells: do the columns fit what was declared?
-        told = [column for column in look.columns if board_figures.tells_misfits(look, column)]
-        notes = answer_notes.headline_notes(found, linked=True, below=told)
+    if not table.practice:  # a first look also shows whether columns fit their declarations
+        misfits = [column for column in look.columns if board_figures.tells_misfits(look, column)]
+        notes = answer_notes.headline_notes(found, linked=True, below=misfits)
         notes += answer_notes.fit_notes(found, linked=True)
         if notes:
             st.html(notes)
     picked = _controls(table, found, look)
-    if st.session_state.pop(_TOP, False):  # the bar may have been far below, and the cards have another order now
+    if st.session_state.pop(_TOP, False):  # the clicked bar may be far below, and the cards are in another order now
         scroll.top()
-    made = board_figures.cards(found, look, picked)
-    _told(table, found, look, picked, made)
-    made = tuple(card for card in made if card.note != "untold")  # said once, with what would tell it
-    made, scarce = _apart(made, picked)
-    pages = -(-len(made) // PER_PAGE)
+    cards = board_figures.cards(found, look, picked)
+    _whom(table, found, look, picked, cards)
+    cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
+    cards, scarce = _apart(cards, picked)
+    pages = -(-len(cards) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     with slot:
-        _grid(look, made[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
+        _grid(look, cards[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
     if scarce:
         names = board_state.some_names([card.column for card in scarce])
         with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
@@ -382,10 +384,10 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
 
 
-def _apart(made: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """The pictures, and those of everyone that show little: they stand behind one line, unless all do."""
-    telling = tuple(card for card in made if picked.by or not card.scarce)
-    return (telling, tuple(card for card in made if card not in telling)) if telling else (made, ())
+def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """The cards, and apart from them those that show little, unless all do."""
+    telling = tuple(card for card in cards if picked.by or not card.scarce)
+    return (telling, tuple(card for card in cards if card not in telling)) if telling else (cards, ())
 
 
 def _leave() -> None:
@@ -395,12 +397,12 @@ def _leave() -> None:
 
 
 def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
-    """Whom to show, and in what; the address keeps it."""
+    """Pick the group, and shares or numbers; the address keeps both."""
     by, group = _group(look, "by", "group", look.cells)
     others = [name for name in look.cells if name != by]
     also, second = _group(look, "also", "second", others) if by and look.paired else ("", "")
     shares = st.query_params.get("as") != "people"
-    turn = st.session_state.get(_TURN, 0)  # new widgets after a click: a browser keeps showing the old ones
+    turn = st.session_state.get(_TURN, 0)  # a click needs new widgets: the browser would keep showing the old ones
     with st.container(horizontal=True, vertical_alignment="bottom", key="board-controls"):
         everyone = say("board_page.everyone")
         st.selectbox(
@@ -432,8 +434,8 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
             say("board_page.as"),
             ["shares", "people"],
             default="shares" if shares else "people",
-            format_func=lambda one: say(
-                "board_page.as.shares" if one == "shares" else f"board_page.as.{look.query.counted}"
+            format_func=lambda option: say(
+                "board_page.as.shares" if option == "shares" else f"board_page.as.{look.query.counted}"
             ),
             key=f"board-as-{turn}",
             on_change=_chosen,
@@ -444,7 +446,7 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
 
 
 def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
-    """A column and one of its groups, as the address says; the first group where it says none that there is."""
+    """The column and group in the address; the first group if that one does not exist."""
     name, label = st.query_params.get(by, ""), st.query_params.get(group, "")
     if name not in columns:
         return "", ""
@@ -479,7 +481,7 @@ def _chosen(name: str, key: str) -> None:
 
 
 def _pick(column: str, now: Picked, label: str) -> None:
-    """A bar was clicked: that group, or everyone where it was picked before."""
+    """Pick the clicked bar's group, or everyone if it was picked already."""
     st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
     st.session_state[_TOP] = True
     if (column, label) == (now.by, now.group):
@@ -491,26 +493,26 @@ def _pick(column: str, now: Picked, label: str) -> None:
     st.query_params["by"], st.query_params["group"] = column, label
 
 
-def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: Sequence[Card]) -> None:
-    """Whom the pictures show, and what of them is only estimated or not known."""
-    notes = {card.note for card in made}
-    known = [card.column for card in made if card.note == "" and card.column != picked.by]
+def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: Sequence[Card]) -> None:
+    """Say whom the pictures show, and which are estimates or were not bought."""
+    notes = {card.note for card in cards}
+    known = [card.column for card in cards if card.note == "" and card.column != picked.by]
     if "untold" in notes and known:
         some(table, look, picked.by, _called(look, picked.by, picked.group), known)
         return
     if "untold" in notes:
-        everyone = board_figures.cards(found, look, Picked())  # what shows most first
+        everyone = board_figures.cards(found, look, Picked())  # the most telling first
         others = [card.column for card in everyone if card.column != picked.by][:OFFERED]
         alone(table, look, picked, _called(look, picked.by, picked.group), others)
         return
     if not picked.by:
-        told = say("board_page.showing_all" if look.paired else "board_page.showing_alone", columns=len(made))
+        words = say("board_page.showing_all" if look.paired else "board_page.showing_alone", columns=len(cards))
     else:
-        told = say("board_page.showing", column=picked.by, group=_called(look, picked.by, picked.group))
+        words = say("board_page.showing", column=picked.by, group=_called(look, picked.by, picked.group))
         if picked.also:
             groups = {"column": picked.by, "group": _called(look, picked.by, picked.group), "also": picked.also}
-            told = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
-    st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+            words = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
+    st.html(f'<p class="muted" role="status">{escape(words)}</p>')
     if picked.also and "estimated" in notes:
         two(board_figures.tried(found, look, picked))
     elif "estimated" in notes:
@@ -522,9 +524,9 @@ def _called(look: Look, column: str, group: str) -> str:
     return look.query.cell_names(place)[look.query.cell_labels[place].index(group)]
 
 
-def _grid(look: Look, made: Sequence[Card], picked: Picked) -> None:
-    for start in range(0, len(made), ACROSS):
-        for column, card in zip(st.columns(ACROSS), made[start : start + ACROSS], strict=False):
+def _grid(look: Look, cards: Sequence[Card], picked: Picked) -> None:
+    for start in range(0, len(cards), ACROSS):
+        for column, card in zip(st.columns(ACROSS), cards[start : start + ACROSS], strict=False):
             with column:
                 _draw(look, card, picked)
 
@@ -552,12 +554,12 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
 
 
 def _bars(card: Card, key: str, pick: Callable[[str], None] | None, marked: str) -> None:
-    """A click picks the group of a bar; `marked` is the one that is picked."""
+    """A click picks the bar's group; `marked` is the picked one."""
     shown = card.shown
     ends = [bar.value if bar.high is None else bar.high for bar in shown]
     drawn = [
         named_bars.NamedBar(
-            bar.name, bar.value, bar.low, bar.high, bar.told, bar.range, _colour(bar, marked), bar.faint
+            bar.name, bar.value, bar.low, bar.high, bar.text, bar.range, _colour(bar, marked), bar.faint
         )
         for bar in shown
     ]
@@ -577,8 +579,8 @@ def _colour(bar: Bar, marked: str) -> str:
 
 
 def alt(card: Card) -> str:
-    told = "; ".join(f"{bar.name}: {bar.told}" + (f" ({bar.range})" if bar.range else "") for bar in card.shown)
-    return f"{card.column}: {told}"
+    bars = "; ".join(f"{bar.name}: {bar.text}" + (f" ({bar.range})" if bar.range else "") for bar in card.shown)
+    return f"{card.column}: {bars}"
 
 
 _STYLE = """<style>

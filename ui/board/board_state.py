@@ -1,6 +1,4 @@
-"""The form of a first look, as the address holds it: what is left out, what is of interest, what is told in fewer
-groups, what matters most.
-"""
+"""The form of a first look, as the address holds it: columns left out, of interest, in fewer groups, most important."""
 
 from __future__ import annotations
 
@@ -19,26 +17,23 @@ from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_
 from dpengine.messages import say
 from ui.parts import answer_notes, job
 
-# Words that the form and the board share.
-
-_SHORT = 300  # signs
+_SHORT = 300  # characters
 _NAMED = 8
 
 
 def some_names(names: list[str]) -> str:
-    """The first of them."""
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def counted_as(query: dp.Query) -> None:
-    """What is counted as something else; of very many columns behind a line of its own."""
-    told = answer_notes.cut_words(query)
-    if len(told) <= _SHORT:
-        if told:
+    """Which cells count as something else; a long text goes into an expander."""
+    note = answer_notes.cut_words(query)
+    if len(note) <= _SHORT:
+        if note:
             st.html(answer_notes.cut_note(query))
         return
     with st.expander(say("board_page.counted")):
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        st.html(f'<p class="muted">{escape(note)}</p>')
 
 
 PLACE = "board"
@@ -51,7 +46,7 @@ def offered(table: dp.Table) -> list[str]:
 
 
 def can_be_coarser(table: dp.Table) -> list[str]:
-    """Columns that can be told in fewer groups than usual."""
+    """Columns that allow fewer groups than usual."""
     return [
         name
         for name in offered(table)
@@ -60,7 +55,7 @@ def can_be_coarser(table: dp.Table) -> list[str]:
 
 
 def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    """What the form shows of an address, nothing of which is trusted; all columns where it says nothing."""
+    """The form for an address, which is not trusted; all columns if it names none."""
     known = offered(table)
 
     def names(of: str) -> list[str]:
@@ -77,10 +72,10 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     return given | {"three": "1" if arriving.get("three") == "1" else ""}
 
 
-def _merged(table: dp.Table, told: Any) -> dict[str, Any]:
-    """Of each list the values that are put together, with their names, as far as they can be read."""
+def _merged(table: dp.Table, given: Any) -> dict[str, Any]:
+    """The valid merged groups by column, with their names."""
     found = {}
-    for name, groups in told.items() if isinstance(told, dict) else ():
+    for name, groups in given.items() if isinstance(given, dict) else ():
         try:
             read = read_merged({"column": name, MERGED: groups}, table.schema)
         except dp.AllowanceError:
@@ -93,7 +88,7 @@ def _merged(table: dp.Table, told: Any) -> dict[str, Any]:
 def can_be_merged(table: dp.Table) -> list[str]:
     """Lists with more than two values."""
     columns = ((name, table.schema[name]) for name in offered(table))
-    return [name for name, one in columns if isinstance(one, dp.Category) and 2 < one.size <= MOST_MERGED]
+    return [name for name, column in columns if isinstance(column, dp.Category) and 2 < column.size <= MOST_MERGED]
 
 
 def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
@@ -101,8 +96,8 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
     merged = now.get("merged") or {}
     columns: list[Any] = []
     for name in names:
-        told = ref_json(coarser(name, table.schema)) if name in now["coarse"] else name
-        columns.append({"column": name, MERGED: merged[name]} if name in merged else told)
+        ref = ref_json(coarser(name, table.schema)) if name in now["coarse"] else name
+        columns.append({"column": name, MERGED: merged[name]} if name in merged else ref)
     against = EVERY_PAIR if now.get("every") else now["against"]
     given: dict[str, Any] = {"columns": columns or [""], "against": against, "epsilon": now["epsilon"]}
     given |= {"three": True} if now.get("three") else {}
@@ -113,25 +108,25 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
 
 
 def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]:
-    """The form filled in like this, but for what is changed: URL parameters of the page."""
-    told = {name: value for name, value in (now | changed).items() if value}
+    """URL parameters of the form with some changes."""
+    kept = {name: value for name, value in (now | changed).items() if value}
     return {"table": table.name} | {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in told.items()
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in kept.items()
     }
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
-    """The form as it would have to be filled in for a question that was asked."""
-    known = offered(table)  # since then it may have been declared anew
-    told = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
+    """The form that yields an earlier question."""
+    known = offered(table)  # the declarations may have changed since
+    refs = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)
     return {
-        "without": [name for name in known if name not in told],
-        "against": [name for name in query.against if name in told],
+        "without": [name for name in known if name not in refs],
+        "against": [name for name in query.against if name in refs],
         "every": "1" if query.every else "",
-        "coarse": [name for name, ref in told.items() if name in able and ref == coarser(name, table.schema)],
-        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in told.items() if is_merged(ref)}),
-        "most": [name for name, _ in query.weights if name in told],
+        "coarse": [name for name, ref in refs.items() if name in able and ref == coarser(name, table.schema)],
+        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in refs.items() if is_merged(ref)}),
+        "most": [name for name, _ in query.weights if name in refs],
         "three": "1" if query.three else "",
         "epsilon": text_of(query.epsilon),
     }

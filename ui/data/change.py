@@ -1,4 +1,4 @@
-"""Changing what is declared of a table: the same cards, filled with what stands now; the allowance stays."""
+"""Change the declarations of a table, on the same cards. The allowance stays as it is."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from ui.shell.language import address, in_address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
-_TOLD = "declared-anew"
-BUYING = "buy-column"  # the column of which something is about to be bought
-# By visitor and table: a reload is a new session, and must not lose what was changed.
+_CHANGED = "declared-anew"
+BUYING = "buy-column"  # the column of a purchase that is being prepared
+# By visitor and table: a reload starts a new session and must not lose the changes.
 _left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
 _MOST_LEFT = 200
 
 
 def draft_of(table: dp.Table) -> Draft:
-    """What is declared now, as cards; kept while they are edited, made anew when the table was changed elsewhere."""
-    record = next(one for one in workspace().tables() if one.name == table.name)
+    """The current declarations as cards. Kept during editing; built anew when the table was changed elsewhere."""
+    record = next(record for record in workspace().tables() if record.name == table.name)
     held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
     version, draft = held.get(table.name) or _left.get((visitor(), table.name)) or (None, None)
-    if draft is None or (version != record.version and draft.task is None):  # saving is such a change, too
+    if draft is None or (version != record.version and draft.task is None):  # saving changes the version, too
         dialect = Dialect.from_json(record.dialect)
         unit = table.facts.unit
         draft = Draft(
@@ -53,10 +53,10 @@ def draft_of(table: dp.Table) -> Draft:
             chosen=list(table.schema.columns),
             cards={name: _card(table, name, dialect) for name in table.facts.header},
             many="one" if unit.id_column is None else "more",
-            each_own=True,  # said when it was added
+            each_own=True,  # confirmed when the table was added
             who=unit.id_column,
             each=unit.at_most,
-            epsilon=text_of(table.meter().epsilon),  # prices are told with its own allowance
+            epsilon=text_of(table.meter().epsilon),  # prices use the table's own allowance
             delta=text_of(table.meter().delta),
         )
         version = record.version
@@ -69,7 +69,7 @@ def draft_of(table: dp.Table) -> Draft:
 
 
 def _card(table: dp.Table, name: str, dialect: Dialect) -> Card:
-    """What is declared, or a column that is left out, whose name may say what it is."""
+    """The declared column; or one left out, with a guess from its name."""
     if name in table.schema.columns:
         return Card.of(table.schema[name], dialect, name)
     return replace(Card.for_name(name, table.facts.header), kind=OUT, guess=None)
@@ -85,26 +85,26 @@ def _leave(name: str) -> None:
 
 
 def _forget(name: str) -> None:
-    """What was being changed, and the purchase that was prepared below."""
+    """Drop the changes and the purchase prepared below them."""
     st.session_state[_KEY].pop(name, None)
     _left.pop((visitor(), name), None)
     put_away()
 
 
 def put_away() -> None:
-    """Forget the purchase that was prepared below the cards, when another page is opened."""
+    """Drop the purchase prepared below the cards when another page opens."""
     if BUYING in st.session_state:
         st.session_state[BUYING] = None
 
 
 def again(table: dp.Table, column: str) -> None:
-    """One column is to be declared anew: its line stands open."""
+    """Open the cards at one column."""
     draft_of(table).opened = column
     open_for(table.name)
 
 
 def use(table: dp.Table, answer: dp.Answer) -> None:
-    """What was bought about a column goes onto its card, and the cards are opened."""
+    """Put a bought range or list onto the column's card and open the cards."""
     column = str(answer.query.parameters()["column"])
     draft = draft_of(table)
     card = draft.card(column)
@@ -121,13 +121,13 @@ def use(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def use_all(table: dp.Table, found: Sequence[Drafted]) -> None:
-    """The same of several columns that were bought together."""
+    """The same for several columns bought together."""
     draft = draft_of(table)
-    for one in found:
-        card = draft.card(one.column)
-        draft.remember(one.column)
+    for drafted in found:
+        card = draft.card(drafted.column)
+        draft.remember(drafted.column)
         card.agree()
-        card.take_found(one, say("data.change.bought"))
+        card.take_found(drafted, say("data.change.bought"))
     draft.choose()
     draft.mark = _fresh()
     open_for(table.name)
@@ -138,7 +138,7 @@ def _fresh() -> str:
 
 
 def show(below: Callable[[dp.Table], None]) -> None:
-    """The cards, and `below` them what can be bought where a card cannot be filled."""
+    """The cards; `below` draws the offer to buy unknown ranges and lists."""
     look()
     table = current_table()
     if table.practice:
@@ -196,7 +196,7 @@ def _settle(draft: Draft, name: str) -> None:
         draft.complaint, draft.pressed = task.error, True
         return
     then = _then()
-    st.session_state[_TOLD] = name
+    st.session_state[_CHANGED] = name
     _forget(name)
     if then.get("q") in form.ORDER:
         st.switch_page(nav.page("ask"), query_params=then | {"table": name} | in_address())
@@ -205,15 +205,15 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def _then() -> dict[str, str]:
-    """The question that somebody came from and wants to go back to, as a link to Ask holds it."""
+    """The question that the visitor came from and will go back to: URL parameters of Ask."""
     given = job.read_address(st.query_params.get("then"))
-    return {name: one for name, one in given.items() if isinstance(one, str)} if isinstance(given, dict) else {}
+    return {name: value for name, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
 
 
 def told(table: dp.Table) -> bool:
-    """Once after it was changed. Was it?"""
-    if st.session_state.get(_TOLD) != table.name:
+    """Confirm a change once, right after it was saved; was there one?"""
+    if st.session_state.get(_CHANGED) != table.name:
         return False
-    del st.session_state[_TOLD]
+    del st.session_state[_CHANGED]
     frame.fine(say("data.change.done"), bring=True)
     return True

@@ -1,6 +1,7 @@
-"""A list of values on a card: a usual one, typed or pasted, or from a file that is said to be public.
+"""The screen of columns: a line for each column, filled in from its name, and one open card at a time.
 
-A list from a file stays on the server: the browser is told how many values it has and the first few.
+A guess from the name waits until the person recognises a sample cell. Sample cells come from public lists; nothing here
+has seen the file. A click goes through a callback, and a card that a click changes gets fresh widgets.
 """
 
 from __future__ import annotations
@@ -28,13 +29,12 @@ from dpengine.declared.spelling import MISSING, normal
 from dpengine.declared.unit import read_relation
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from ui.data import draft, presets, price
 from ui.data import draft as drafts
-from ui.data import people as care
+from ui.data import people, presets, price
 from ui.data.draft import KEPT, KINDS, OUT, UNKNOWN, Card, Draft, column_of, listed, numbers_like, numbers_of
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 from ui.data.source import is_typed
-from ui.data.wizard import DOT, complain, heading, kept, onwards, problem, reconsider, tried
+from ui.data.wizard import DOT, complain, heading, kept, onwards, paragraph, problem, reconsider, tried
 from ui.parts.fields import kept_number, number_key
 from ui.shell import scroll
 from ui.shell.incoming import here
@@ -42,13 +42,15 @@ from ui.shell.language import day_format
 from ui.shell.state import held
 from ui.words.markup import unmarked
 
+# --- a list of values: a usual one, typed or pasted, or from a public file, which stays on the server
+
 LARGEST = 30 * 2**20
-MOST_PICKED = 1_000  # values offered in a picker; of longer lists one is typed
+MOST_PICKED = 1_000  # values in a picker; from a longer list the person types one
 VALUES_SHOWN = 5
 
 
 def read_list(data: bytes) -> tuple[str, ...]:
-    """One value per line, in quotes or not; empty lines and what was there before (capitals aside) are left out."""
+    """One value per line, with or without quotes. Skips empty lines and repeated values (ignoring case)."""
     if len(data) > LARGEST:
         raise AllowanceError("data.list.large", most=LARGEST // 2**20)
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -73,7 +75,7 @@ def read_list(data: bytes) -> tuple[str, ...]:
 
 
 def choose_values(card: Card, at: str, beside: Any) -> None:
-    """Left a usual list or a file, right the values themselves; `beside` draws what else stands on the left."""
+    """Usual lists on the left, the values on the right. `beside` draws the rest of the left side."""
     if card.brought:
         _brought(card, at)
         beside()
@@ -100,7 +102,7 @@ def choose_values(card: Card, at: str, beside: Any) -> None:
             list(LISTS),
             index=None,
             key=kept(f"{at}-preset", _same(card.listed)),
-            format_func=lambda one: say(f"data.list.{one}"),
+            format_func=lambda preset: say(f"data.list.{preset}"),
             placeholder=say("data.card.own"),
             on_change=_take,
             args=(card, at),
@@ -109,14 +111,14 @@ def choose_values(card: Card, at: str, beside: Any) -> None:
 
 
 def _spelled(card: Card) -> None:
-    """How many spellings count, beside those in the list."""
+    """How many spellings count besides those in the list."""
     many = (
         0
         if card.kind == "items" or not card.spellings
         else len(spelling.spelling_places(card.spellings, card.values, ""))
     )
     if many > len(card.values):
-        st.html(f'<p class="muted">{escape(say("data.card.spelled", many=many))}</p>')
+        paragraph(say("data.card.spelled", many=many))
 
 
 def _file(card: Card, at: str) -> None:
@@ -130,15 +132,16 @@ def _file(card: Card, at: str) -> None:
             problem(str(complaint))
             return
         here.release(given)
-        card.uploads += 1  # a fresh uploader, so that the server lets go of its copy
+        card.uploads += 1  # a fresh uploader, so the server drops its copy
         shown = "".join(sign for sign in str(given.name) if sign.isprintable())[-80:]
         card.brought, card.source, card.public = values, shown, False
         st.rerun()
 
 
 def _brought(card: Card, at: str) -> None:
-    told = say("data.list.brought", values=len(card.brought), source=card.source, first=card.brought[:VALUES_SHOWN])
-    st.html(f"<p>{escape(told)}</p>")
+    first = card.brought[:VALUES_SHOWN]
+    summary = say("data.list.brought", values=len(card.brought), source=card.source, first=first)
+    st.html(f"<p>{escape(summary)}</p>")
     card.public = st.checkbox(say("data.list.public"), key=kept(f"{at}-public-{card.uploads}", card.public))
     st.button(say("data.list.drop"), key=f"{at}-drop", on_click=_drop, args=(card,))
 
@@ -148,12 +151,12 @@ def _drop(card: Card) -> None:
 
 
 def other_values(card: Card, at: str, values: list[str]) -> None:
-    """Where cells go that are not in the list: to a value of their own, or, if it is complete, to a listed one."""
+    """Cells outside the list count as a value of their own or, if the list is complete, as a listed value."""
     picked = st.radio(
         say("data.card.others"),
         [False, True],
         key=kept(f"{at}-closed", card.closed),
-        format_func=lambda one: say("data.card.closed" if one else "data.card.open"),
+        format_func=lambda closed: say("data.card.closed" if closed else "data.card.open"),
         on_change=_complete,
         args=(card,),
     )
@@ -165,29 +168,29 @@ def other_values(card: Card, at: str, values: list[str]) -> None:
         card.goes_to = (typed or "").strip()
         return
     key = f"{at}-goes-to"
-    if st.session_state.get(key) not in values:  # new here, or the list changed under it
+    if st.session_state.get(key) not in values:  # new, or the list changed
         st.session_state[key] = card.goes_to if card.goes_to in values else values[0]
     card.goes_to = st.selectbox(say("data.card.goes_to"), values, key=key, help=say("data.card.goes_to_help"))
 
 
 def _complete(card: Card) -> None:
-    """Whoever says it now says it of empty cells too."""
+    """The answer covers empty cells, too."""
     card.complete = True
 
 
 def _same(text: str) -> str | None:
-    """Which usual list this is, or that it is none."""
+    """The usual list with this text, if any."""
     return next((key for key, usual in LISTS.items() if text.strip() == usual.text), None)
 
 
 def _own(card: Card, at: str) -> None:
-    """Of a list that became another one, the usual spellings are no longer those of its values."""
+    """Drop the usual spellings when most values have changed."""
     if not held(f"{at}-listed"):
         return
     text = st.session_state[f"{at}-listed"] or ""
     st.session_state[f"{at}-preset"] = _same(text)
     values = listed(text)[0]
-    if 2 * sum(bool(spelling.spellings(card.spellings or MISSING, one)) for one in values) < len(values):
+    if 2 * sum(bool(spelling.spellings(card.spellings or MISSING, value)) for value in values) < len(values):
         card.spellings = MISSING
 
 
@@ -199,7 +202,7 @@ def _take(card: Card, at: str) -> None:
     st.session_state[f"{at}-listed"] = card.listed
 
 
-# What a card asks, by kind: a number's range, a day's range, a list, several from a list, yes or no.
+# --- what a card asks, by kind
 
 _PARTS = ("lower", "upper", "step")
 _EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
@@ -221,15 +224,15 @@ def number(card: Card, at: str) -> None:
         list(RANGES),
         index=None,
         key=kept(f"{at}-range", same_range(card)),
-        format_func=lambda one: say(f"data.range.{one}"),
+        format_func=lambda preset: say(f"data.range.{preset}"),
         placeholder=say("data.card.own"),
         on_change=_take_range,
         args=(card, at),
     )
     for where, part in zip(narrow, _PARTS, strict=True):
         label, now = say(f"data.card.{part}"), getattr(card, part)
-        told = {"help": say("data.card.step_help")} if part == "step" else {}
-        now = kept_number(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at), **told)
+        options = {"help": say("data.card.step_help")} if part == "step" else {}
+        now = kept_number(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at), **options)
         setattr(card, part, now)
     card.measure = (
         last.text_input(
@@ -248,21 +251,21 @@ def number(card: Card, at: str) -> None:
         st.text_input(
             say("data.card.codes"),
             key=kept(f"{at}-codes", card.codes),
-            max_chars=draft.LONGEST,
+            max_chars=drafts.LONGEST,
             placeholder=say("data.card.codes_example"),
             help=say("data.card.codes_help", most=MOST_CODES),
             width=260,
         )
         or ""
     ).strip()
-    if (found := draft.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
+    if (found := drafts.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:
         above.html(f'<p class="warn" role="status">{escape(say("data.card.codes_hint", code=str(found)))}</p>')
     picked = st.radio(
         say("data.card.missing"),
         [False, True],
         key=kept(f"{at}-filled", card.filled),
         horizontal=True,
-        format_func=lambda one: say("data.card.filled" if one else "data.card.left_out"),
+        format_func=lambda filled: say("data.card.filled" if filled else "data.card.left_out"),
         help=say("data.card.missing_help"),
     )
     card.filled = bool(picked)
@@ -271,12 +274,12 @@ def number(card: Card, at: str) -> None:
 
 
 def _own_range(card: Card, at: str) -> None:
-    """The picker says which usual range this is, or that it is none. Who does not say how numbers are rounded sees how
-    they would be; a range that becomes narrower takes its usual step along, or offers a finer one."""
+    """Mark the usual range that was typed, if any. An empty step gets the usual one. A narrower range takes its usual
+    step, or offers a finer one."""
     fields = [number_key(f"{at}-{part}") for part in _PARTS]
     if not held(*fields):
         return
-    lower, upper, step = (as_typed(st.session_state[one] or "") for one in fields)
+    lower, upper, step = (as_typed(st.session_state[key] or "") for key in fields)
     before, now = usual_step(card.lower, card.upper), usual_step(lower, upper)
     finer = _finer(now, step) if before and _finer(now, before) else ""
     if not step.strip() or (finer and step == card.step == before):
@@ -288,10 +291,10 @@ def _own_range(card: Card, at: str) -> None:
     st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
 
 
-def _finer(one: str, other: str) -> str:
-    """The one step, where it is finer than the other."""
+def _finer(step: str, other: str) -> str:
+    """`step` if it is finer than `other`, else nothing."""
     try:
-        return one if read_number(one, "") < read_number(other, "") else ""
+        return step if read_number(step, "") < read_number(other, "") else ""
     except AllowanceError:
         return ""
 
@@ -302,7 +305,7 @@ def _take_step(at: str, step: str) -> None:
 
 
 def usual_step(lower: str, upper: str) -> str:
-    """To what numbers between these limits are usually rounded; nothing while they are no limits."""
+    """The usual rounding step between these limits; empty while they are not valid."""
     try:
         width = read_number(upper, "") - read_number(lower, "")
     except AllowanceError:
@@ -311,8 +314,7 @@ def usual_step(lower: str, upper: str) -> str:
 
 
 def same_range(card: Card) -> str | None:
-    """Ranges of one width differ by their shape and by what they are of: only the one that was taken, or the only one
-    that it can be, gives it a name."""
+    """The usual range on the card. Several may have the same limits: then only the one that was taken."""
     typed = (card.lower, card.upper, card.step, card.shape)
     found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step, usual.shape) == typed]
     return card.usual if card.usual in found else found[0] if len(found) == 1 else None
@@ -359,7 +361,7 @@ def days(card: Card, at: str) -> None:
         index=None,
         key=kept(f"{at}-order", card.order),
         horizontal=True,
-        format_func=lambda one: say(f"data.order.{one}"),
+        format_func=lambda order: say(f"data.order.{order}"),
         help=say("data.card.order_help"),
     )
 
@@ -379,8 +381,8 @@ def _own_days(at: str) -> None:
     if not held(f"{at}-first", f"{at}-last"):
         return
     ends = [st.session_state[f"{at}-{part}"] for part in ("first", "last")]
-    told = [day.isoformat() if day else "" for day in ends]
-    st.session_state[f"{at}-days"] = _same_days(Card(first=told[0], last=told[1]))
+    first, last = (day.isoformat() if day else "" for day in ends)
+    st.session_state[f"{at}-days"] = _same_days(Card(first=first, last=last))
 
 
 def _take_days(card: Card, at: str) -> None:
@@ -402,13 +404,13 @@ def several(card: Card, at: str) -> None:
 
 
 def _sets(card: Card, at: str) -> None:
-    options = list(_SEPARATORS) + [one for one in [card.separator] if one not in _SEPARATORS]
+    options = list(_SEPARATORS) + [sign for sign in [card.separator] if sign not in _SEPARATORS]
     card.separator = st.selectbox(
         say("data.card.separator"),
         options,
         key=kept(f"{at}-separator", card.separator),
-        format_func=lambda one: (
-            say(f"data.sign.{_SEPARATORS[one]}") if one in _SEPARATORS else say("words.quoted", text=one)
+        format_func=lambda sign: (
+            say(f"data.sign.{_SEPARATORS[sign]}") if sign in _SEPARATORS else say("words.quoted", text=sign)
         ),
     )
     given = st.number_input(
@@ -422,23 +424,19 @@ def _sets(card: Card, at: str) -> None:
         placeholder=say("data.card.at_most_none"),
     )
     card.at_most = None if given is None else int(given)
-    st.html(f'<p class="muted">{escape(say("data.card.items_means"))}</p>')
+    paragraph(say("data.card.items_means"))
 
 
 def yes_no(card: Card, at: str) -> None:
-    yes, no = (spelling.spellings(YES_NO.table, one)[:8] for one in ("yes", "no"))
-    told = say("data.card.yes_no", yes=yes, no=no)
-    st.html(f'<p class="muted">{escape(told)}</p>')
+    yes, no = (spelling.spellings(YES_NO.table, value)[:8] for value in ("yes", "no"))
+    paragraph(say("data.card.yes_no", yes=yes, no=no))
     other_values(card, at, ["yes", "no"])
 
 
 ASK = {"number": number, "date": days, "list": one_of, "items": several, "yes_no": yes_no}
 
 
-# One column on one line: its name, what it holds, how good answers will be, and how far it is settled.
-#
-# A guess from the name waits until the person recognises a cell. The cells to recognise stand in public lists; nothing
-# here has seen the file. What is clicked goes through a callback, and a card that changes at once gets fresh widgets.
+# --- one column on one line: its name, what it holds, the error of answers, its state
 
 
 @cache
@@ -447,7 +445,7 @@ def rules() -> str:
 
 
 def at(draft: Draft, name: str) -> str:
-    """What the keys of its widgets begin with."""
+    """The start of its widgets' keys."""
     return f"{draft.mark}-{draft.names.index(name)}"
 
 
@@ -456,17 +454,17 @@ LINES_SHOWN = 2  # cells on a line; the open card has all
 _COMMA = str.maketrans(".", ",")
 
 
-def cells(one: Candidate, dialect: Dialect) -> list[str]:
-    """Cells that look like a reading's, as this file would write them."""
-    decimal = one.kind == "number" and dialect.decimal == ","
-    return [like.translate(_COMMA) if decimal else like for like in one.like]
+def cells(reading: Candidate, dialect: Dialect) -> list[str]:
+    """Sample cells of a reading, as this file would write them."""
+    decimal = reading.kind == "number" and dialect.decimal == ","
+    return [like.translate(_COMMA) if decimal else like for like in reading.like]
 
 
 # --- what a click does
 
 
 def fresh_line(draft: Draft, name: str) -> None:
-    """Its widgets show what the card says now."""
+    """Make its widgets show the card as it is now."""
     start = f"{at(draft, name)}-"
     for key in [key for key in st.session_state if str(key).startswith(start)]:
         del st.session_state[key]
@@ -479,24 +477,23 @@ def open_card(draft: Draft, name: str | None) -> None:
 
 
 def come_to(draft: Draft, name: str) -> None:
-    """Somebody came for this column: its card stands open and in view."""
+    """Open the card of a column that the visitor came for, in view."""
     open_card(draft, name)
     st.session_state[_CAME] = name
 
 
 def use(draft: Draft, name: str) -> None:
-    """It is no longer left out. Until something else is said nobody knows what it holds, and that can be found. It
-    opens among the others, which may be out of sight."""
+    """Stop leaving a column out. Its contents are unknown until declared or bought. Its card opens in view."""
     open_card(draft, name)
     st.session_state[_CAME] = name
     draft.card(name).kind = UNKNOWN
     fresh_line(draft, name)
 
 
-def take(draft: Draft, name: str, one: Candidate) -> None:
-    """The person recognised a cell; where that is not all there is to say, the card opens."""
+def take(draft: Draft, name: str, reading: Candidate) -> None:
+    """The person recognised a sample cell. The card opens if something is still missing."""
     draft.remember(name)
-    draft.card(name).take(one)
+    draft.card(name).take(reading)
     fresh_line(draft, name)
     if draft.state(name) == "waits":
         open_card(draft, name)
@@ -512,7 +509,7 @@ def agree(draft: Draft, names: list[str]) -> None:
 
 
 def leave(draft: Draft, names: list[str]) -> None:
-    """These can wait: what was guessed of them stands ready for later."""
+    """Leave these out for now; their guesses are kept for later."""
     for name in names:
         draft.remember(name)
         draft.card(name).kind = OUT
@@ -526,28 +523,28 @@ def undo(draft: Draft, name: str) -> None:
 
 
 def _settle(draft: Draft, name: str) -> None:
-    """What stands on the open card is right; the next one that waits opens."""
+    """Accept the open card and open the next unsettled one."""
     draft.card(name).agree()
     draft.pressed = True
     if draft.state(name) not in ("waits", "guess"):
         draft.choose()
-        open_card(draft, next((one for one in draft.waiting if not draft.card(one).candidates), None))
+        open_card(draft, next((other for other in draft.waiting if not draft.card(other).candidates), None))
 
 
 # --- the line
 
 
 def line(draft: Draft, name: str, yes: bool = True) -> None:
-    """Without `yes` a guess with one reading has no button of its own: one for all of them stands below."""
+    """Without `yes` a guess with a single reading has no button: one button below confirms them all."""
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
     with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
         asks = state == "guess" and bool(card.candidates)
-        st.html(_told(draft, name, state, asks))
+        st.html(_line_html(draft, name, state, asks))
         if asks:
             several = len(card.candidates) > 1
-            for place, one in enumerate(card.candidates if several or yes else ()):
-                label = unmarked(cells(one, draft.dialect)[0]) if several else say("data.line.yes")
-                st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, one))
+            for place, reading in enumerate(card.candidates if several or yes else ()):
+                label = unmarked(cells(reading, draft.dialect)[0]) if several else say("data.line.yes")
+                st.button(label, key=f"{key}-like-{place}", on_click=take, args=(draft, name, reading))
         if draft.can_undo(name) and not asks:
             st.button(say("data.line.undo"), key=f"{key}-undo", type="tertiary", on_click=undo, args=(draft, name))
         label = say(f"data.line.open_{'guess' if asks else state}")
@@ -556,12 +553,12 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
 
 
 def untouched(draft: Draft, name: str) -> bool:
-    """Is it left out, and was from the beginning? Then there is nothing to say of it but its name."""
+    """Was it left out from the start? Then only its name is shown."""
     return draft.step == "cards" and draft.state(name) == OUT and not draft.can_undo(name)
 
 
 def left_out(draft: Draft, names: list[str]) -> None:
-    """All of them on one line, each used in one click."""
+    """All of them on one line; a click uses one."""
     with st.container(key="lines-out", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="muted">{escape(say("data.cards.left_out"))}</p>', width="content")
         for name in names:
@@ -569,7 +566,7 @@ def left_out(draft: Draft, names: list[str]) -> None:
             st.button(unmarked(name), key=key, type="tertiary", on_click=use, args=(draft, name))
 
 
-def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
+def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
     card = draft.card(name)
     words, off = say(f"data.line.{state}_means"), ""
     if state == "settled" or asks:
@@ -583,22 +580,23 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
     shown = escape(words)
     if asks and len(card.candidates) == 1:
         column = column_of(card, draft.dialect)
-        spelled = price.also(column)  # so that whoever finds another spelling in the file need not open the column
+        spelled = price.also(column)  # so nobody opens the card because the file spells values differently
         like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:LINES_SHOWN])
-        off = _off(draft, name, column) if isinstance(column, Number) else ""  # a range decides it, a list hardly
+        off = _off(draft, name, column) if isinstance(column, Number) else ""  # depends on the range, hardly on a list
         brief = price.briefly(column)
-        whole = not spelled and price.told_whole(column)  # then its cells stand there already
-        said = [
+        whole = not spelled and price.all_shown(column)  # the line shows all its cells already
+        pieces = [
             f"<b>{escape(brief if whole else like)}</b>",
             "" if whole else escape(brief),
             f'<span class="off">{off}</span>' if off else "",
         ]
-        shown = DOT.join(filter(None, said))
+        shown = DOT.join(filter(None, pieces))
     elif asks and card.kind == "date":
-        shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
+        column = column_of(replace(card, order=card.candidates[0].order), draft.dialect)  # any order has the same days
+        shown = escape(say("data.line.which_day", days=price.short_words(column)))
     elif asks:
         shown = escape(say("data.line.which"))
-    if asks:  # what is asked is all there is to read
+    if asks:
         return f'<div class="line {state} asks"><b>{escape(name)}</b><span class="says">{shown}</span></div>'
     kind = say(f"data.kind.{card.kind}") if state in ("settled", "guess", "waits") else ""
     parts = f'<b>{escape(name)}</b><span class="what">{escape(kind)}</span><span class="says">{shown}</span>'
@@ -607,8 +605,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
 
 
 def _off(draft: Draft, name: str, column: Column) -> str:
-    """How far off the first answer will be; with a warning where that is more than a usual value, unless the range was
-    checked as it stands here."""
+    """The error of the first answer, with a warning if it exceeds a usual value and the range was not checked."""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
     usual = presets.RANGES.get(draft.card(name).usual or "")
     checked = draft.checked.get(name) == column
@@ -617,12 +614,7 @@ def _off(draft: Draft, name: str, column: Column) -> str:
     return escape(price.short(column, *facts)) + warned
 
 
-def _dated(card: Card) -> Card:
-    """As if its writing were known: which days it may hold does not depend on it."""
-    return replace(card, order=card.candidates[0].order)
-
-
-# --- the open one
+# --- the open card
 
 
 def card_of(draft: Draft, name: str) -> None:
@@ -638,16 +630,15 @@ def card_of(draft: Draft, name: str) -> None:
             say("data.card.kind"),
             [*KINDS, *([KEPT] if card.kept else []), UNKNOWN, OUT],
             key=kept(f"{key}-kind", card.kind),
-            format_func=lambda one: say(f"data.kind.{one}"),
+            format_func=lambda kind: say(f"data.kind.{kind}"),
             required=True,
         )
         if card.kind in (UNKNOWN, OUT):
             below = card.kind == UNKNOWN and draft.step == "change"
-            told = say("data.card.unknown_below" if below else f"data.card.{card.kind}")
-            st.html(f'<p class="price">{escape(told)}</p>')
+            paragraph(say("data.card.unknown_below" if below else f"data.card.{card.kind}"), "price")
         else:
             if card.kind in ("number", "date"):
-                st.html(f'<p class="muted">{escape(say("data.card.limits"))}</p>')
+                paragraph(say("data.card.limits"))
             if card.kind in ASK:
                 ASK[card.kind](card, key)
             _worth(draft, name)
@@ -659,12 +650,12 @@ def card_of(draft: Draft, name: str) -> None:
 
 
 def _recognise(draft: Draft, name: str) -> None:
-    """Every reading of the name by its cells; what was said otherwise stays below."""
-    st.html(f'<p class="muted">{escape(say("data.card.which"))}</p>')
+    """A button for each reading of the name, with sample cells."""
+    paragraph(say("data.card.which"))
     with st.container(horizontal=True, gap="small"):
-        for place, one in enumerate(draft.card(name).candidates):
-            label = unmarked(plain(cells(one, draft.dialect)))
-            st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, one))
+        for place, reading in enumerate(draft.card(name).candidates):
+            label = unmarked(plain(cells(reading, draft.dialect)))
+            st.button(label, key=f"{at(draft, name)}-like-{place}", on_click=take, args=(draft, name, reading))
 
 
 def _worth(draft: Draft, name: str) -> None:
@@ -676,29 +667,28 @@ def _worth(draft: Draft, name: str) -> None:
             problem(str(complaint))
         return
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
-    told = price.of_column(column, *facts)
-    st.html(f'<p class="price">{escape(told)}</p>')
+    paragraph(price.of_column(column, *facts), "price")
 
 
-# A code book pasted from a spreadsheet fills many columns at once: a row says a column, a value of it, and its label.
+# --- a code book pasted from a spreadsheet fills many columns: each row has a column, a value and its label
 #
-# Cells may be parted by tabs, semicolons or commas; a first row of headings and names of columns left blank (as merged
-# cells paste) are understood. What it will do is shown before, and undone column by column.
+# Tabs, semicolons or commas separate cells. A row of headings is skipped; a blank column name (as merged cells paste)
+# repeats the last one. A preview comes first, and each column can be undone.
 
-LONGEST = 1_000_000  # signs
+LONGEST = 1_000_000  # characters
 _HEADINGS = "column columns variable field name attribute stolpec spremenljivka polje ime spalte variable_name".split()
 CODES_SHOWN = 4
 
 
 @dataclass
 class Codebook:
-    columns: dict[str, str] = field(default_factory=dict)  # for each column, its list as a card takes it
+    columns: dict[str, str] = field(default_factory=dict)  # by column, its list as a card takes it
     strangers: list[str] = field(default_factory=list)  # columns that the file does not have
-    odd: list[str] = field(default_factory=list)  # columns whose values a list cannot hold
+    odd: list[str] = field(default_factory=list)  # columns with values that a list cannot hold
 
 
 def read_codebook(text: str, names: list[str]) -> Codebook:
-    """What a pasted text says of these columns."""
+    """Read a pasted code book for these columns."""
     if len(text) > LONGEST:
         raise AllowanceError("data.codebook.long", most=LONGEST)
     found, known = Codebook(), {normal(name): name for name in reversed(names)}
@@ -719,11 +709,11 @@ def read_codebook(text: str, names: list[str]) -> Codebook:
         if normal(column) not in known:
             found.strangers.append(column)
             continue
-        told = _listed(labels)
-        if told is None:
+        listing = _listed(labels)
+        if listing is None:
             found.odd.append(column)
         else:
-            found.columns[known[normal(column)]] = told
+            found.columns[known[normal(column)]] = listing
     return found
 
 
@@ -737,15 +727,15 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _listed(labels: dict[str, list[str]]) -> str | None:
-    """A line for each label, with its codes; None where a card would read something else."""
+    """A line for each label, with its codes; None if a card would read it differently."""
     codes = {code: label for label, given in labels.items() for code in given if normal(code) != normal(label)}
-    told = []
+    lines = []
     for label, given in labels.items():
         others = [code for code in given if normal(code) != normal(label)]
-        told.append(" = ".join([label, ", ".join(others)]) if others else label)
-    text = "\n".join(told)
+        lines.append(" = ".join([label, ", ".join(others)]) if others else label)
+    text = "\n".join(lines)
     try:
-        if len(told) < 2 or listed(text) != (list(labels), codes):
+        if len(lines) < 2 or listed(text) != (list(labels), codes):
             return None
         column_of(Card("list", listed=text), Dialect())
     except AllowanceError:
@@ -755,7 +745,7 @@ def _listed(labels: dict[str, list[str]]) -> str | None:
 
 def offer_codebook(draft: Draft) -> None:
     with st.expander(say("data.codebook.title")):
-        st.html(f'<p class="muted">{escape(say("data.codebook.lead"))}</p>')
+        paragraph(say("data.codebook.lead"))
         key = f"{draft.mark}-codebook"
         text = st.text_area(say("data.codebook.label"), key=key, height=150, placeholder=say("data.codebook.example"))
         if not (text or "").strip():
@@ -772,16 +762,16 @@ def offer_codebook(draft: Draft) -> None:
 
 
 def _preview(found: Codebook) -> None:
-    told = []
+    items = []
     for name, text in found.columns.items():
         values = listed(text)[0]
         first = plain([*values[:CODES_SHOWN], *(["…"] if len(values) > CODES_SHOWN else [])])
-        told.append(say("data.codebook.one", column=name, many=len(values), first=first))
+        items.append(say("data.codebook.one", column=name, many=len(values), first=first))
     if found.strangers:
-        told.append(say("data.codebook.strangers", columns=found.strangers[:CODES_SHOWN], many=len(found.strangers)))
+        items.append(say("data.codebook.strangers", columns=found.strangers[:CODES_SHOWN], many=len(found.strangers)))
     if found.odd:
-        told.append(say("data.codebook.odd", columns=found.odd[:CODES_SHOWN]))
-    st.html("<ul>" + "".join(f"<li>{escape(one)}</li>" for one in told) + "</ul>")
+        items.append(say("data.codebook.odd", columns=found.odd[:CODES_SHOWN]))
+    st.html("<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>")
 
 
 def _fill(draft: Draft, found: Codebook, key: str) -> None:
@@ -795,18 +785,18 @@ def _fill(draft: Draft, found: Codebook, key: str) -> None:
     st.session_state[key] = ""
 
 
-# What can be in the columns: a line for each, prefilled from its name and from nothing else; one is open at a time.
+# --- the screen
 
 MOST_LINES = 40  # on one screen
 MOST_NAMED = 8  # columns in a sentence
 
 
 def describe(draft: Draft) -> None:
-    with suppress(AllowanceError):  # nothing is known of any column yet
-        care.suggest(draft)  # the errors on the lines are for what it is worth
+    with suppress(AllowanceError):  # no column is known yet
+        people.suggest(draft)  # the lines show errors at this allowance
     guessed = any(card.candidates or card.guess for card in map(draft.card, draft.offered))
     sizes = "" if draft.about else say("data.cards.sizes", people=draft.sizes[-1])
-    heading("data.cards", told="lead" if guessed else "lead_none", sizes=sizes)
+    heading("data.cards", part="lead" if guessed else "lead_none", sizes=sizes)
     _written(draft)
     shown = cards(draft)
     waits, single, closed = draft.waiting, alike(draft, shown), draft.opened is None
@@ -814,8 +804,8 @@ def describe(draft: Draft) -> None:
     _unnamed(draft, [] if one_yes else waits)
     check = partial(_agree_on, draft, single) if one_yes else partial(settled, draft)
     if not draft.chosen and draft.complaint is None:
-        st.html(f'<p class="muted">{escape(say("data.cards.choose"))}</p>')
-    if closed and draft.chosen and (one_yes or not waits) and (adds := care.at_once(draft)):
+        paragraph(say("data.cards.choose"))
+    if closed and draft.chosen and (one_yes or not waits) and (adds := people.at_once(draft)):
         _last(draft, check, adds, one_yes)
         return
     if one_yes:  # for all, and on
@@ -831,26 +821,25 @@ def describe(draft: Draft) -> None:
 
 
 def _written(draft: Draft) -> None:
-    """How numbers are read, where a comma may be a decimal sign: nobody may have seen the screen that asks it."""
+    """How numbers are read, if a comma may be a decimal sign: the screen of names may have been skipped."""
     if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
         return
     with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):
-        told = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
-        st.html(f'<p class="muted">{escape(told)}</p>', width="content")
+        note = say("data.cards.written", example=numbers_like(numbers_of(draft.dialect)))
+        st.html(f'<p class="muted">{escape(note)}</p>', width="content")
         if st.button(say("data.cards.otherwise"), key=f"{draft.mark}-otherwise", type="tertiary"):
             draft.go("names")
             st.rerun()
 
 
 def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
-    """Nothing more must be decided: the table is added from here, with what is usual; who wants something else goes
-    on."""
+    """Nothing else must be decided: add the table from here with the usual allowance, or go on to choose one."""
     with st.container(key="declare-adds"):
-        st.html(f'<p class="price">{escape(adds)}</p>')
+        paragraph(adds, "price")
         other = st.button(say("data.cards.care"), key="declare-next-cards", type="tertiary")
     if onwards(draft, check, "data.cards.agree_add" if one_yes else "data.add", key="declare-add-now"):
         draft.opened = None
-        care.add(draft)
+        people.add(draft)
     if other and tried(draft, check):
         _on(draft)
 
@@ -867,30 +856,28 @@ def _agree_on(draft: Draft, names: list[str]) -> None:
 
 
 def _unnamed(draft: Draft, waits: list[str]) -> None:
-    """Columns that are to be found, and those that still wait and that no one yes settles: each kind is dealt with in
-    one click."""
+    """How many columns have unknown contents, and a button to leave out the unsettled ones."""
     if draft.unknown:
-        st.html(f'<p class="muted">{escape(say("data.cards.to_find", many=len(draft.unknown)))}</p>')
+        paragraph(say("data.cards.to_find", many=len(draft.unknown)))
     if waits and len(waits) < len(draft.chosen):
         with st.container(key="lines-wait", horizontal=True, vertical_alignment="center"):
-            st.html(f'<p class="muted">{escape(say("data.cards.waiting", many=len(waits), columns=some(waits)))}</p>')
+            paragraph(say("data.cards.waiting", many=len(waits), columns=some(waits)))
             label = say("data.cards.leave", many=len(waits))
             st.button(label, key=f"{draft.mark}-leave", on_click=leave, args=(draft, waits))
 
 
 def some(names: list[str]) -> str:
-    """The first of them."""
     return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
 def settled(draft: Draft) -> None:
-    """Every column that is not left out can be used."""
+    """Check that every column not left out can be used."""
     draft.choose()
     if not draft.chosen:
         raise AllowanceError("data.cards.none")
     try:
         drafts.schema(draft)
-    except AllowanceError as complaint:  # told at its card
+    except AllowanceError as complaint:  # shown at its card
         if complaint.code == "schema.empty":
             raise AllowanceError("data.cards.all_unknown") if draft.unknown else complaint from None
         if complaint.code == "data.cards.pending":
@@ -909,7 +896,7 @@ def cards(draft: Draft) -> list[str]:
     single = alike(draft, shown)
     asked_below = draft.step == "cards" and (len(single) > 1 or len(single) == len(draft.waiting))
     _mended(draft)
-    first = _told_at(draft)
+    first = _first_pending(draft)
     with st.container(key="card-lines"):
         out = [name for name in shown if name != draft.opened and untouched(draft, name)]
         for name in (name for name in shown if name not in out):
@@ -933,14 +920,14 @@ def _mended(draft: Draft) -> None:
     reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
 
 
-def _told_at(draft: Draft) -> str | None:
-    """The column above which a complaint stands that some of them wait: the first of those."""
+def _first_pending(draft: Draft) -> str | None:
+    """The first unsettled column, if the complaint is about those: it is shown above that line."""
     pending = isinstance(draft.complaint, AllowanceError) and draft.complaint.code == "data.cards.pending"
     return next(iter(draft.waiting), None) if pending else None
 
 
 def _shown(draft: Draft) -> list[str]:
-    """All columns, or of very many those of one screen."""
+    """All columns, or those of one screen if there are many."""
     names = draft.offered
     if len(names) <= MOST_LINES:
         return names
@@ -958,7 +945,7 @@ def _shown(draft: Draft) -> list[str]:
 
 
 def alike(draft: Draft, shown: list[str]) -> list[str]:
-    """Guesses that have one reading only: one yes is enough for all of them, as their cells stand on their lines."""
+    """Guesses with a single reading: one button confirms them all, as their lines show the sample cells."""
     return [name for name in shown if draft.state(name) == "guess" and len(draft.card(name).candidates) == 1]
 
 

@@ -1,6 +1,8 @@
-"""Numbers that mean “unknown” in a column, such as 999: as a person types them on its card, and back.
+"""What a person has declared so far about a table to add: a `Draft`, with a `Card` for each column.
 
-They are typed by a person and public; nothing here has seen a cell.
+Kept in the session, complete without Streamlit. Everything here is typed by a person or guessed from column names, and
+so public; nothing has seen a cell. `column_of`, `schema`, `unit` and `budget` turn the answers into the engine's
+objects. The engine refuses what it cannot use, in its own sentence.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from dpengine.statistics.raw_cells import number_reader
 from ui.data import presets
 from ui.data.presets import LISTS, RANGES, YES_NO, Candidate
 
+# --- numbers that mean “unknown”, such as 999
+
 LONGEST = 200  # characters of the field
 WIDENED = 3  # times a usual range
 ABOVE = (99_999, 9_999, 999, 99)  # what files write for “unknown”, beyond what can be
@@ -39,21 +43,21 @@ _AMBIGUOUS = re.compile(r"\d[,\s]+\d")
 
 
 def read_codes(text: str, dialect: Dialect) -> list[Fraction]:
-    """As the file writes numbers, with semicolons between them, or commas. What could be one number or several is
-    refused; a semicolon settles it."""
+    """Numbers as the file writes them, separated by semicolons or commas. Refuses a text that could be one number or
+    several; a semicolon makes it clear."""
     name, text = say("data.card.codes"), text.strip()
     if ";" in text:
         parts = text.split(";")
     else:
         parts = text.split(",")
-        if _AMBIGUOUS.search(re.sub(r",\s", ";", text)) and _is_one(text, dialect):
+        if _AMBIGUOUS.search(re.sub(r",\s", ";", text)) and _is_single(text, dialect):
             several = re.sub(r"[,\s]+", "; ", text)
             raise AllowanceError("number.ambiguous", name=name, one=several, other=f"{text};")
-    return [_one(part, dialect, name) for part in parts if part.strip()]
+    return [_read_code(part, dialect, name) for part in parts if part.strip()]
 
 
-def _one(part: str, dialect: Dialect, name: str) -> Fraction:
-    """As a cell is read; else as somebody types a number, where that has only one meaning."""
+def _read_code(part: str, dialect: Dialect, name: str) -> Fraction:
+    """Read as a cell; else as a typed number, if that is unambiguous."""
     number = number_reader(dialect)(part)
     if number != "nan":
         return read_number(number, name)
@@ -61,30 +65,29 @@ def _one(part: str, dialect: Dialect, name: str) -> Fraction:
         return read_typed(part, name)
 
 
-def _is_one(text: str, dialect: Dialect) -> bool:
+def _is_single(text: str, dialect: Dialect) -> bool:
     try:
-        _one(text, dialect, "")
+        _read_code(text, dialect, "")
     except AllowanceError as refusal:
         return refusal.code == "number.ambiguous"
     return True
 
 
 def written_codes(codes: Iterable[Fraction], dialect: Dialect) -> str:
-    """As `read` takes them."""
+    """As `read_codes` takes them."""
     texts = [text_of(code).replace(".", dialect.decimal) for code in codes]
     return "; ".join(texts) + (";" if len(texts) == 1 and "," in texts[0] else "")
 
 
-def code_words(told: str, codes: Iterable[Fraction], code: str) -> str:
-    """What is told of a column, with its numbers for “unknown” after it; without a sign between thousands, as files
-    have them."""
-    texts = [local(text_of(one)) for one in codes]
-    return say(code, told=told, codes=texts, many=len(texts)) if texts else told
+def code_words(words: str, codes: Iterable[Fraction], code: str) -> str:
+    """The words, followed by the column's numbers for “unknown”, without a thousands sign."""
+    texts = [local(text_of(number)) for number in codes]
+    return say(code, told=words, codes=texts, many=len(texts)) if texts else words
 
 
 def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int | None:
-    """The number for “unknown” that the range was probably widened for: it is far wider than is usual, and reaches one
-    that files often hold. From what was typed and from the name alone."""
+    """The number for “unknown” that the range was probably widened for: the range is far wider than usual and reaches a
+    number that files often use. From the typed range and the name only."""
     if usual not in RANGES:
         return None
     try:
@@ -94,20 +97,18 @@ def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int 
         return None
     if high - low < WIDENED * (most - least):
         return None
-    found = [one for one in ABOVE if most < one <= high] + [one for one in BELOW if low <= one < least]
-    return next((one for one in found if not re.search(rf"(?<![\d-]){one}(?!\d)", codes)), None)
+    reached = [code for code in ABOVE if most < code <= high] + [code for code in BELOW if low <= code < least]
+    return next((code for code in reached if not re.search(rf"(?<![\d-]){code}(?!\d)", codes)), None)
 
 
-# One column's card: which kind it is, what can be in it, as typed; and the engine's column it means, and back.
-#
-# Plain and complete without Streamlit. What cannot be used is refused in the engine's own sentence.
+# --- the card of one column
 
 KINDS = ("number", "date", "list", "items", "yes_no")
-UNKNOWN = "unknown"  # to be found later, out of the allowance: left out until then
+UNKNOWN = "unknown"  # left out until its contents are bought
 OUT = "out"  # left out
-KEPT = "kept"  # as it is declared now, where a card cannot say the same
-MOST_TYPED = 2_000  # values of a list in a text field; longer ones come as a file, and never go to the browser
-FINEST = 2**20  # steps in a range that was bought
+KEPT = "kept"  # as declared now, if a card cannot express it
+MOST_TYPED = 2_000  # values in a text field; longer lists come as a file and never go to the browser
+FINEST = 2**20  # steps in a bought range
 
 
 @dataclass
@@ -127,25 +128,25 @@ class Card:
     listed: str = ""
     brought: tuple[str, ...] = ()  # a list from a file, in place of `listed` …
     source: str = ""  # … of this name …
-    public: bool = False  # … said to be public
+    public: bool = False  # … declared to be public
     closed: bool = False  # cells outside the list are counted as a listed value …
     goes_to: str = ""  # … this one, or the first
-    complete: bool = True  # … and the list is said to be complete: empty cells do not fit either
+    complete: bool = True  # … and the list is declared complete: empty cells do not fit either
     separator: str | None = ";"  # between the items of a cell; None: one item in a cell
     at_most: int | None = None
     spellings: str = ""  # a table of usual spellings that count too
     measure: str = ""  # what a number is counted in
     codes: str = ""  # numbers that mean “unknown”, as the file writes them
     candidates: tuple[Candidate, ...] = ()  # readings that the name allows
-    guess: tuple[object, ...] | None = None  # as filled in from the name; settled by a yes, or by saying otherwise
+    guess: tuple[object, ...] | None = None  # the content guessed from the name, until confirmed or changed
     kept: Column | None = None
-    uploads: int = 0  # of lists, so that each uploader is a fresh one
+    uploads: int = 0  # of lists: each uploader needs a fresh key
     usual: str | None = None  # the usual range it was taken from, or that its name suggests
 
     @staticmethod
     def for_name(name: str, beside: Sequence[str] = ()) -> Card:
-        """Prefilled from the column's name and the names `beside` it, and from nothing else. It waits for a yes;
-        without an idea it is left out."""
+        """Filled in from the column's name and the names `beside` it only. The guess waits for a yes; without a guess
+        the column is left out."""
         idea, likely = presets.suggest(name), presets.candidates(name, beside)
         if idea.preset in presets.EDITION and not likely:  # another's list of that name may hold anything
             idea = presets.Suggestion()
@@ -156,12 +157,12 @@ class Card:
             card.order = card.order if len(card.candidates) == 1 else None
         elif idea.kind == "number":
             card.take_range(idea.preset)
-        card.guess = card.said() if idea.kind else None
+        card.guess = card.content() if idea.kind else None
         return card
 
     def typed(self, category: str, labels: Sequence[str]) -> None:
-        """What a database declares of the column's type is known, not guessed: truth values, or an enumerated list, and
-        no cell holds anything else. That is the table's declaration, and nothing of its rows."""
+        """Take the column type that a database declares: truth values or an enumerated list, and no other cells. It
+        comes from the table's declaration, not from its rows."""
         if len(labels) > 1:
             self.kind, self.candidates, self.guess = "list", (), None
             self.take_values(list(labels), say("data.source.as_enumerated"))
@@ -172,39 +173,41 @@ class Card:
             if self.kind != "items":
                 self.kind, self.candidates, self.guess = OUT, (), None
         elif category == "D":  # its days are read with the year first
-            self.candidates = tuple(one for one in self.candidates if one.order in (None, "ymd")) or self.candidates
+            self.candidates = (
+                tuple(reading for reading in self.candidates if reading.order in (None, "ymd")) or self.candidates
+            )
 
-    def said(self) -> tuple[object, ...]:
-        """All that it says of the column."""
-        return tuple(getattr(self, one.name) for one in fields(self) if one.name not in _BESIDE)
+    def content(self) -> tuple[object, ...]:
+        """Every field that describes the column."""
+        return tuple(getattr(self, part.name) for part in fields(self) if part.name not in _BESIDE)
 
     @property
     def waits_for_yes(self) -> bool:
-        return self.guess is not None and self.said() == self.guess
+        return self.guess is not None and self.content() == self.guess
 
     def agree(self) -> None:
-        """The person said that the guess is right."""
+        """The person confirmed the guess."""
         self.guess = None
 
-    def take(self, one: Candidate) -> None:
-        """The person recognised a cell of it."""
-        self._filled(one)
+    def take(self, reading: Candidate) -> None:
+        """The person recognised a sample cell."""
+        self._filled(reading)
         self.agree()
 
-    def _filled(self, one: Candidate) -> None:
-        self.kind = one.kind
-        if one.kind == "number":
-            self.take_range(one.preset)
-        elif one.kind == "date":
-            self.take_days(one.preset)
-            self.order = one.order
-        elif one.kind == "list":
-            self.take_list(one.preset)
+    def _filled(self, reading: Candidate) -> None:
+        self.kind = reading.kind
+        if reading.kind == "number":
+            self.take_range(reading.preset)
+        elif reading.kind == "date":
+            self.take_days(reading.preset)
+            self.order = reading.order
+        elif reading.kind == "list":
+            self.take_list(reading.preset)
 
     @staticmethod
     def of(column: Column, dialect: Dialect, name: str = "") -> Card:
-        """The card that says what is declared now of a column of this name."""
-        card = _said(column, dialect)
+        """The card for a declared column."""
+        card = _card_of(column, dialect)
         card.usual = presets.suggest(name).preset
         try:
             if _same(column_of(card, dialect), column):
@@ -222,18 +225,20 @@ class Card:
                 self.measure = usual.measure
 
     def take_bounds(self, lower: float, upper: float) -> None:
-        """A range that was bought: its ends are 0 or powers of two."""
+        """Take a bought range: its ends are 0 or powers of two."""
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         step = max(round_step(high - low), (high - low) / FINEST)
         self.kind, self.lower, self.upper, self.step = "number", text_of(low), text_of(high), text_of(step)
 
     def take_found(self, found: Drafted, source: str) -> None:
-        """What was bought about it. Whether day or month comes first nobody has said."""
+        """Take a bought declaration. The order of day and month is still unknown."""
         if found.ends is None:
             self.kind = "list"
             values = [value for value, _ in found.values]
-            said = [value for value in values if not spellings(MISSING, value)]  # “?” is no answer, here as elsewhere
-            self.take_values(said if len(said) > 1 else values, source)
+            answers = [
+                value for value in values if not spellings(MISSING, value)
+            ]  # “?” is no answer, here as elsewhere
+            self.take_values(answers if len(answers) > 1 else values, source)
         elif found.kind == "date":
             self.kind, (self.first, self.last) = "date", found.ends
         else:
@@ -249,7 +254,7 @@ class Card:
             self.listed, self.spellings = LISTS[preset].text, LISTS[preset].table
 
     def take_values(self, values: list[str], source: str) -> None:
-        """A list from elsewhere that is public by now: to be edited where a text field can hold it."""
+        """Take a public list; it can be edited if it fits a text field."""
         text = "\n".join(values)
         if len(values) <= MOST_TYPED and listed(text) == (values, {}):
             self.listed, self.brought, self.source, self.public = text, (), "", False
@@ -258,12 +263,12 @@ class Card:
 
     @property
     def values(self) -> list[str]:
-        """What the list holds, however it came."""
+        """The list, typed or from a file."""
         return list(self.brought) if self.brought else listed(self.listed)[0]
 
     @property
     def blank(self) -> bool:
-        """Nothing to complain about yet."""
+        """Is it still incomplete, so that a complaint would come too early?"""
         if self.kind == "number":
             return not all(part.strip() for part in (self.lower, self.upper, self.step)) or (
                 self.filled and not self.stand_in.strip()
@@ -279,19 +284,19 @@ _MEASURES = {usual.measure for usual in presets.RANGES.values()}
 _BESIDE = ("candidates", "guess", "kept", "uploads", "usual")
 
 
-def _same(one: Column, other: Column) -> bool:
-    """Do both mean the same? In which order other spellings are told does not matter."""
-    if isinstance(one, Category) and isinstance(other, Category):
-        return one.labels == other.labels and _parts(one) == _parts(other)
-    return one == other
+def _same(column: Column, other: Column) -> bool:
+    """Are both the same, in whatever order the other spellings come?"""
+    if isinstance(column, Category) and isinstance(other, Category):
+        return column.labels == other.labels and _parts(column) == _parts(other)
+    return column == other
 
 
 def _parts(column: Category) -> tuple[object, ...]:
     return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings, column.complete
 
 
-def _said(column: Column, dialect: Dialect) -> Card:
-    """What a card could say of a column; `Card.of` checks whether it does."""
+def _card_of(column: Column, dialect: Dialect) -> Card:
+    """The closest card; `Card.of` checks that it means the same column."""
     if isinstance(column, Number):
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
         stand_in = "" if column.missing is None else text_of(column.missing)
@@ -318,7 +323,7 @@ def _said(column: Column, dialect: Dialect) -> Card:
 
 
 def column_of(card: Card, dialect: Dialect) -> Column:
-    """One card as the engine's column."""
+    """The engine's column."""
     if card.kind == KEPT and card.kept is not None:
         return card.kept
     if card.kind == "number":
@@ -354,17 +359,17 @@ def column_of(card: Card, dialect: Dialect) -> Column:
 
 def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
     if not card.closed:
-        listed_other = "other" in {normal(one) for one in (*values, *dict(aliases))}  # is a group of its own
-        return _made(values, "not in the list" if listed_other else "other", "no answer", aliases, table)
+        listed_other = "other" in {normal(value) for value in (*values, *dict(aliases))}  # is a group of its own
+        return _cached_category(values, "not in the list" if listed_other else "other", "no answer", aliases, table)
     counts_as = card.goes_to or values[0]
     if counts_as not in values:
         raise AllowanceError("data.card.goes_to_missing")
-    return _made(values, counts_as, counts_as, aliases, table, card.complete)
+    return _cached_category(values, counts_as, counts_as, aliases, table, card.complete)
 
 
 # A page runs at every click, and 100,000 values take a moment.
 @lru_cache(maxsize=100)
-def _made(
+def _cached_category(
     values: tuple[str, ...],
     unknown: str,
     missing: str,
@@ -381,8 +386,8 @@ def _items(values: tuple[str, ...], separator: str | None, at_most: int | None) 
 
 
 def listed(text: str) -> tuple[list[str], dict[str, str]]:
-    """A pasted list: one value per line, else separated by semicolons, else by commas. On a line, " = " tells other
-    spellings. Returns the values and, for each other spelling, its value."""
+    """A pasted list: one value per line, else separated by semicolons, else by commas. Other spellings follow " = ".
+    Returns the values and, for each other spelling, its value."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) == 1:
         sign = ";" if ";" in lines[0] else "," if " = " not in lines[0] else "\n"
@@ -400,24 +405,20 @@ def listed(text: str) -> tuple[list[str], dict[str, str]]:
 
 
 def typed(text: str, name: str) -> Fraction:
-    """A number of a card, which holds it in English marks whatever language it was typed in."""
+    """A number of a card, which stores it with English signs in every language."""
     with stored():
         return read_typed(text, name)
 
 
-# What a person has said so far about the table they bring. Plain, kept in the session, complete without Streamlit.
-#
-# `schema`, `unit` and `budget` turn the answers into what the engine takes; what cannot be used is refused there, in
-# the engine's own sentence.
+# --- the draft
 
 STEPS = ("file", "names", "unit", "cards", "care")  # then "done"
-# Where being in the table is no secret nobody need say how many people there are, and nobody counts them before the
-# table is added: prices are told for these.
+# If membership is no secret, the number of people may be unknown until the table is added. Prices then assume these.
 USUAL_SIZES = (1_000, 10_000)
 CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
 MOST_SHOWN = 80  # characters of a file name
 
-# How a file writes a number: decimal sign and thousands sign at once, told by an example.
+# How a file writes a number: decimal and thousands signs, by example.
 NUMBERS: dict[str, tuple[str, str]] = {
     "1,234.5": (".", ","),
     "1.234,5": (",", "."),
@@ -438,41 +439,41 @@ class Added:
 
 @dataclass
 class Draft:
-    mark: str = "declare"  # what its widgets' keys begin with: two drafts never share one
+    mark: str = "declare"  # start of its widgets' keys; unique to a draft
     step: str = "file"
     path: Path | None = None  # the uploaded file on the server
     file: str = ""  # its name, for people
     source: dp.Source | None = None  # in place of a file: a table in a database …
-    asked: dp.Source | None = None  # … one whose columns are to be looked at …
+    asked: dp.Source | None = None  # … to be described next …
     types: dict[str, SourceColumn] = field(default_factory=dict)  # … what the database declares of its columns …
     earlier: list[str] = field(default_factory=list)  # … and the tables here that came from the same place
-    new_people: bool = False  # of its people the owner says that they are not in those
+    new_people: bool = False  # the owner declares that its people are not in those
     uploads: int = 0
     dialect: Dialect = field(default_factory=Dialect)
-    spelled: bool = False  # the person said how letters are written, or their language does
+    spelled: bool = False  # the person chose the encoding, or their language decides it
     names: list[str] = field(default_factory=list)
     bad_records: str = "refuse"
     many: str | None = None  # "one" row per person, or "more"
-    each_own: bool = False  # of a column that seems to number people: no number comes twice
-    who: str | None = None  # then this column says whose a row is …
-    each: int | None = None  # … and so many of a person's rows count: never a default, because it cuts
+    each_own: bool = False  # the column that seems to number people has no number twice
+    who: str | None = None  # then this column identifies the person …
+    each: int | None = None  # … and at most this many rows of a person count. No default: extra rows are dropped
     relation: str | None = None
-    about: int | None = None  # how many people, by the owner's word: nobody counts before the table is added
+    about: int | None = None  # number of people that the owner states; nobody counts before the table is added
     chosen: list[str] = field(default_factory=list)  # the columns that are not left out
     cards: dict[str, Card] = field(default_factory=dict)
     opened: str | None = None  # the column that is being described
-    checked: dict[str, Column] = field(default_factory=dict)  # as it was when a paid check could tell something
-    before: dict[str, list[Card]] = field(default_factory=dict)  # what each card said earlier, to undo
+    checked: dict[str, Column] = field(default_factory=dict)  # columns as declared when a paid check had a result
+    before: dict[str, list[Card]] = field(default_factory=dict)  # earlier cards, for undo
     care: str | None = None
-    suggested: str | None = None  # what `care` was set to, as long as the person leaves it there
-    epsilon: str = ""  # typed under "more"; empty: what `care` says
+    suggested: str | None = None  # the suggested `care`, while the person keeps it
+    epsilon: str = ""  # typed under "more"; empty: by `care`
     delta: str = ""
-    shares: str = ""  # the table whose allowance it joins, because the same people are in both
+    shares: str = ""  # share this table's allowance: the same people are in both
     name: str = ""
     complaint: AllowanceError | None = None  # about the step it is shown on
-    pressed: bool = False  # "go on" was tried on this step, so gaps are told too
-    again: bool = False  # a fault of form was mended with one click: read on without another
-    task: Any = None  # see declare_task
+    pressed: bool = False  # "go on" was pressed on this step, so gaps are shown too
+    again: bool = False  # a one-click repair was made: read the file again at once
+    task: Any = None  # a `wizard.Task`
     added: Added | None = None
 
     @property
@@ -485,12 +486,12 @@ class Draft:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """What prices on the way are told for: the number of people that was said, else several."""
+        """Table sizes for prices: the stated number of people, else several usual ones."""
         return (self.about,) if self.about else USUAL_SIZES
 
     @property
     def people(self) -> int:
-        """The least of them."""
+        """The smallest size."""
         return self.sizes[0]
 
     @property
@@ -506,20 +507,20 @@ class Draft:
 
     @property
     def unknown(self) -> list[str]:
-        """Chosen columns of which nobody could say what they hold: left out until it is bought."""
+        """Chosen columns with unknown contents: left out until those are bought."""
         return [name for name in self.chosen if self.card(name).kind == UNKNOWN]
 
     @property
     def offered(self) -> list[str]:
-        """The columns that can be asked about: not the one that says who is who."""
+        """The columns that can be asked about: all but the one that identifies people."""
         return [name for name in self.names if self.many != "more" or name != self.who]
 
     def choose(self) -> None:
-        """What is left out is said on the cards."""
+        """Choose every column that its card does not leave out."""
         self.chosen = [name for name in self.offered if self.card(name).kind != OUT]
 
     def state(self, name: str) -> str:
-        """Of a column: left out, to be found, a guess that waits for a yes, not yet complete, or settled."""
+        """A column is left out, unknown, a guess that waits for a yes, incomplete ("waits"), or settled."""
         card = self.card(name)
         if card.kind in (OUT, UNKNOWN):
             return str(card.kind)
@@ -533,20 +534,20 @@ class Draft:
 
     @property
     def waiting(self) -> list[str]:
-        """Columns that cannot be registered as they are."""
+        """Chosen columns that are not settled."""
         return [name for name in self.chosen if self.state(name) in ("guess", "waits")]
 
     def remember(self, name: str) -> None:
-        """Before a card is changed at once."""
+        """Keep the card before a click changes it."""
         kept = self.before.setdefault(name, [])
         if not kept or kept[-1] != self.card(name):
             kept.append(replace(self.card(name)))
 
     def can_undo(self, name: str) -> bool:
-        return any(one != self.card(name) for one in self.before.get(name, []))
+        return any(earlier != self.card(name) for earlier in self.before.get(name, []))
 
     def undo(self, name: str) -> None:
-        """What the card said before its last change."""
+        """Restore the card before its last change."""
         kept = self.before.get(name, [])
         while kept and kept[-1] == self.card(name):
             kept.pop()
@@ -594,7 +595,7 @@ def schema(draft: Draft) -> dp.Schema:
 
 
 def likely(draft: Draft) -> dp.Schema | None:
-    """What is said of the columns so far, or suggested by their names; None where nothing is."""
+    """The columns declared so far or guessed from their names; None if there are none."""
     found = {}
     for name in draft.offered:
         try:
@@ -613,7 +614,7 @@ def budget(draft: Draft) -> dp.Budget:
 
 
 def allowance(draft: Draft) -> dp.Budget:
-    """What was chosen, else what is usual: prices are told with it."""
+    """The chosen allowance, else the usual one: prices use it."""
     try:
         return budget(draft)
     except AllowanceError:
@@ -621,7 +622,7 @@ def allowance(draft: Draft) -> dp.Budget:
 
 
 def table_name(file: str, taken: list[str]) -> str:
-    """A free name from a file's: its stem, tidied up."""
+    """A free table name from the file's name."""
     stem = re.sub(r"\.(csv|tsv|txt|parquet|xlsx)$", "", file, flags=re.IGNORECASE)
     tidy = " ".join("".join(sign if sign.isprintable() else " " for sign in stem).split())[:60].strip() or "table"
     name, number = tidy, 2
@@ -631,19 +632,19 @@ def table_name(file: str, taken: list[str]) -> str:
 
 
 def taken_name(draft: Draft, taken: list[str]) -> str:
-    """The name that the file would have given, where another table has it and this one got a number instead."""
+    """The name from the file, if another table has it and this one got a number instead."""
     plain_name = table_name(draft.file, [])
     return plain_name if plain_name in taken and draft.name == table_name(draft.file, taken) else ""
 
 
 def numbers_like(example: str) -> str:
-    """Most files write no sign between thousands: those stand beside the two usual examples, wherever one is told."""
+    """The example; the two usual ones also without a thousands sign, as most files write numbers."""
     bare = {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example, "")
     return say("data.names.numbers_or", bare=bare, example=example) if bare else example
 
 
 def numbers_of(dialect: Dialect) -> str:
-    """The example that tells this dialect's numbers."""
+    """The example for this dialect's numbers."""
     for example, signs in NUMBERS.items():
         if signs == (dialect.decimal, dialect.thousands):
             return example

@@ -1,6 +1,6 @@
-"""Columns of which nobody knows what they hold: ranges and lists of all of them, bought together, and then used.
+"""What can be bought on a table's page: unknown ranges and lists, a check of the declarations, and first questions.
 
-The offer is drawn from public facts; a click hands it to the worker, as on Ask.
+Every offer uses public facts and the ledger only. A click hands it to the worker, as on Ask.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from dpengine.planning.suggestions import first_asked
 from ui.ask import answer, preview, spend
 from ui.data import change, presets
 from ui.data.draft import Card
-from ui.data.presets import surely_whose
-from ui.data.wizard import DOT
+from ui.data.presets import sure_id_column
+from ui.data.wizard import DOT, paragraph
 from ui.parts import answer_notes, job, tables
 from ui.shell import frame, nav, scroll
 from ui.shell.state import may
@@ -38,13 +38,15 @@ from ui.words import prices
 from ui.words.markup import unmarked
 from ui.words.wording import headline, range_words
 
+# --- ranges and lists of several unknown columns, bought together
+
 SHARES = tuple(Fraction(part, 100) for part in (2, 5, 10, 20, 30, 50))
 KINDS = ("number", "date", "list")
-PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # where a question names them
+PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # parameters of the question
 
 
 def offer_found(table: dp.Table, first: Sequence[str] = ()) -> None:
-    """`first` are chosen already."""
+    """`first` are preselected."""
     declared = table.schema.columns
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     names.sort(key=lambda name: name in declared)
@@ -72,7 +74,7 @@ def offer_found(table: dp.Table, first: Sequence[str] = ()) -> None:
 
 
 def _kind(name: str) -> str:
-    """What the person takes a column for; its name may say."""
+    """The kind that the person expects; preselected from the name."""
     idea = presets.suggest(name).kind
     usual = idea if idea in KINDS else "list"
     left, right = st.columns([2, 3], vertical_alignment="center")
@@ -91,12 +93,12 @@ def _kind(name: str) -> str:
 
 
 def _find_again(table: dp.Table, given: dict[str, Any]) -> None:
-    """A purchase that told of all these columns already: free to see again."""
+    """Show an earlier purchase that covers all these columns again, free."""
     wanted = {(part, name) for part in PARTS.values() for name in given.get(part, [])}
     for bought in table.drafted():
         asked = bought.query.parameters()
         if wanted <= {(part, name) for part in PARTS.values() for name in asked.get(part, [])}:
-            st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+            paragraph(say("ask.paid"))
             st.button(say("ask.again_free"), key="found-again", on_click=job.revisit, args=(table, bought))
             return
 
@@ -111,7 +113,7 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     bought = {share: found for share in SHARES if share <= left and (found := table.at_share(asked, share))}
     usual = percent(opens.share)
     options = {percent(share): found for share, found in sorted({**bought, opens.share: opens.query}.items())}
-    options[usual] = opens.query  # of two that are told alike
+    options[usual] = opens.query  # of two with the same label, the usual one
     picked = st.select_slider(say("data.found.spend"), list(options), usual, key=f"found-spend-{columns}")
     query: Any = options[picked]
     st.html(f"<p>{escape(query.worth())}</p>")
@@ -123,30 +125,28 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
 
 
 def then_found(table: dp.Table, answer: dp.Answer) -> None:
-    """What was found may become declarations."""
+    """Offer to use what was found as declarations."""
     query: Any = answer.query
     drafts: list[Drafted] = query.drafts(answer.value, answer.interval)
-    found = [one for one in drafts if one.usable]
-    if not found:
-        st.html(f'<p class="muted">{escape(say("data.found.nothing"))}</p>')
+    usable = [draft for draft in drafts if draft.usable]
+    if not usable:
+        paragraph(say("data.found.nothing"))
         return
-    st.html(f'<p class="muted">{escape(say("data.found.use_means"))}</p>')
-    if unused := [one.column for one in drafts if not one.usable]:
-        st.html(f'<p class="muted">{escape(say("data.found.unused", columns=unused))}</p>')
-    st.button(say("data.found.use"), key="found-use", type="primary", on_click=change.use_all, args=(table, found))
+    paragraph(say("data.found.use_means"))
+    if unused := [draft.column for draft in drafts if not draft.usable]:
+        paragraph(say("data.found.unused", columns=unused))
+    st.button(say("data.found.use"), key="found-use", type="primary", on_click=change.use_all, args=(table, usable))
 
 
-# Facts about a table that nobody knows and that can be paid for from its allowance: a range, or a list of values.
-#
-# Every offer is drawn from public facts; a click hands it to the worker, as on Ask.
+# --- the range or list of one unknown column
 
 FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in ("range", "list"))
 
 
 def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
-    """The last resort, for columns whose ranges and lists nobody knows: all of them together; `first` are chosen
-    already, but for a column that by its name numbers people: its values are nobody's list."""
-    numbers = surely_whose(table.facts.header)
+    """Offer to buy unknown ranges and lists, all together. `first` are preselected, except a column that identifies
+    people by its name: its values must not become a list."""
+    numbers = sure_id_column(table.facts.header)
     with st.container(key="card-buy"):
         offer_found(table, [name for name in first if name != numbers])
         if first:
@@ -156,7 +156,7 @@ def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
 
 
 def _alone(table: dp.Table) -> None:
-    """One column, with noise that has a finite ε: also where an allowance has no δ."""
+    """One column, with noise of finite ε: possible even if the allowance has no δ."""
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     column = left.selectbox(
@@ -171,7 +171,7 @@ def _alone(table: dp.Table) -> None:
             say("data.buy.what"),
             FINDS,
             key="buy-what",
-            format_func=lambda one: say(f"data.buy.{one}"),
+            format_func=lambda kind: say(f"data.buy.{kind}"),
             required=True,
         )
     if column is None or key is None:
@@ -179,13 +179,13 @@ def _alone(table: dp.Table) -> None:
     given: dict[str, Any] = {"column": column}
     if any(parameter.name == "delta" for parameter in dp.catalogue[key].card.parameters):
         given["delta"] = text_of(table.meter().delta_reserve / 10)
-    st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
+    paragraph(say(f"data.buy.{key}_means"))
     paid = _buy_again(table, key, given)
     _offer_finds(table, key, given, on_meter=not paid)
 
 
 def _buy_again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
-    """An answer that was paid for, whatever was spent on it: free to see again."""
+    """Show a paid answer again, free, whatever was spent on it."""
     try:
         query = table.query(key, epsilon="1", **given)
     except AllowanceError:
@@ -197,7 +197,7 @@ def _buy_again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
             continue
         same = (claim["key"], claim["parameters"].get("column"), claim.get("bounds")) == (key, column, bounds)
         if same:
-            st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+            paragraph(say("ask.paid"))
             st.button(
                 say("ask.again_free"),
                 key=f"buy-again-{key}",
@@ -209,7 +209,7 @@ def _buy_again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
 
 
 def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> None:
-    """What it will tell, what it takes, and the button; how sure it must be, under *more*."""
+    """The promise, the price and the button; the spend can be changed under *more*."""
     above = st.container()
     try:
         usual, options = _spends(table, key, given)
@@ -218,7 +218,7 @@ def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: boo
         picked = usual
         if len(options) > 1:
             with st.expander(say("data.buy.more")):
-                st.html(f'<p class="muted">{escape(say("spend.ends"))}</p>')
+                paragraph(say("spend.ends"))
                 picked = st.select_slider(
                     say("spend.slider"),
                     options,
@@ -238,8 +238,7 @@ def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: boo
     with above:
         st.html(f"<p>{escape(_worth(query))}</p>")
         if not price.useful:
-            told = _rough(table, query, price)
-            st.html(f'<p class="warn">{escape(told)}</p>')
+            paragraph(_rough(table, query, price), "warn")
         label = say(f"data.buy.{key}_button", share=prices.takes(table, price.share))
         job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
         if not price.admissible:
@@ -248,7 +247,7 @@ def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: boo
 
 
 def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
-    """The spend that it opens with; and all of them."""
+    """The preselected spend, and all options."""
     meter = table.meter()
     options = [step for step in STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
     usual = spend.opens_at(table.opening(table.query(key, epsilon="1", **given)))
@@ -260,14 +259,14 @@ def _worth(query: dp.Query) -> str:
 
 
 def _rough(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
-    """A warning that this ε is too small to find rare values. What enough people hold is found all the same."""
+    """A warning that this ε is too small to find rare values; common ones are found all the same."""
     if query.declares:
         return say("data.buy.rough", people=query.facts.about)
     return spend.noise_words(table, query, price)
 
 
 def then_bought(table: dp.Table, answer: dp.Answer) -> None:
-    """What an answer that was bought here means, and a way to use it."""
+    """What an answer bought here means, and a button to use it."""
     query = answer.query
     if query.declares == "several":
         if answer.receipt["table"] == table.name and not table.practice and not table.closed:
@@ -275,30 +274,28 @@ def then_bought(table: dp.Table, answer: dp.Answer) -> None:
     elif verdict := query.verdict(answer.interval):
         st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
     elif query.declares and answer.receipt["table"] == table.name and not table.practice and not table.closed:
-        if sum(one is not None for one in answer.value.values()) < 2:
-            st.html(f'<p class="muted">{escape(say(f"data.buy.{query.card.key}_nothing"))}</p>')
+        if sum(value is not None for value in answer.value.values()) < 2:
+            paragraph(say(f"data.buy.{query.card.key}_nothing"))
             return
-        told = say("data.buy.use_means")
+        meaning = say("data.buy.use_means")
         if query.declares == "range":
             card = Card()
             card.take_bounds(answer.value["lower"], answer.value["upper"])
-            told = say("data.buy.use_range_means", step=Fraction(card.step))
-        st.html(f'<p class="muted">{escape(told)}</p>')
+            meaning = say("data.buy.use_range_means", step=Fraction(card.step))
+        paragraph(meaning)
         st.button(say("data.buy.use"), key="buy-use", type="primary", on_click=change.use, args=(table, answer))
 
 
-# Do the cells fit what was declared: offered for all columns together as the first purchase, and what it found.
-#
-# The offer is drawn from public facts and from the ledger; a click hands it to the worker, as on Ask.
+# --- a check whether the cells fit the declarations, of all columns together, and its result
 
 CHECK_STEPS = (ROUGH, 10, 20, 50)  # a check is right within one person in this many
-MOST_TOLD = 12  # columns in a line
+MOST_NAMED = 12  # columns in a line
 
 
 def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
-    """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now, and with
-    `exact` what was checked roughly."""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    """The result for every column. With `buy`, an offer to check columns not yet checked as declared now; with `exact`,
+    also columns checked only roughly."""
+    fits = _fits(table)
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
         lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
@@ -316,38 +313,40 @@ def show_check(table: dp.Table, buy: bool = True, exact: bool = True) -> None:
             _offer_check(table, unchecked)
 
 
+def _fits(table: dp.Table) -> list[ColumnFit]:
+    return answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+
+
 def unfit(table: dp.Table) -> bool:
     """Does a paid check doubt some column?"""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    return any(one.doubted or one.state == UNSURE for one in fits)
+    return any(fit.doubted or fit.state == UNSURE for fit in _fits(table))
 
 
 def partly(table: dp.Table) -> bool:
-    """Does a paid check say of some column that it fits but for a part?"""
-    return any(one.in_part for one in answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()))
+    """Does a paid check find a column that fits only in part?"""
+    return any(fit.in_part for fit in _fits(table))
 
 
 def sure(table: dp.Table) -> bool:
-    """Does a paid check say of every column that it fits, and say it closely?"""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    return all(one.checked and one.fits and not one.rough for one in fits)
+    """Does a paid check find that every column fits, and not only roughly?"""
+    return all(fit.checked and fit.fits and not fit.rough for fit in _fits(table))
 
 
 def check_result(table: dp.Table, checked: dp.Answer) -> None:
-    """What a check found, in a sentence or two: what helps, or what is to be done now, comes next."""
-    told = list[str]()
+    """The result of a check in a sentence or two."""
+    notes = list[str]()
     if sure(table):
         most = max(0, *(high for _, high in checked.interval.values()))
         passed = say("data.fit.passed", most=most, chance=chance(checked.query.beta))
-        told.append(f'<p class="lead">{escape(passed)}</p>')
+        notes.append(f'<p class="lead">{escape(passed)}</p>')
     if (far := answer_notes.far_off(table)) is not None:
-        told.append(f'<p class="warn">{escape(far.on_card())} {answer_notes.people_way(table.name)}</p>')
-    st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(told)}')
+        notes.append(f'<p class="warn">{escape(far.on_card())} {answer_notes.people_way(table.name)}</p>')
+    st.html(f'<p class="headline long arrived" tabindex="-1">{escape(headline(checked))}</p>{"".join(notes)}')
     scroll.arrived(checked.request_id)
 
 
 def whole_check(checked: dp.Answer) -> None:
-    """Everything that is known of it, a click away."""
+    """All details of a check, a click away."""
     with st.expander(say("data.fit.passed_more")):
         st.html(f"<p>{escape(range_words(checked))}</p>{answer_notes.fit_notes(checked, linked=True)}{_bars(checked)}")
         answer.picture(checked, "answer")
@@ -366,34 +365,33 @@ def _bars(checked: dp.Answer) -> str:
 
 
 def first_check(table: dp.Table) -> dp.Query | None:
-    """The check of all unchecked columns that a question would buy with it; None where few people make it dear."""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    return _usual(table, [fit.column for fit in fits if not fit.checked])
+    """The check of all unchecked columns that a question would buy first; None if few people make it expensive."""
+    return _usual(table, [fit.column for fit in _fits(table) if not fit.checked])
 
 
 def _usual(table: dp.Table, columns: Sequence[str], some: bool = False) -> dp.Query | None:
-    """The same of these columns; of `some` of the unchecked ones, as exact as is cheap."""
+    """The same for these columns; for only `some` of the unchecked ones, as exact as is cheap."""
     if not columns or table.practice:
         return None
     return usual_check(table, columns, CHEAP, ROUGH) if some else check_for(table, columns)
 
 
 def check_people(table: dp.Table) -> None:
-    """The field in which a declared number of people is corrected: where a paid answer shows that it is far off, with
-    what that says; and where somebody came for it. A number that was counted has none."""
-    told, came = answer_notes.far_off(table), bool(st.query_params.get("people"))
-    if table.practice or table.closed or table.facts.people is not None or (told is None and not came):
+    """A field to correct a declared number of people: if a paid answer implies a very different number, or if the
+    visitor came for it. A counted number cannot be corrected."""
+    implied, came = answer_notes.far_off(table), bool(st.query_params.get("people"))
+    if table.practice or table.closed or table.facts.people is not None or (implied is None and not came):
         return
     with st.container(key="card-people"):
         mark = ' class="arrived" tabindex="-1"' if came else ""
-        doubt = f'<p class="warn" role="status"><b>{escape(told.on_card())}</b></p>' if told is not None else ""
+        doubt = f'<p class="warn" role="status"><b>{escape(implied.on_card())}</b></p>' if implied is not None else ""
         st.html(
             f"<h2{mark}>{escape(say('data.people.title'))}</h2>{doubt}"
             f'<p class="muted">{escape(say("data.people.means"))}</p>'
         )
         if came:
             scroll.bring(f"people-{table.name}")
-        now = table.facts.about if told is None else told.about
+        now = table.facts.about if implied is None else implied.about
         key = f"people-{table.name}-{table.facts.about}"
         st.number_input(say("data.people.field"), min_value=1, value=now, key=key, width=220)
         st.button(say("data.people.button"), key="people-correct", on_click=_correct, args=(table, key))
@@ -407,8 +405,7 @@ def _correct(table: dp.Table, key: str) -> None:
 
 
 def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
-    """Columns that do not fit, each with the likely mistake and a way to correct it; then those that do, in one
-    line."""
+    """Columns that do not fit, each with the likely mistake and a button to correct it; then those that fit."""
     for fit in fits:
         if fit.doubted or fit.in_part or fit.state == UNSURE:
             guess = "" if fit.state == UNSURE else slip(table.schema[fit.column])
@@ -426,31 +423,29 @@ def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
 
 
 def stronger_check(table: dp.Table) -> bool:
-    """Where a paid check could tell some columns only roughly, or not at all: a more exact one of those, for one click
-    and with its price. Was it offered?"""
-    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
-    names = [fit.column for fit in fits if fit.rough or fit.state == UNSURE]
-    found = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
-    if found is None:
+    """Offer a more exact check of columns with a rough or unsure result, with its price. Was it offered?"""
+    names = [fit.column for fit in _fits(table) if fit.rough or fit.state == UNSURE]
+    finer = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
+    if finer is None:
         return False
-    price = table.preview(found)
+    price = table.preview(finer)
     label = say("data.fit.stronger_button", share=prices.takes(table, price.share))
     with st.container(horizontal=True, vertical_alignment="center", key="fit-stronger"):
-        told = say("data.fit.stronger", alpha=found.promise().amount, columns=some_columns(names))
-        st.html(f"<p>{escape(told)}</p>")
+        offer = say("data.fit.stronger", alpha=finer.promise().amount, columns=some_columns(names))
+        st.html(f"<p>{escape(offer)}</p>")
         job.ask_button(
             label,
             table,
-            found,
+            finer,
             "fit-again-exact",
             kind=job.SECONDARY,
-            again=spend.dear(price) or bool(table.recall(found)),
+            again=spend.dear(price) or bool(table.recall(finer)),
         )
     return True
 
 
 def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
-    """The check that a question would buy, for the same price; another one is chosen under *more*."""
+    """The check that a question would buy, at the same price; others under *more*."""
     above = st.container()
     with st.expander(say("data.fit.more")):
         all_of_them = unchecked[:MOST_COLUMNS]
@@ -459,13 +454,13 @@ def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
         names = names or all_of_them
         usual = _usual(table, names, some={*names} != {*all_of_them})
         asked = table.query("fit_checks", epsilon="1", columns=names)
-        found = [table.least_priced(asked, Fraction(asked.most, step)) for step in CHECK_STEPS]
-        options = {_within(one): one for one in [*found, usual] if one is not None}  # of two alike, the usual one
-        options = dict(sorted(options.items(), key=lambda one: one[1].promise().amount, reverse=True))
+        checks = [*(table.least_priced(asked, Fraction(asked.most, step)) for step in CHECK_STEPS), usual]
+        options = {_within(check): check for check in checks if check is not None}  # of two alike, the usual one
+        options = dict(sorted(options.items(), key=lambda option: option[1].promise().amount, reverse=True))
         query = usual or next(iter(options.values()), None)
         if query is not None and len(options) > 1:
             label, start = say("data.fit.exact"), _within(query)
-            key = f"fit-exact-{start}-{'-'.join(options)}"  # other options are another slider: Streamlit warns else
+            key = f"fit-exact-{start}-{'-'.join(options)}"  # other options need another key, or Streamlit warns
             query = options[st.select_slider(label, list(options), start, key=key)]
     with above:
         if query is None or (usual is None and query == next(iter(options.values()))):
@@ -483,38 +478,37 @@ def _within(query: Any) -> str:
 
 
 def some_columns(names: list[str]) -> str:
-    return ", ".join(names[:MOST_TOLD]) + (", …" if len(names) > MOST_TOLD else "")
+    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
-# What to ask first of a table that was just added, or just checked: a click each.
+# --- first questions about a table just added or checked, one click each
 #
-# A click buys the check of the question's columns with it, as everywhere (`dpengine/asking/checking.py`).
+# A click first buys the check of the question's columns, as everywhere (`dpengine/asking/checking.py`).
 
 AT_ONCE = 3  # kinds of questions
 MOST_ALIKE = 3  # further columns of each
-YEAR = "year"  # whose average nobody asks first
+YEAR = "year"  # nobody asks for its average first
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A question that one click asks, with what it takes: the check that goes before it included."""
+    """A question that one click asks, with its price, including the check before it."""
 
     query: dp.Query
     seen: dp.Preview
 
 
 def show_first_questions(table: dp.Table) -> None:
-    """A question, or pictures of all columns at once, a click each; only the check; or a question about a column that
-    is put together."""
+    """Offer some questions, a first look at all columns, the check alone, or links to questions about other columns."""
     asking = may("ask", table.name)
     look: Any = tables.usual_first_look(table)
     price = None if look is None else table.preview(look, checked=True)
     with st.container(key="card-first"):
         check = first_check(table) if asking else None
         asked = _at_once(table) if asking else []
-        brings = next((one.seen for alike in asked for one in alike if one.seen.check is not None), None)
+        brings = next((offer.seen for alike in asked for offer in alike if offer.seen.check is not None), None)
         if brings is not None and brings.check is not None:
-            st.html(f"<p>{escape(_told_before(table, brings))}</p>")
+            st.html(f"<p>{escape(_check_note(table, brings))}</p>")
         elif check is not None:
             _only_check(table, check, alone=True)
         for place, (usual, *others) in enumerate(asked):
@@ -523,7 +517,7 @@ def show_first_questions(table: dp.Table) -> None:
                 _alike(table, others, place)
         if look is not None and price is not None and price.useful and price.admissible:
             each = table.facts.unit.at_most
-            told = say(
+            promise = say(
                 "data.done.look_means" if each == 1 else "data.done.look_rows",
                 columns=len(look.parameters()["columns"]),
                 reach=plain(price.promise.amount),
@@ -534,22 +528,20 @@ def show_first_questions(table: dp.Table) -> None:
             label, again = say("board_page.button", share=prices.takes(table, price.share)), bool(table.recall(look))
             kind = job.SECONDARY if asked or check is not None else job.PRIMARY
             with st.container(horizontal=True, vertical_alignment="center", key="done-all"):
-                st.html(f"<p>{escape(told)}</p>")
+                st.html(f"<p>{escape(promise)}</p>")
                 job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
         else:
-            with st.container(key="declare-done-first"):  # the other stands below, where a check was just read
+            with st.container(key="declare-done-first"):  # another one is below, after a check
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
         if check is not None and brings is not None:
             _only_check(table, check, alone=False)
-        offered = {one.query.answer_column for alike in asked for one in alike}
-        ways = [
-            found for name in table.schema.columns if name not in offered and (found := first_way(table, name, name))
-        ]
+        offered = {offer.query.answer_column for alike in asked for offer in alike}
+        ways = [way for name in table.schema.columns if name not in offered and (way := first_way(table, name, name))]
         if ways:
             st.html(f'<p class="columns-on"><span>{escape(say("data.done.or_ask"))}</span> {" ".join(ways)}</p>')
 
 
-def _told_before(table: dp.Table, seen: dp.Preview) -> str:
+def _check_note(table: dp.Table, seen: dp.Preview) -> str:
     assert seen.check is not None
     given = seen.check.parameters()
     share, checked = prices.takes(table, seen.check_share), {*given["columns"], *given.get("ids", [])}
@@ -560,20 +552,19 @@ def _told_before(table: dp.Table, seen: dp.Preview) -> str:
 
 
 def _only_check(table: dp.Table, check: dp.Query, alone: bool) -> None:
-    """The check by itself: the first thing to do where no question brings it along."""
+    """Offer the check by itself; it comes first if no question includes it."""
     takes = prices.takes(table, table.preview(check).share)
     label = say("data.fit.all_button", columns=len(check.parameters()["columns"]), share=takes)
     with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
-        told = f"<b>{escape(say('data.fit.first'))}</b>" if alone else escape(say("data.first.only_check"))
-        st.html(f"<p>{told}</p>")
+        text = f"<b>{escape(say('data.fit.first'))}</b>" if alone else escape(say("data.first.only_check"))
+        st.html(f"<p>{text}</p>")
         job.ask_button(label, table, check, "done-fit", kind=job.PRIMARY if alone else job.SECONDARY)
 
 
 def _at_once(table: dp.Table) -> list[list[Offer]]:
-    """Questions that one click asks, at the price that Ask opens them with: of each kind some columns'. None of which a
-    check is known to doubt a column."""
+    """Questions at the price that Ask opens with, grouped by kind; none about a column that a check doubts."""
     found: dict[type[dp.Query], list[Offer]] = {}
-    for name in sorted(table.schema.columns, key=lambda one: presets.suggest(one).preset == YEAR):
+    for name in sorted(table.schema.columns, key=lambda column: presets.suggest(column).preset == YEAR):
         query = _asked_first(table, name)
         if query is None or (len(found) == AT_ONCE and type(query) not in found) or table.doubts(query) is not None:
             continue
@@ -589,47 +580,47 @@ def _at_once(table: dp.Table) -> list[list[Offer]]:
 
 
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
-    """The same question of other columns: each with its error and its price."""
+    """The same question about other columns, each with its error and its price."""
     if not others:
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
         st.html(f'<p class="muted">{escape(say("data.done.alike"))}</p>', width="content")
-        for at, one in enumerate(others):
-            asked: Any = one.query
-            takes = prices.takes(table, one.seen.share)
-            label = say("data.done.alike_one", column=asked.column, within=_within_price(one), share=takes)
-            _asks(table, one, unmarked(label), f"done-alike-{place}-{at}")
+        for at, offer in enumerate(others):
+            asked: Any = offer.query
+            takes = prices.takes(table, offer.seen.share)
+            label = say("data.done.alike_one", column=asked.column, within=_within_price(offer), share=takes)
+            _asks(table, offer, unmarked(label), f"done-alike-{place}-{at}")
 
 
-def _within_price(one: Offer) -> str:
-    """As briefly as beside a question that says what it means."""
-    ends = one.seen.promise.ends(one.query)
-    return one.seen.promise.short(one.query) if ends is None else f"±{ends[1].removeprefix('+')}"
+def _within_price(offer: Offer) -> str:
+    """The error in brief."""
+    ends = offer.seen.promise.ends(offer.query)
+    return offer.seen.promise.short(offer.query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
 
-def _question(table: dp.Table, one: Offer, place: int | str) -> None:
+def _question(table: dp.Table, offer: Offer, place: int | str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-first-{place}"):
-        told = f"{escape(one.query.sentence())}<span>{DOT}{escape(one.seen.promise.short(one.query))}</span>"
-        st.html(f'<p class="at-once">{told}</p>')
-        label = say("ask.button", share=prices.takes(table, one.seen.share))
-        _asks(table, one, label, f"done-question-{place}")
+        text = f"{escape(offer.query.sentence())}<span>{DOT}{escape(offer.seen.promise.short(offer.query))}</span>"
+        st.html(f'<p class="at-once">{text}</p>')
+        label = say("ask.button", share=prices.takes(table, offer.seen.share))
+        _asks(table, offer, label, f"done-question-{place}")
 
 
-def _asks(table: dp.Table, one: Offer, label: str, key: str) -> None:
-    again = bool(table.recall(one.query))
-    job.ask_button(label, table, one.query, key, kind=job.SECONDARY, place="asked", again=again)
+def _asks(table: dp.Table, offer: Offer, label: str, key: str) -> None:
+    again = bool(table.recall(offer.query))
+    job.ask_button(label, table, offer.query, key, kind=job.SECONDARY, place="asked", again=again)
 
 
-def first_way(table: dp.Table, name: str, told: str = "") -> str:
-    """To the question that a column is asked about first, filled in."""
+def first_way(table: dp.Table, name: str, label: str = "") -> str:
+    """A link to the first question about a column, filled in."""
     query = _asked_first(table, name)
     if query is None:
         return ""
-    told = told or say("data.done.way", question=query.card.noun)
+    label = label or say("data.done.way", question=query.card.noun)
     link = nav.address("ask", **preview.unpriced(table, query))
-    return f' <a class="way" href="{link}" target="_self">{escape(told)}</a>'
+    return f' <a class="way" href="{link}" target="_self">{escape(label)}</a>'
 
 
 def _asked_first(table: dp.Table, name: str) -> dp.Query | None:
-    found = (table.suggested(key, **given) for key, given in first_asked(name, table.schema))
-    return next((one for one in found if one is not None), None)
+    offered = (table.suggested(key, **given) for key, given in first_asked(name, table.schema))
+    return next((query for query in offered if query is not None), None)

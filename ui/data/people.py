@@ -1,6 +1,5 @@
-"""“Rows belong to people”: correcting a table that was added with one row each, or with too few rows a person.
-
-What it will leave of the allowance is said before, from the ledger alone; then it is one button. Never less protection.
+"""The people behind the rows: how many rows a person has, whether membership is secret, which tables share people, and
+how large the allowance is. Also the correction of a table that was added with too few rows per person.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from dpengine.messages.numbers import local
 from ui.data import draft as drafts
 from ui.data import presets, price
 from ui.data.draft import CARE, Draft
-from ui.data.price import MOST_TOLD
+from ui.data.price import MOST_GOOD
 from ui.data.wizard import (
     PATIENCE,
     Task,
@@ -35,6 +34,7 @@ from ui.data.wizard import (
     heading,
     kept,
     onwards,
+    paragraph,
     problem,
     reconsider,
     start_over,
@@ -48,14 +48,18 @@ from ui.shell.state import choose_table, may, open_table, table_names, workspace
 from ui.words import gloss
 from ui.words.markup import unmarked
 
-WHO = "protect"  # in the address: which column says whose rows they are
-OFFERED = "protect.offered"  # why a file that is here already was refused: this mends it
+# --- correct the rows per person of an added table
+#
+# The page shows what will be left of the allowance, from the ledger alone. Protection never decreases.
+
+WHO = "protect"  # in the address: the column that identifies people
+OFFERED = "protect.offered"  # refusal of a file that is here already; this correction solves it
 _KEY, _DONE = "protections", "protect-done"
 MOST_PEOPLE = 10**10
 
 
 def show_protection(table: dp.Table) -> None:
-    """On the table's own page, quiet, for who may do it."""
+    """On the table's page, for people who may change it."""
     if table.practice or table.closed or not may("protect", table.name):
         return
     if _under_way(table.name):
@@ -73,7 +77,7 @@ def show_protection(table: dp.Table) -> None:
         column = unit.id_column
         if column is None:
             header = list(table.facts.header)
-            likely = came or presets.surely_whose(header)
+            likely = came or presets.sure_id_column(header)
             place = header.index(likely) if likely in header else None
             column = st.selectbox(
                 say("data.unit.who"),
@@ -104,14 +108,14 @@ def show_protection(table: dp.Table) -> None:
 
 
 def _came_for(table: dp.Table) -> str:
-    """The column that somebody was sent here about, because its ids repeat; empty where they came by themselves."""
+    """The column in the address, with repeated ids; else empty."""
     wanted = st.query_params.get(WHO, "")
     header = table.facts.header if table.facts.unit.id_column is None else (table.facts.unit.id_column,)
     return wanted if wanted in header else ""
 
 
 def _people(table: dp.Table) -> int | None:
-    """About how many people there are, where nobody counts them."""
+    """The stated number of people, if nobody counts them."""
     if table.facts.people is not None or table.facts.unit.id_column is not None:
         return None
     key, label = f"protect-people-{table.name}", say("data.relation.about")
@@ -120,8 +124,8 @@ def _people(table: dp.Table) -> int | None:
 
 
 def protection_offered(draft: Draft) -> str:
-    """The table that a refused file is here as, with less protection; empty where it was not refused for that, or where
-    they took it back: one row each, as the table is declared."""
+    """The table that already holds a refused file, with less protection. Empty if the refusal had another reason, or if
+    the person went back to one row each, as that table is declared."""
     complaint = draft.complaint
     if not isinstance(complaint, AllowanceError) or complaint.code != OFFERED:
         return ""
@@ -132,7 +136,7 @@ def protection_offered(draft: Draft) -> str:
 
 
 def offer_protection(draft: Draft, name: str) -> None:
-    """The table that a refused file is can be corrected instead."""
+    """Offer to correct the table that already holds a refused file."""
     try:
         table, unit = open_table(name), drafts.unit(draft)
     except AllowanceError as refusal:
@@ -150,7 +154,7 @@ def offer_protection(draft: Draft, name: str) -> None:
 
 
 def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> None:
-    """What will be left, what the person vouches for, and the one button; or why it cannot be."""
+    """What will be left, what the person vouches for, and the button; or why it is refused."""
     try:
         seen = table.protection_preview(unit)
     except AllowanceError as refusal:
@@ -178,7 +182,7 @@ def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> Non
 
 
 def _tasks() -> dict[str, Task]:
-    """What is being done, by table."""
+    """Running corrections by table."""
     held: dict[str, Task] = st.session_state.setdefault(_KEY, {})
     return held
 
@@ -195,7 +199,7 @@ def _begin(name: str, unit: dp.Unit, people: int | None) -> None:
 
 
 def _under_way(name: str) -> bool:
-    """Is it being done? Once it is, the table's own page says so."""
+    """Is a correction running? When it has ended, go to the table's page."""
     task = _task(name)
     if task is None:
         return False
@@ -206,7 +210,7 @@ def _under_way(name: str) -> bool:
         return False
     del _tasks()[name]
     st.session_state[_DONE] = name
-    if st.query_params.get("table") != name:  # from the middle of adding the same file again
+    if st.query_params.get("table") != name:  # the same file was being added again
         start_over()
     choose_table(name)
     address({"table": name})
@@ -214,15 +218,14 @@ def _under_way(name: str) -> bool:
 
 
 def protection_result(table: dp.Table) -> None:
-    """Once after it was corrected."""
+    """Confirm a correction once."""
     if st.session_state.get(_DONE) == table.name:
         del st.session_state[_DONE]
         left = percent_left(table.meter().unused)
         frame.fine(say("data.protect.done", each=table.facts.unit.at_most, left=left), bring=True)
 
 
-# Two questions about people: can one be in several rows, and is being in the table itself a secret?
-
+# --- can a person have several rows, and is membership secret?
 
 USUAL_EACH = [1, 3, 5, 10]  # rows of one person, each one click away
 
@@ -237,15 +240,15 @@ def rows(draft: Draft) -> None:
             options,
             index=None,
             key=kept("declare-unit", draft.many),
-            format_func=lambda one: say(f"data.unit.{one}_label"),
+            format_func=lambda option: say(f"data.unit.{option}_label"),
             captions=["", say("data.unit.more_means")],
             label_visibility="collapsed",
         )
         if draft.many == "one" and (numbers := numbering_people(draft.names)):
             asked = unmarked(say("data.unit.one_each", column=numbers[0]))
             draft.each_own = st.checkbox(asked, key=kept("declare-each-own", draft.each_own))
-        elif draft.many == "one" and (likely := presets.whose(draft.names) or presets.coming(draft.names)):
-            code = "data.unit.one_sure" if presets.whose(draft.names) else "data.unit.one_coming"
+        elif draft.many == "one" and (likely := presets.id_columns(draft.names) or presets.event_columns(draft.names)):
+            code = "data.unit.one_sure" if presets.id_columns(draft.names) else "data.unit.one_coming"
             st.html(f'<p class="warn" role="status">{escape(say(code, column=likely[0]))}</p>')
         if draft.many == "more":
             _likely(draft)
@@ -257,7 +260,7 @@ def rows(draft: Draft) -> None:
                 placeholder=say("data.unit.who_none"),
                 help=f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
                 on_change=_follows,
-                args=("declare-who-likely", "declare-who", presets.whose(draft.names)),
+                args=("declare-who-likely", "declare-who", presets.id_columns(draft.names)),
                 width=420,
             )
             _usual_each(draft)
@@ -277,47 +280,46 @@ def rows(draft: Draft) -> None:
             if draft.each is not None:
                 st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
     secret(draft)
-    reconsider(draft, lambda: _said(draft), "unit.", "data.relation.", "facts.")
+    reconsider(draft, lambda: _check_people(draft), "unit.", "data.relation.", "facts.")
     offered = protection_offered(draft)
     if offered:
         offer_protection(draft, offered)
     else:
         complain(draft)
-    if onwards(draft, lambda: _said(draft), first=not offered):
+    if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()
         st.rerun()
 
 
 def _as_before(draft: Draft) -> None:
-    """A table with the same columns is here, by their public names, and what was said of it: the same rows keep its
-    terms, and are refused at the very end under others. Whether they are the same nobody is told before: a file would
-    be a guess at the rows of a table, and the page would say whether it is right."""
-    with suppress(AllowanceError):  # taken away meanwhile
-        alike = (one for one in workspace().tables() if not one.practice and one.header == draft.names)
-        if (found := next(alike, None)) is None:
+    """Show how a table with the same column names was declared: the same rows keep its terms, and other terms are
+    refused at the very end. The page never says earlier whether the rows are the same: an uploaded file would be a
+    guess at the rows, and the page would confirm it."""
+    with suppress(AllowanceError):  # removed meanwhile
+        alike = (record for record in workspace().tables() if not record.practice and record.header == draft.names)
+        if (earlier := next(alike, None)) is None:
             return
-        unit = open_table(found.name).facts.unit
+        unit = open_table(earlier.name).facts.unit
         rows = say("data.so_far.one") if unit.id_column is None else say("data.so_far.more", each=unit.at_most)
-        told = say("data.unit.before", table=found.name, rows=rows)
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        paragraph(say("data.unit.before", table=earlier.name, rows=rows))
 
 
 def _likely(draft: Draft) -> None:
-    """Columns whose names say whose a row is, each one click away; the only one stands there already, as a guess."""
-    found = presets.whose(draft.names)
+    """Offer columns that identify people by their names. A single one is filled in as a guess."""
+    found = presets.id_columns(draft.names)
     if draft.who is None and "declare-who" not in st.session_state:
-        draft.who = presets.surely_whose(draft.names)
+        draft.who = presets.sure_id_column(draft.names)
     if found and _offers(draft):
         _one_click("who", "likely", found, draft.who, unmarked)
 
 
 def _offers(draft: Draft) -> bool:
-    """Are there columns to choose from by their names? Not where one is meant beyond doubt: the field has it."""
-    return bool(presets.whose(draft.names)) and presets.surely_whose(draft.names) is None
+    """Are there several such columns? A single clear one is in the field already."""
+    return bool(presets.id_columns(draft.names)) and presets.sure_id_column(draft.names) is None
 
 
 def _usual_each(draft: Draft) -> None:
-    """Some numbers of rows, each one click away and with what it buys and what it loses; none is chosen before."""
+    """Usual numbers of rows, each with its gain and loss; none is chosen before."""
     key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
     st.radio(
         say("data.unit.each"),
@@ -333,18 +335,18 @@ def _usual_each(draft: Draft) -> None:
 
 
 def _worth(draft: Draft, each: int) -> list[str]:
-    """How rough answers are if so many rows of a person count, how many good ones there are, and what is not counted.
-    How many there are needs a number of people, and what the columns' names suggest."""
-    told = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
+    """How rough answers are with this many rows per person, or how many good answers there are, and which rows are not
+    counted. The number of good answers needs the number of people and columns known or guessed from names."""
+    gain = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
     dropped = say("data.unit.each_drops" if each > 1 else "data.unit.each_drops_one", each=each)
-    relation = st.session_state.get("declare-relation", draft.relation)  # both fields stand below
+    relation = st.session_state.get("declare-relation", draft.relation)  # both fields are drawn below
     people = st.session_state.get("declare-about", draft.about)
     if relation == "add_remove" and people and (columns := drafts.likely(draft)):
         unit = dp.Unit.column(draft.who or draft.names[0], each)
         asked = price.typical(columns, "add_remove", people, unit)
         many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
-        told = say("data.unit.each_many", many=min(many, price.MOST_TOLD))
-    return [told, dropped]
+        gain = say("data.unit.each_many", many=min(many, price.MOST_GOOD))
+    return [gain, dropped]
 
 
 def _one_click(field: str, which: str, options: list[Any], now: Any, words: Callable[[Any], str]) -> None:
@@ -361,18 +363,18 @@ def _one_click(field: str, which: str, options: list[Any], now: Any, words: Call
     )
 
 
-def _takes(one: str, other: str) -> None:
-    """What was clicked stands in the field, too."""
-    st.session_state[other] = st.session_state[one]
+def _takes(clicked: str, field: str) -> None:
+    """Copy the clicked option into the field."""
+    st.session_state[field] = st.session_state[clicked]
 
 
-def _follows(one: str, other: str, options: list[Any]) -> None:
-    """What was typed or picked in the field is marked among the usual ones, if it is one of them."""
-    now = st.session_state[other]
-    st.session_state[one] = now if now in options else None
+def _follows(usual: str, field: str, options: list[Any]) -> None:
+    """Mark the field's value among the usual options."""
+    now = st.session_state[field]
+    st.session_state[usual] = now if now in options else None
 
 
-def _said(draft: Draft) -> None:
+def _check_people(draft: Draft) -> None:
     drafts.unit(draft)
     drafts.relation(draft)
 
@@ -386,8 +388,8 @@ def secret(draft: Draft) -> None:
             options,
             index=None,
             key=kept("declare-relation", draft.relation),
-            format_func=lambda one: say(f"data.relation.{one}_label"),
-            captions=[say(f"data.relation.{one}_means") for one in options],
+            format_func=lambda option: say(f"data.relation.{option}_label"),
+            captions=[say(f"data.relation.{option}_means") for option in options],
             label_visibility="collapsed",
         )
         if draft.relation == "add_remove":
@@ -395,8 +397,8 @@ def secret(draft: Draft) -> None:
 
 
 def about(draft: Draft) -> None:
-    """How many people, by the owner's word. Where being in it is no secret it may stay empty: it tells prices until the
-    table is added, and nothing else."""
+    """The number of people that the owner states. If membership is no secret it is optional, and only prices use it,
+    until the table is added."""
     free = draft.relation == "replace"
     given = st.number_input(
         say("data.relation.about_replace" if free else "data.relation.about"),
@@ -412,65 +414,58 @@ def about(draft: Draft) -> None:
     draft.about = None if given is None else int(given)
 
 
-# Are the same people in another table here? Then both are asked on one allowance.
+# --- are the same people in another table? Then both share one allowance.
 
 
 def show_shared(draft: Draft) -> None:
-    """Nothing where there is no other table."""
     names = shared_offered(draft)
     if not names:
         draft.shares = ""
         return
     with st.expander(say("data.shared.title"), expanded=bool(draft.shares)):
-        st.html(f'<p class="muted">{escape(say("data.shared.lead"))}</p>')
+        paragraph(say("data.shared.lead"))
         draft.shares = (
             st.selectbox(
                 say("data.shared.label"),
                 ["", *names],
                 key=kept("declare-shares", draft.shares if draft.shares in names else ""),
-                format_func=lambda one: one or say("data.shared.none"),
+                format_func=lambda name: name or say("data.shared.none"),
             )
             or ""
         )
         if draft.shares:
             left = percent_left(workspace().table(draft.shares).meter().unused)
-            told = say("data.shared.chosen", table=draft.shares, left=left)
-            st.html(f'<p class="price" role="status">{escape(told)}</p>')
+            note = say("data.shared.chosen", table=draft.shares, left=left)
+            st.html(f'<p class="price" role="status">{escape(note)}</p>')
 
 
 def shared_offered(draft: Draft) -> list[str]:
-    """Tables that take questions, under the same relation, whose people are told apart in the same way: only then does
-    one ε say the same of both."""
-    found, whose = [], drafts.unit(draft).as_json()
+    """Open tables with the same relation and the same unit: only then does one ε mean the same for both."""
+    names, unit = [], drafts.unit(draft).as_json()
     for name, _ in workspace().names():
         try:
             table = workspace().table(name)
-        except dp.AllowanceError:  # one that this person may not use
+        except dp.AllowanceError:  # this person may not use it
             continue
         facts = table.facts
-        if not table.closed and facts.relation == draft.relation and facts.unit.may_share(whose):
-            found.append(name)
-    return found
+        if not table.closed and facts.relation == draft.relation and facts.unit.may_share(unit):
+            names.append(name)
+    return names
 
 
-def shared_budget(draft: Draft) -> str | None:
-    """The allowance that it joins; None where it has its own."""
-    return workspace().table(draft.shares).budget.id if draft.shares else None
-
-
-# The last question: how careful to be. Then the table is added.
+# --- how careful to be; then the table is added
 
 PRIOR = 10  # percent: a suspicion before any answer
-USUAL, CAREFUL = "usual", "careful"  # chosen until somebody chooses otherwise; careful where being in it is secret
-ENOUGH = 10  # good answers: a table that holds fewer says so
+USUAL, CAREFUL = "usual", "careful"  # suggested; careful if membership is secret
+ENOUGH = 10  # good answers: with fewer, the page warns
 
 
 def budget(draft: Draft) -> None:
     heading("data.care")
     suggest(draft)
-    free = draft.relation == "replace"  # else it was said before: nobody goes on without
+    free = draft.relation == "replace"  # otherwise the screen before requires it
     with st.container(key="card-care"):
-        if free and "declare-about" in st.session_state:  # its field stands below what it tells
+        if free and "declare-about" in st.session_state:  # its field is drawn below
             draft.about = st.session_state["declare-about"] or None
         people = draft.people
         many = {care: _many(dp.Budget(epsilon, draft.usual_delta), draft) for care, epsilon in CARE.items()}
@@ -479,9 +474,9 @@ def budget(draft: Draft) -> None:
             list(CARE),
             index=None,
             key=kept("declare-care", draft.care),
-            format_func=lambda one: say(f"data.care.{one}_label"),
+            format_func=lambda care: say(f"data.care.{care}_label"),
             label_visibility="collapsed",
-            captions=[say(f"data.care.{care}_means", many=told) for care, told in many.items()],
+            captions=[say(f"data.care.{care}_means", many=answers) for care, answers in many.items()],
         )
         _trade(draft)
         _scarce(draft)
@@ -492,8 +487,8 @@ def budget(draft: Draft) -> None:
         ):
             if free:
                 about(draft)
-                st.html(f'<p class="muted">{escape(say("data.care.about_means"))}</p>')
-            st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
+                paragraph(say("data.care.about_means"))
+            paragraph(say("data.care.more_lead"))
             left, right = st.columns(2)
             usual = CARE.get(draft.care or "", "")
             draft.epsilon = fields.kept_number(
@@ -511,7 +506,7 @@ def budget(draft: Draft) -> None:
                 placeholder=local(text_of(draft.usual_delta)),
                 help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
             )
-        told = _typed(draft)
+        refused = _typed(draft)
         show_shared(draft)
     with st.container(key="card-name"):
         draft.name = draft.name or drafts.table_name(draft.file, table_names())
@@ -522,7 +517,7 @@ def budget(draft: Draft) -> None:
             or ""
         )
         if taken := drafts.taken_name(draft, table_names()):
-            st.html(f'<p class="price">{escape(say("data.name.taken", taken=taken, name=draft.name))}</p>')
+            paragraph(say("data.name.taken", taken=taken, name=draft.name), "price")
 
         def check() -> None:
             drafts.budget(draft)
@@ -530,15 +525,15 @@ def budget(draft: Draft) -> None:
                 raise AllowanceError("table.exists", name=draft.name.strip())
 
         reconsider(draft, check, "data.care.", "budget.", "number.", "table.exists")
-        if not told:
+        if not refused:
             complain(draft)
     if onwards(draft, check, "data.add"):
         add(draft)
 
 
 def at_once(draft: Draft) -> str:
-    """What a table is added with that is added from the screen before, in one sentence; nothing where there is
-    something to decide first: a name that is taken, few answers."""
+    """One sentence with the usual terms, if the table can be added from the screen of columns. Empty if something must
+    be decided first: the name is taken, or there are few answers."""
     suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, table_names())
     try:
@@ -556,8 +551,8 @@ def at_once(draft: Draft) -> str:
 
 
 def suggest(draft: Draft) -> None:
-    """What is chosen already, as long as the person chose nothing else: careful where being in it is secret and that
-    still holds enough good answers, else usual."""
+    """Preselect an allowance until the person chooses: careful if membership is secret and it still holds enough good
+    answers, else usual."""
     suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL
     if draft.care is None or (draft.care == draft.suggested != suggested):
         draft.care = suggested
@@ -581,62 +576,68 @@ def _typical(draft: Draft, people: int | None = None) -> price.Typical:
 
 
 def _trade(draft: Draft) -> None:
-    """Why this is chosen, in one sentence; nothing where the person chose."""
+    """Why this is preselected; nothing if the person chose."""
     if draft.care != draft.suggested or draft.relation != "add_remove":
         return
-    told = say("data.care.secret")
+    why = say("data.care.secret")
     if draft.care == USUAL:
-        told = say(
+        why = say(
             "data.care.chosen",
             care=say("data.care.usual_label"),
             tighter=say("data.care.careful_label"),
             few=_held(draft, CAREFUL),
         )
-    st.html(f'<p class="price">{escape(told)}</p>')
+    paragraph(why, "price")
 
 
 def _many(allowance: dp.Budget, draft: Draft) -> str:
-    """How many good answers an allowance holds; where nobody said how many people there are, for several sizes."""
+    """How many good answers an allowance holds; for several sizes if the number of people is unknown."""
     found = {people: _good(draft, allowance, people) for people in draft.sizes}
     if len(found) > 1:
-        told = [
-            say("data.care.size_most" if many > MOST_TOLD else "data.care.size", many=min(many, MOST_TOLD), people=one)
-            for one, many in found.items()
+        sizes = [
+            say(
+                "data.care.size_most" if many > MOST_GOOD else "data.care.size",
+                many=min(many, MOST_GOOD),
+                people=people,
+            )
+            for people, many in found.items()
         ]
-        return say("data.care.sizes", each=", ".join(told))
+        return say("data.care.sizes", each=", ".join(sizes))
     ((people, many),) = found.items()
-    if many > MOST_TOLD:
-        return say("data.care.most", many=MOST_TOLD, people=people)
+    if many > MOST_GOOD:
+        return say("data.care.most", many=MOST_GOOD, people=people)
     code = "data.care.many" if many > 1 else "data.care.one" if many else "data.care.none"
     return say(code, many=many, people=people)
 
 
 def _scarce(draft: Draft) -> None:
-    """A table that holds few answers says so before it is added, with what would make them more."""
+    """Warn that the table holds few answers, with advice, before it is added."""
     try:
         given = drafts.budget(draft)
     except AllowanceError:
-        return  # told below
-    st.html(f'<p class="price">{escape(say("data.care.usual_people"))}</p>')
+        return  # shown below
+    paragraph(say("data.care.usual_people"), "price")
     if draft.about is None or _good(draft, given) >= ENOUGH:
         return
-    told = [say("data.care.scarce")]
+    advice = [say("data.care.scarce")]
     if (each := draft.each if draft.many == "more" else None) is not None:
-        told += _fewer_rows(draft, given, each)
+        advice += _fewer_rows(draft, given, each)
     for care, epsilon in CARE.items():
         if Fraction(epsilon) > given.epsilon:
             many = _good(draft, dp.Budget(epsilon, given.delta))
-            told.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_TOLD)))
-    st.html(f'<p class="warn" role="status">{escape(" ".join(told))}</p>')
+            advice.append(
+                say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_GOOD))
+            )
+    st.html(f'<p class="warn" role="status">{escape(" ".join(advice))}</p>')
 
 
 def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
-    """How many answers there would be if fewer rows of a person counted: the most rows that leave enough, else one."""
+    """The answers with fewer rows per person: the most rows that leave enough answers, else one row."""
     for fewer in sorted({1, *USUAL_EACH}, reverse=True):
         if fewer < each:
             many = _good(replace(draft, each=fewer), given)
             if many >= ENOUGH or fewer == 1:
-                return [say("data.care.scarce_each", each=fewer, now=each, many=min(many, MOST_TOLD))]
+                return [say("data.care.scarce_each", each=fewer, now=each, many=min(many, MOST_GOOD))]
     return []
 
 
@@ -645,12 +646,12 @@ def _odds(draft: Draft, epsilon: str) -> str:
 
 
 def _explained(draft: Draft) -> None:
-    """What the chosen allowance means for one person, before a choice the usual one; and what each would be."""
-    told = [
+    """What the chosen allowance, or the usual one, means for a person; and what each choice would mean."""
+    choices = [
         say("data.care.choices", care=say(f"data.care.{care}_label"), epsilon=epsilon, odds=_odds(draft, epsilon))
         for care, epsilon in CARE.items()
     ]
-    st.html("".join(f'<p class="muted">{escape(one)}</p>' for one in told))
+    st.html("".join(f'<p class="muted">{escape(choice)}</p>' for choice in choices))
     try:
         given = drafts.budget(draft)
     except AllowanceError:
@@ -659,7 +660,7 @@ def _explained(draft: Draft) -> None:
 
 
 def _typed(draft: Draft) -> bool:
-    """What a typed ε and δ mean, or why they cannot be used; True when the latter was told."""
+    """What a typed ε and δ mean, or why they are refused. True if refused."""
     if not (draft.epsilon.strip() or draft.delta.strip()):
         return False
     try:
@@ -670,34 +671,33 @@ def _typed(draft: Draft) -> bool:
         problem(str(complaint))
         return True
     terms = say("meter.terms", epsilon=given.epsilon, delta=power_of_ten(given.delta))
-    told = say("data.care.typed", terms=terms, many=_many(given, draft))
-    st.html(f'<p class="price">{escape(told)}</p>')
+    paragraph(say("data.care.typed", terms=terms, many=_many(given, draft)), "price")
     return False
 
 
 def add(draft: Draft) -> None:
-    """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
+    """Read the draft now: the work runs on whatever the page does meanwhile."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
-    whose, kind = drafts.unit(draft), drafts.relation(draft)
+    unit, kind = drafts.unit(draft), drafts.relation(draft)
     declared_about = draft.about if kind == "add_remove" else None
-    usual = declared_about is None and not draft.delta.strip()  # then δ is for as many people as are counted
+    usual = declared_about is None and not draft.delta.strip()  # then δ follows from the counted people
     own = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
-    allowance = shared_budget(draft) or own
+    allowance = space.table(draft.shares).budget.id if draft.shares else own
     dialect, bad_records = draft.dialect, draft.bad_records
 
-    def work(tell: Callable[[float], None]) -> dp.Table:
+    def work(progress: Callable[[float], None]) -> dp.Table:
         table = space.add_table(
             name,
             source,
             schema=declared,
-            unit=whose,
+            unit=unit,
             relation=kind,
             budget=allowance,
             about_rows=declared_about,
             dialect=dialect,
             bad_records=bad_records,
-            progress=tell,
+            progress=progress,
             new_people=new_people,
         )
         here.forget(path)

@@ -1,7 +1,7 @@
-"""Usual ranges and lists, and which of them a column's *name* suggests. Nothing here ever sees a value.
+"""Usual ranges and lists, and which of them a column's *name* suggests. Nothing here sees a value.
 
-Names come in many languages and are matched on whole words: "disorders" are no orders, a "depression" is no pression.
-Marks on letters do not matter ("plača", "placa"). A word of a rule may say where it must stand: `^` first, `$` last,
+Names come in many languages. Rules match whole words: "disorders" are not orders, "depression" is not "pression".
+Accents do not matter ("plača", "placa"). A word of a rule may fix its place: `^` first, `$` last,
 `=` alone (several words with `_` between them), `*` at the end of a compound ("Monatsgehalt").
 """
 
@@ -18,17 +18,15 @@ from dpengine.declared import spelling
 from dpengine.declared.id_names import numbering_people
 from dpengine.messages.language import current
 
-# Usual lists of values, as the page offers them: each a table of spellings, of which a cell may hold any.
-#
-# Which words stand for a value is data of the engine (dpengine/declared/spellings); here stands which lines a card
-# begins with, and the cells by which a person recognises the list. They are public, and never come from a file.
+# Usual lists of values. The engine's tables (dpengine/declared/spellings) hold the accepted spellings; here are the
+# lines a card starts with and the sample cells. All are public and never come from an uploaded file.
 
 
 @dataclass(frozen=True)
 class UsualList:
     table: str
     like: tuple[str, ...]  # cells a person may recognise
-    lines: int | None = None  # so many of the table's values; None: all
+    lines: int | None = None  # how many of the table's values; None: all
     also: tuple[str, ...] = ()  # spellings of one value, to show that a person's own would count
     short: dict[str, tuple[str, ...]] = field(default_factory=dict)  # how a language shortens them in a cell
 
@@ -44,7 +42,7 @@ class UsualList:
 
     @property
     def spelled(self) -> tuple[str, ...]:
-        """Some spellings that count, those of the reader's language first; none where nobody would look for another."""
+        """Some accepted spellings, those of the reader's language first."""
         return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.also)))
 
     @property
@@ -103,7 +101,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One reading of a column, with cells by which a person tells whether it is theirs."""
+    """One reading of a column, with sample cells that a person may recognise."""
 
     kind: str
     preset: str | None
@@ -111,8 +109,8 @@ class Candidate:
     order: str | None = None  # of a date
 
 
-# No cell here is one of the first row of a table that many know (the census of 1994, say): beside exactly one's own
-# first row, a guess from the names alone looks as if the rows had been read.
+# No sample cell is in the first row of a well-known table (such as the census of 1994): a guess from names that shows
+# the person's own first row would look as if the rows had been read.
 RANGES: dict[str, Range] = {
     "age": Range("0", "120", "1", "47"),
     "year": Range("1900", "2030", "1", "1987", "even"),
@@ -140,7 +138,7 @@ RANGES: dict[str, Range] = {
     "area": Range("0", "500", "1", "64", "skewed", "m²"),
     "count": Range("0", "100", "1", "3", "skewed"),
 }
-# Readings that a name cannot tell apart: which one it is, a cell tells that the person recognises.
+# Readings that share a name: the person picks one by its sample cells.
 OTHERWISE: dict[str, tuple[str, ...]] = {
     "money_month": ("money_month", "money_year", "bracket_us"),
     "money_year": ("money_year", "bracket_us"),
@@ -150,12 +148,12 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
     "marital": ("marital", "marital_us"),
     "schooling": ("schooling", "schooling_us"),
 }
-# Lists of one and the same census, and names that it has: where several of these stand together, the others are read as
-# it writes them. One alone may be anybody's.
+# Lists and column names of one census. If several of these names come together, the other columns are read as that
+# census writes them. A single name proves nothing.
 EDITION = ("schooling_us", "marital_us", "bracket_us", "work_us", "occupation_us", "family_us", "race_us")
 _CENSUS = "=workclass =work_class =fnlwgt =education_num =capital_gain =capital_loss =native_country =hours_per_week"
 SEVERAL = 3
-# Names that only tables about patients have: beside one of them a temperature is somebody's.
+# Names found only in tables about patients: beside them a temperature is a body temperature.
 _CLINICAL = (
     "patient patients pacient pacienta bolnik bolnika paciente kartoteka kartoteke mrn diagnosis diagnoza diagnose "
     "kzz patnr icd10 systolic diastolic sbp dbp sistolicni diastolicni blutdruck pulse pulz puls spo2"
@@ -199,16 +197,16 @@ _YEARLY = "year yearly annual annually letni letna letno leto jahr jahrlich jahr
 _MONTHLY = "month monthly mesec mesecno mesecna mesecnih monat monatlich mois mes mensual חודש חודשי"
 _WEEKLY = "week weekly wk wkly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"
 
-# What a name is about, where it is not the thing itself: an age group is no age, and an order's id counts nothing.
-# English and German say it last, other languages first.
+# Words that change what a name is about: an age group is not an age, and an order's id is not a count.
+# English and German put them last, other languages first.
 _LABELS = (
     "id code name type category class group skupina razred kategorija vrsta tip sifra koda ime naziv gruppe klasse "
     "kategorie typ groupe classe categorie nom grupo clase categoria tipo nombre קבוצה קוד שם"
 )
 _LABELS_LAST = "ids uuid key band bracket level unit currency label text notes comment status opomba enota valuta"
 
-# In this order: the first rule that holds wins. A rule with two groups needs a word of each; one without a preset knows
-# that it is a number, and no more.
+# The first rule that holds wins. A rule with two groups needs a word of each. One without a preset only says that the
+# column is a number.
 _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (
         "percent",
@@ -275,7 +273,7 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("count", ("^number ^num ^no", "of")),
 )
 
-# What a name says that it is counted in, "Čakal (min)", where no rule holds.
+# The unit in a name, as in "Čakal (min)", if no rule holds.
 _MEASURED = re.compile(r".*[(\[]\s*(\S+?)\.?\s*[)\]]\s*")
 _MEASURES = {
     "minutes": "min mins minutes minut minuten",
@@ -344,7 +342,7 @@ def holds(words: list[str], any_of: str) -> bool:
 def _stands(words: list[str], wanted: str) -> bool:
     word = wanted.strip("^$=*")
     if wanted.startswith("*"):
-        return any(one.endswith(word) for one in words)
+        return any(part.endswith(word) for part in words)
     if wanted.startswith("="):
         return words == word.split("_")
     if wanted.startswith("^"):
@@ -388,11 +386,11 @@ def suggest(name: str) -> Suggestion:
 
 
 def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
-    """How a column of this name may be read, the likeliest first; none, where the name says too little to offer one.
-    `beside` are the names of the other columns, as public as this one."""
+    """Possible readings of a column by its name, the likeliest first. `beside` are the other columns' names, as public
+    as this one."""
     idea = suggest(name)
     if idea.kind == "date":
-        if current() in _DAY_FIRST:  # where the year comes first, a day is read either way
+        if current() in _DAY_FIRST:  # a day with the year first is read either way
             return (Candidate("date", idea.preset, (WRITTEN["dmy"], WRITTEN["ymd"]), "dmy"),)
         return tuple(Candidate("date", idea.preset, (like,), order) for order, like in WRITTEN.items())
     if idea.kind == "yes_no":
@@ -404,9 +402,9 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset in EDITION and not census:
         return ()
     words = fold(name)
-    said = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
-    if said:  # the name tells what it is counted in
-        readings = said
+    measured = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
+    if measured:  # the name has the unit
+        readings = measured
     if "body_temp" in readings and any(holds(fold(other) or [""], _CLINICAL) for other in beside if other != name):
         readings = ("body_temp",)
     if len(readings) > 1 and census:
@@ -421,13 +419,13 @@ def _candidate(preset: str) -> Candidate:
 
 
 def measure(name: str, preset: str | None) -> str:
-    """What a number of this name is counted in, where the name or the usual range says so."""
+    """The unit of a number, from its name or the usual range."""
     sign = next((sign for sign in name if sign in _SIGNS), "")
-    said = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
-    return said or (RANGES[preset].measure if preset in RANGES else "")
+    currency = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
+    return currency or (RANGES[preset].measure if preset in RANGES else "")
 
 
-# Which columns, by their names alone, say whose a row is, or that one person may have several.
+# --- columns that identify people by their names, or suggest several rows per person
 
 _NUMBERED = "id ids uuid key code number no nr st stevilka sifra koda oznaka nummer numero kzz emso ssn"
 # Both in one word: PatNr, patientid, Kundennummer.
@@ -438,8 +436,8 @@ _GLUED = re.compile(
 MOST_WHO = 3
 
 
-def whose(names: Sequence[str]) -> list[str]:
-    """Columns that by their names may say who a row belongs to, the likeliest first."""
+def id_columns(names: Sequence[str]) -> list[str]:
+    """Columns that may identify people, the likeliest first."""
     words, sure = {name: fold(name) for name in names}, numbering_people(names)
     people = [name for name in names if holds(words[name] or [""], PERSON) or _glued(words[name])]
     people.sort(key=lambda name: not _numbers_a_person(words[name]))
@@ -447,20 +445,20 @@ def whose(names: Sequence[str]) -> list[str]:
     return [*sure, *(name for name in people or numbered if name not in sure)][:MOST_WHO]
 
 
-_COMING = (
+_EVENTS = (
     "visit visits obisk obiska obiski pregled pregleda termin order orders narocilo narocila racun racuna invoice "
     "payment payments placilo placila transaction appointment besuch bestellung termin visite visita"
 )
 
 
-def coming(names: Sequence[str]) -> list[str]:
-    """Columns that by their names are about something that one person may have several of."""
-    return [name for name in names if holds(fold(name) or [""], _COMING)]
+def event_columns(names: Sequence[str]) -> list[str]:
+    """Columns about things a person may have several of, such as visits."""
+    return [name for name in names if holds(fold(name) or [""], _EVENTS)]
 
 
-def surely_whose(names: Sequence[str]) -> str | None:
-    """The one column that is named as a person's number, where no other may say who a row belongs to."""
-    found = whose(names)
+def sure_id_column(names: Sequence[str]) -> str | None:
+    """The only column that may identify people, if its name says so clearly."""
+    found = id_columns(names)
     return found[0] if len(found) == 1 and _numbers_a_person(fold(found[0])) else None
 
 

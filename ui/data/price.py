@@ -1,4 +1,4 @@
-"""What a declaration is worth, from public facts alone: the promise a range or a list leads to at the usual spend."""
+"""How accurate answers will be with a declared range or list at the usual spend. From public facts only."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ MOST_SPEND = Fraction(50)
 WIDER = 2
 MOST_LISTED = 12
 FEW_SHOWN = 6  # values of a list on a line
-MOST_LOOKED_OVER = 20  # values that a person compares with the file: beyond that, what else may stand there is told
-MOST_TOLD = 100  # good answers: a figure beyond this says no more
+MOST_LOOKED_OVER = 20  # values that a person compares with the file; a longer list also shows what other cells count as
+MOST_GOOD = 100  # good answers: larger figures are not shown
 ROWS = dp.Unit.rows()
 USUAL_ALLOWANCE = dp.Budget("1", "1e-6")
 
@@ -40,8 +40,7 @@ USUAL_ALLOWANCE = dp.Budget("1", "1e-6")
 def _first(
     question: str, column: Column, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget
 ) -> tuple[dp.Query, Promise]:
-    """A question at the price at which it will be offered first, with the noise that it will be given; and what it
-    promises then."""
+    """A question with the price and noise of its first offer, and its promise."""
     query = _query(question, "column", column, relation, people, unit)
     opens = opening(
         query.at(Fraction(1)), allowance.rule(), Totals.NOTHING, Fraction(1), CHEAP
@@ -52,7 +51,7 @@ def _first(
 
 @lru_cache(maxsize=500)
 def _least(query: dp.Query) -> Fraction | None:
-    """The least spend at which it is worth having, where it is not."""
+    """The least useful spend, if the current one is too small; else None."""
     return None if query.promise().amount <= query.coarse() else least_epsilon(query, query.coarse())
 
 
@@ -64,15 +63,15 @@ def _query(question: str, name: str, column: Column, relation: Relation, people:
 def of_column(
     column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
 ) -> str:
-    """What it allows and how good the first answer will be, the same figure as on its line, for a table of so many
-    people; where nobody said how many, for each of several sizes what depends on it."""
-    kind = next(told for of, told in _TOLD.items() if isinstance(column, of))
-    each = [kind(column, relation, people, unit, allowance) for people in sizes]
-    shared = [one for one in each[0] if all(one in told for told in each)]
-    own = [" ".join(one for one in told if one not in shared) for told in each]
-    if any(own):
-        own = [say("data.price.for", people=people, told=one) for people, one in zip(sizes, own, strict=True) if one]
-    return " ".join([*shared[:1], *(one for one in own if one), *shared[1:]])
+    """What the declaration allows and how accurate the first answer will be: the same figure as on the column's line.
+    If the number of people is unknown, sentences that depend on it appear once for each size."""
+    sentences = next(make for kind, make in _SENTENCES.items() if isinstance(column, kind))
+    by_size = {people: sentences(column, relation, people, unit, allowance) for people in sizes}
+    first = next(iter(by_size.values()))
+    shared = [sentence for sentence in first if all(sentence in others for others in by_size.values())]
+    own = {people: " ".join(line for line in lines if line not in shared) for people, lines in by_size.items()}
+    each = [say("data.price.for", people=people, told=text) for people, text in own.items() if text]
+    return " ".join([*shared[:1], *each, *shared[1:]])
 
 
 def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
@@ -80,11 +79,11 @@ def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = R
 
 
 def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
-    """How many answers the range allows, and what its width costs an average."""
-    told = [say("data.price.grid", range=range_words(column), size=column.size)]
+    """How many values the range allows, and what its width costs an average."""
+    lines = [say("data.price.grid", range=range_words(column), size=column.size)]
     query, promise = _first("mean", column, relation, people, unit, allowance)
     if (spend := _least(query)) is not None:
-        told.append(say("data.price.mean_spend", price=_spent(spend)))
+        lines.append(say("data.price.mean_spend", price=_spent(spend)))
     elif promise.amount <= query.coarse() and column.size * WIDER <= MOST_STEPS:
         wide = Number(
             column.lower,
@@ -95,18 +94,18 @@ def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, a
         )
         then = _first("mean", wide, relation, people, unit, allowance)[1]
         facts = {"now": _size(column, promise.amount), "then": _size(column, then.amount)}
-        told.append(say("data.price.mean", **facts))
-    return [*told, say("data.price.narrow")]
+        lines.append(say("data.price.mean", **facts))
+    return [*lines, say("data.price.narrow")]
 
 
 def _spent(spend: Fraction) -> str:
-    """A spend for somebody who has not chosen an allowance yet: beside a usual one, which is ε = 1."""
+    """A spend relative to the usual allowance, ε = 1: the owner has not chosen one yet."""
     exact = up(spend, 100)
     return say("data.price.part" if exact <= 1 else "data.price.whole", spend=exact, share=percent(exact))
 
 
 def _unit(query: dp.Query) -> str:
-    """What is counted: rows, where a person may have several."""
+    """What is counted: people, or rows if a person may have several."""
     return say(f"chart.{query.counted}")
 
 
@@ -116,7 +115,7 @@ def range_words(column: Number) -> str:
 
 
 def _ends(column: Number) -> tuple[str, str]:
-    """Years stand without a sign between thousands."""
+    """Years have no thousands sign."""
     lower, upper = plain(column.lower), plain(column.upper)
     return (ungrouped(lower), ungrouped(upper)) if column.lower >= 1_000 and column.upper < 3_000 else (lower, upper)
 
@@ -128,35 +127,38 @@ def list_words(column: Category | ItemSet) -> str:
 
 
 def _of_list(column: Category, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
-    """How many bars the list makes, and how good each one is."""
+    """How many bars the list has, and how accurate each one is."""
     query, promise = _first("histogram", column, relation, people, unit, allowance)
-    told = [say("data.price.bars", labels=list_words(column), bars=column.size)]
-    return [*told, *_promised(query, "each", promise=promise.words(query))]
+    lines = [say("data.price.bars", labels=list_words(column), bars=column.size)]
+    return [*lines, *_promised(query, "each", promise=promise.words(query))]
 
 
 def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
-    """What the most common item can be told by, and whether every item can be counted."""
+    """How accurate the most common item is, and whether every item can be counted."""
     query, promise = _first("top_item", column, relation, people, unit, allowance)
-    told = [say("data.price.items", labels=list_words(column), items=column.size)]
-    told += _promised(query, "top", promise=promise.words(query))
-    return [*told, say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most)]
+    lines = [say("data.price.items", labels=list_words(column), items=column.size)]
+    lines += _promised(query, "top", promise=promise.words(query))
+    return [
+        *lines,
+        say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most),
+    ]
 
 
 def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
     query, promise = _first("median", column, relation, people, unit, allowance)
-    told = [say("data.price.days", range=day_words(column), size=column.size)]
-    return [*told, *_promised(query, "middle_day", now=percent(promise.amount), unit=_unit(query))]
+    lines = [say("data.price.days", range=day_words(column), size=column.size)]
+    return [*lines, *_promised(query, "middle_day", now=percent(promise.amount), unit=_unit(query))]
 
 
 def _promised(query: dp.Query, code: str, **facts: str) -> list[str]:
-    """How good the first answer will be; or what one takes that is worth having."""
+    """How accurate the first answer will be; or the price of a useful one."""
     if query.promise().amount <= query.coarse():
         return [say(f"data.price.{code}", **facts)]
     spend = _least(query)
     return [] if spend is None else [say(f"data.price.{code}_spend", price=_spent(spend))]
 
 
-_TOLD: dict[type, Callable[..., list[str]]] = {
+_SENTENCES: dict[type, Callable[..., list[str]]] = {
     Number: _of_number,
     Category: _of_list,
     ItemSet: _of_items,
@@ -177,18 +179,17 @@ def _day(column: dp.Date, place: int) -> str:
 
 @dataclass(frozen=True)
 class Typical:
-    """Of what the columns are asked about first, each at the least ε that is clearly more than noise: the question in
-    the middle, by what it takes."""
+    """The median, by price, of the columns' first questions, each at the least ε clearly above noise."""
 
     query: dp.Query
     spend: Fraction | None  # None: no usual ε makes it more than noise
 
 
 def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
-    """A small table, a long list or many rows each make a good answer dear, and this says so."""
-    found = [(_started(name, one, relation, people, unit), name, one) for name, one in schema.columns.items()]
-    found.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
-    query, name, column = found[len(found) // 2]
+    """A small table, a long list or many rows per person make it expensive."""
+    asked = [(_started(name, column, relation, people, unit), name, column) for name, column in schema.columns.items()]
+    asked.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
+    query, name, column = asked[len(asked) // 2]
     if query is not None:
         return Typical(query, query.epsilon)
     key, _ = first_asked(name, schema)[0]
@@ -197,30 +198,29 @@ def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = 
 
 @lru_cache(maxsize=2_000)
 def _started(name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query | None:
-    """The cheapest of what a column is asked about first."""
+    """The cheapest first question about a column."""
     facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
     asked = first_asked(name, facts.schema)
     offered = (worth_asking(facts, key, given, lambda query: True, 1) for key, given in asked)
-    return min((one for one in offered if one is not None), key=lambda one: one.epsilon, default=None)
+    return min((query for query in offered if query is not None), key=lambda query: query.epsilon, default=None)
 
 
 def good_questions(budget: dp.Budget, asked: Typical) -> int:
-    """About how many a budget holds, each at that price: better noise is taken for the same price, not for a lower
-    one."""
+    """About how many such questions a budget holds. Better noise improves the answer, not the price."""
     if asked.spend is None:
         return 0
     rule = budget.rule()
     return fits(rule, Totals.NOTHING, cost(asked.query.loss(), rule.alpha))
 
 
-# --- the same in a few words, for a line
+# --- in a few words, for a column's line
 
 
 def short(
     column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
 ) -> str:
-    """How far off the first answer about a column will be, as it is offered once the table is there; where nobody said
-    how many people there are, for the largest of several sizes, which the screen names once."""
+    """The error of the first answer about a column. If the number of people is unknown, for the largest of several
+    sizes, which the screen names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
     query, promise = _first(question, column, relation, sizes[-1], unit, allowance)
     within = _size(column, promise.amount)
@@ -237,8 +237,8 @@ def too_wide(
     sizes: Sequence[int],
     allowance: dp.Budget = USUAL_ALLOWANCE,
 ) -> str:
-    """That an average would be off by more than a usual value, one `like` this, and what helps. Where nobody said how
-    many people there are nobody is warned: then the figures for several sizes say it all."""
+    """A warning that an average would be off by more than a usual value (`like`). None if the number of people is
+    unknown: then the page shows the error for several sizes."""
     if not isinstance(column, Number) or len(sizes) > 1:
         return ""
     promise = _first("mean", column, relation, sizes[0], unit, allowance)[1]
@@ -253,12 +253,12 @@ def _size(column: Column, amount: Fraction) -> str:
 
 
 def short_words(column: Column) -> str:
-    """What is declared, on one line."""
+    """The declaration on one line."""
     if isinstance(column, Number):
         lower, upper = _ends(column)
         code = "data.short.range" if column.step == 1 else "data.short.range_step"
-        told = measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
-        return draft.code_words(told, column.codes, "data.short.codes")
+        text = measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
+        return draft.code_words(text, column.codes, "data.short.codes")
     if isinstance(column, Category):
         return _list_words(column)
     if isinstance(column, ItemSet):
@@ -269,44 +269,44 @@ def short_words(column: Column) -> str:
     return say("data.short.days", first=_day(column, 0), last=_day(column, -1))
 
 
-def told_whole(column: Column) -> bool:
-    """Is every value of its list on its line?"""
+def all_shown(column: Column) -> bool:
+    """Does its line show every value of its list?"""
     return isinstance(column, Category) and len(column.values) <= FEW_SHOWN
 
 
 def briefly(column: Column) -> str:
-    """The same beside cells that look like its own: of a long list only how many values it has, of one that
-    nobody looks over also what any other cell counts as; nothing where the cells are its values."""
+    """A shorter line, beside sample cells. A long list shows how many values it has; a very long one also what other
+    cells count as. Empty if the sample cells are the values."""
     if isinstance(column, Category):
         if {*map(plain, column.values)} <= {*also(column)}:
             return ""
-        if told_whole(column):
+        if all_shown(column):
             return plain(column.values)
-        told = say("data.short.many", many=len(column.values))
+        text = say("data.short.many", many=len(column.values))
         if len(column.values) <= MOST_LOOKED_OVER or column.unknown in column.values:
-            return told
-        return say("data.short.many_else", told=told, other=column.unknown)
+            return text
+        return say("data.short.many_else", told=text, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
         lower, upper = _ends(column)
-        told = measured(say("data.short.range", lower=lower, upper=upper), column.measure)
-        return draft.code_words(told, column.codes, "data.short.codes")
+        text = measured(say("data.short.range", lower=lower, upper=upper), column.measure)
+        return draft.code_words(text, column.codes, "data.short.codes")
     return short_words(column)
 
 
 def _list_words(column: Category) -> str:
     if len(column.values) > FEW_SHOWN:
-        usual = next((key for key, one in LISTS.items() if one.values == column.values), None)
+        usual = next((key for key, preset in LISTS.items() if preset.values == column.values), None)
         named = say(f"data.list.{usual}") if usual else plain([*column.values[:3], "…"])
-        told = say("data.short.values", labels=named, many=len(column.values))
+        text = say("data.short.values", labels=named, many=len(column.values))
     else:
-        told = plain(column.values)
-    like = [one for one in also(column) if one not in map(plain, column.values)]
-    return say("data.short.spelled", labels=told, like=like) if like else told
+        text = plain(column.values)
+    like = [other for other in also(column) if other not in map(plain, column.values)]
+    return say("data.short.spelled", labels=text, like=like) if like else text
 
 
 def also(column: Column) -> tuple[str, ...]:
-    """Some of the spellings that count, of a usual list."""
+    """Some spellings that a usual list accepts."""
     if not isinstance(column, Category):
         return ()
-    usual = next((one for one in (*LISTS.values(), YES_NO) if one.table == column.spellings), None)
+    usual = next((preset for preset in (*LISTS.values(), YES_NO) if preset.table == column.spellings), None)
     return () if usual is None else usual.spelled

@@ -1,7 +1,8 @@
-"""The first two screens for a table in a database or a lake: where it is, and whether its columns were found.
+"""The first two screens of adding a table: where the table is (a file, a database, a lake), and whether the columns
+were found.
 
-Column names and types are what the database declares about the table; they come from its catalogue and not from rows,
-and are as public as a file's first line. Nothing that stands in a cell shapes any screen.
+Column names and types come from a file's first line or from the database's catalogue, not from rows: both are public.
+No cell shapes any screen.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dpengine.intake.sheet_records import sheets
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data.draft import MOST_SHOWN, NUMBERS, Draft, numbers_like, numbers_of
-from ui.data.wizard import begin, complain, heading, kept, onwards, problem, start_over
+from ui.data.wizard import begin, complain, heading, kept, onwards, paragraph, problem, start_over
 from ui.shell import person, uploads
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
@@ -39,36 +40,36 @@ _ASKED_LAKE = "declare-lake-asked"  # was the last click in the form of lakes?
 def choose_source(draft: Draft) -> None:
     if not may("describe_source"):
         return
-    said = isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith("source.")
+    refused = isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith("source.")
     of_lake = bool(st.session_state.get(_ASKED_LAKE))
     if workspace().reads_databases:
-        _database(draft, said and not of_lake)
+        _database(draft, refused and not of_lake)
     if workspace().reads_lakes:
-        _lake(draft, said and of_lake)
+        _lake(draft, refused and of_lake)
     if draft.asked is not None:
         source, space = draft.asked, workspace()
         draft.asked = None
         begin(draft, "connect", lambda tell: (source, space.describe_source(source)))
 
 
-def _database(draft: Draft, said: bool) -> None:
-    """A form, so that nothing is sent before the button; the password leaves it with the click."""
-    with st.expander(say("data.source.title"), expanded=said or bool(st.session_state.get(_ADDRESS))):
-        st.html(f'<p class="muted">{escape(say("data.source.how"))}</p>')
+def _database(draft: Draft, refused: bool) -> None:
+    """A form: nothing is sent before the button, and the click clears the password."""
+    with st.expander(say("data.source.title"), expanded=refused or bool(st.session_state.get(_ADDRESS))):
+        paragraph(say("data.source.how"))
         with st.form("declare-source", border=False):
             st.text_input(say("data.source.address"), key=_ADDRESS, placeholder=say("data.source.address_like"))
             st.text_input(say("data.source.table"), key=_TABLE, placeholder=say("data.source.table_like"))
             st.text_input(say("data.source.password"), key=_PASSWORD, type="password", autocomplete="off")
             st.checkbox(say("data.source.in_place"), key=_IN_PLACE, help=say("data.source.in_place_help"))
             st.form_submit_button(say("data.source.go_on"), key="declare-source-go", on_click=_look, args=(draft,))
-        if said:
+        if refused:
             complain(draft)
 
 
-def _lake(draft: Draft, said: bool) -> None:
-    """The same for Parquet that Spark reads, or a table of its catalogue."""
-    with st.expander(say("data.lake.title"), expanded=said or bool(st.session_state.get(_WHAT))):
-        st.html(f'<p class="muted">{escape(say("data.lake.how"))}</p>')
+def _lake(draft: Draft, refused: bool) -> None:
+    """The same form for Parquet files that Spark reads, or a table of its catalogue."""
+    with st.expander(say("data.lake.title"), expanded=refused or bool(st.session_state.get(_WHAT))):
+        paragraph(say("data.lake.how"))
         with st.form("declare-lake", border=False):
             st.text_input(say("data.lake.what"), key=_WHAT, placeholder=say("data.lake.what_like"))
             st.text_input(say("data.lake.spark"), key=_SPARK, placeholder=say("data.lake.spark_like"))
@@ -76,7 +77,7 @@ def _lake(draft: Draft, said: bool) -> None:
             st.form_submit_button(
                 say("data.source.go_on"), key="declare-lake-go", on_click=_look_at_lake, args=(draft,)
             )
-        if said:
+        if refused:
             complain(draft)
 
 
@@ -95,14 +96,14 @@ def _look_at_lake(draft: Draft) -> None:
 
 
 def _look(draft: Draft) -> None:
-    """Before the page runs again: what was typed is read, and the password is in no field any more."""
+    """Read the form and clear the password field before the page runs again."""
     state = st.session_state
     draft.complaint = draft.asked = None
     state[_ASKED_LAKE] = False
     try:
         secret, stays = state[_PASSWORD], state[_IN_PLACE]
         draft.asked = dp.Source(state[_ADDRESS], state[_TABLE], password=secret, in_place=stays)
-        state[_ADDRESS] = draft.asked.shown  # a password that was typed into the address goes too
+        state[_ADDRESS] = draft.asked.shown  # drops a password typed into the address
     except AllowanceError as complaint:
         draft.complaint = complaint
         state[_ADDRESS] = without_password(state[_ADDRESS])
@@ -110,7 +111,7 @@ def _look(draft: Draft) -> None:
 
 
 def found(draft: Draft, source: dp.Source, described: Described) -> None:
-    """The database told its columns: on to the next screen."""
+    """Store the columns that the database declares, and go to the next screen."""
     here.forget(draft.path)
     draft.path, draft.source = None, source.described(described.seen)
     draft.file = source.table[:MOST_SHOWN]
@@ -140,31 +141,31 @@ def source_names(draft: Draft) -> None:
         st.rerun()
 
 
-# The first two screens: which file, and whether its columns were found.
+# --- which file?
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _QUOTES = {'"': "double", "'": "single", "": "none"}
-# Faults of single lines: those can be read as empty. Faults that line breaks inside cells would explain.
+# Faults of single lines, which can be read as empty; and faults that line breaks inside cells would explain.
 _MENDABLE = ("load.ragged", "load.quoting", "load.encoding", "load.line_end", "load.long_line")
 _BROKEN = ("load.quoting", "load.header_quoting")
 _LEGACY = ("windows-1252", "windows-1250", "iso-8859-1")
-SURELY = 3  # columns: so many are not found by a wrong separator
+SURELY = 3  # columns: a wrong separator does not find that many
 LISTED = 6  # names of columns shown where there are many
-MOST_SPELLED = 3  # names that are spelled differently: a person sees by these which is right
+MOST_SPELLED = 3  # names shown in each spelling, so that a person sees which is right
 _REGIONAL = {"sl": "windows-1250"}  # what old programs wrote where a language is spoken; elsewhere Windows-1252
-_LETTERS = {"sl": "čšžćđ"}  # of that language and its neighbours: a wrong reading hardly ever has these alone
+_LETTERS = {"sl": "čšžćđ"}  # of the language and its neighbours: a wrong encoding hardly ever yields only these
 
 
 def choose_file(draft: Draft) -> None:
     heading("data.file")
     with st.container(key="card-upload"):
         given = here.picker(say("data.file.label"), key=f"declare-file-{draft.uploads}")
-        st.html(f'<p class="muted">{escape(say("data.file.kept"))}</p>')
+        paragraph(say("data.file.kept"))
         if given is not None:
             _take(draft, given)
         _on_server(draft)
         choose_source(draft)
-        if not (draft.complaint and draft.complaint.code.startswith("source.")):  # told beside its form
+        if not (draft.complaint and draft.complaint.code.startswith("source.")):  # shown beside its form
             complain(draft)
         if draft.begun:
             st.html(f"<p>{escape(say('data.file.ready', file=draft.file))}</p>")
@@ -176,25 +177,25 @@ def choose_file(draft: Draft) -> None:
 
 
 def _on_server(draft: Draft) -> None:
-    """Files too large to upload: they are put into the workspace's files/ folder and picked by name."""
+    """Files too large to upload: put into the workspace's files/ folder and picked by name."""
     place = workspace().folder / "files"
-    found = uploads.waiting(place)
+    paths = uploads.waiting(place)
     with st.expander(say("data.file.large_title")):
-        if person.served():  # where the server keeps its files is nobody's business but its operator's
-            told = say("data.file.large_served", folder="/".join(place.parts[-3:]))
+        if person.served():  # only the operator may know the full path
+            how = say("data.file.large_served", folder="/".join(place.parts[-3:]))
         else:
-            told = say("data.file.large_how", folder=str(place))
-        st.html(f'<p class="muted">{escape(told)}</p>')
-        if not found:
+            how = say("data.file.large_how", folder=str(place))
+        paragraph(how)
+        if not paths:
             return
-        names = [path.name for path in found]
+        names = [path.name for path in paths]
         picked = st.selectbox(say("data.file.large_pick"), names, index=None, key=f"declare-large-{draft.uploads}")
         if picked is not None:
-            _open(draft, found[names.index(picked)], picked)
+            _open(draft, paths[names.index(picked)], picked)
 
 
 def _take(draft: Draft, given: Any) -> None:
-    """Keep the upload on the server and look at its first line. What was said about an earlier file stays."""
+    """Keep the upload on the server and read its first line. Answers about an earlier file stay."""
     draft.uploads += 1  # a fresh uploader, so that the server lets go of its copy
     folder = workspace().folder / "tmp"
     try:
@@ -226,8 +227,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
 
 
 def _plain(draft: Draft) -> bool:
-    """Is there no doubt how the file is read? Then its names are seen soon enough, with what they are guessed to hold,
-    and one step back is how they were found."""
+    """Is it clear how to read the file? Then the screen of names is skipped; it stays one step back."""
     assert draft.path is not None
     try:
         names = names_of(draft.path, draft.dialect)
@@ -241,14 +241,14 @@ def _plain(draft: Draft) -> bool:
 
 
 def _spelled_surely(draft: Draft, names: list[str]) -> bool:
-    """Are the letters of the names beyond doubt: the file says how it is written, or every old encoding spells them
-    alike, or they are letters of the reader's language?"""
+    """Are the letters of the names clear? They are if the file declares its encoding, if all legacy encodings agree, or
+    if the letters in doubt belong to the reader's language."""
     if draft.dialect.encoding in ("utf-8", *EITHER):
         return True
     others = _readings(draft)
-    told = "\n".join(names).lower()  # what is a sign in one encoding may be a space in another, and be cut off
-    pairs = [pair for other in others.values() for pair in zip_longest(told, "\n".join(other).lower(), fillvalue="")]
-    apart = {sign for sign, one in pairs if sign != one}
+    text = "\n".join(names).lower()  # a letter in one encoding may be a space in another, and be cut off
+    pairs = [pair for other in others.values() for pair in zip_longest(text, "\n".join(other).lower(), fillvalue="")]
+    apart = {sign for sign, read in pairs if sign != read}
     return len(others) < 2 or (draft.spelled and apart <= {*_LETTERS.get(current(), "")})
 
 
@@ -260,7 +260,7 @@ def _survey(draft: Draft) -> None:
 
 
 def _guess(path: Any) -> Dialect:
-    """From the first line. A file that cannot be read at all is refused here; a wrong guess is mended on the page."""
+    """Guess from the first line. Refuses an unreadable file; a wrong guess can be corrected on the page."""
     found = suggest(path, _regional())
     return replace(found, thousands="." if found.decimal == "," else ",")
 
@@ -318,42 +318,41 @@ def is_typed(path: Path) -> bool:
 
 
 def _sheet(draft: Draft) -> None:
-    """Which sheet, where there are several; their names are as public as those of the columns."""
+    """Pick one of several sheets. Their names are as public as column names."""
     assert draft.path is not None
     try:
-        found = sheets(files_of(draft.path)[0])
+        names = sheets(files_of(draft.path)[0])
     except AllowanceError:
-        return  # told with the names
-    st.html(f'<p class="muted">{escape(say("data.names.formulas"))}</p>')
-    if len(found) > 1:
-        now = draft.dialect.sheet if draft.dialect.sheet in found else found[0]
+        return  # shown with the names
+    paragraph(say("data.names.formulas"))
+    if len(names) > 1:
+        now = draft.dialect.sheet if draft.dialect.sheet in names else names[0]
         key = kept("declare-sheet", now)
-        st.selectbox(say("data.names.sheet"), found, key=key, on_change=_picked, args=(draft, "sheet"), width=420)
+        st.selectbox(say("data.names.sheet"), names, key=key, on_change=_picked, args=(draft, "sheet"), width=420)
 
 
 def _listed(draft: Draft) -> None:
     sure, text = len(draft.names) >= SURELY, draft.path is not None and not is_typed(draft.path)
     shown = draft.names[:LISTED] if sure and len(draft.names) > LISTED + 1 else draft.names
     items = "".join(f"<li>{escape(name)}</li>" for name in shown)
-    if rest := len(draft.names) - len(shown):  # all of them stand on the next screen but one
+    if rest := len(draft.names) - len(shown):  # the screen of columns shows them all
         items += f"<li>{escape(say('data.names.rest', many=rest))}</li>"
-    told = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
-    if sure and text:  # how it is separated and saved stands below, where it can be changed
+    summary = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
+    if sure and text:  # the details can be changed below
         example = numbers_like(_shown_number(draft))
-        told = say("data.names.sure", columns=len(draft.names), example=example)
+        summary = say("data.names.sure", columns=len(draft.names), example=example)
     elif text:
-        told += " " + say(
+        summary += " " + say(
             "data.names.how",
             separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
             encoding=say(f"data.encoding.{draft.dialect.encoding}"),
             example=numbers_like(_shown_number(draft)),
         )
-    st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
+    st.html(f'<p class="muted">{escape(summary)}</p><ul class="names">{items}</ul>')
 
 
 def _spellings(draft: Draft) -> bool:
-    """The names as each old encoding would spell them: a person sees at once which is right. False where all spell them
-    alike, or the file says itself how it is written."""
+    """Offer the names as each legacy encoding spells them. False if all agree, or if the file declares its encoding."""
     if draft.names and draft.dialect.encoding not in _LEGACY:
         return False
     spelled = _readings(draft)
@@ -366,7 +365,7 @@ def _spellings(draft: Draft) -> bool:
         list(read),
         index=None,
         key=kept("declare-spelled", now),
-        format_func=lambda one: unmarked(read[one]),
+        format_func=lambda encoding: unmarked(read[encoding]),
         on_change=_spelled,
         args=(draft,),
     )
@@ -374,23 +373,23 @@ def _spellings(draft: Draft) -> bool:
 
 
 def _readings(draft: Draft) -> dict[str, list[str]]:
-    """By encoding, the names as it spells them; of several that spell them alike, the one that is read now."""
+    """The names by encoding. Of several encodings that agree, only the one in use."""
     assert draft.path is not None
     spelled: dict[str, list[str]] = {}
     for encoding in _LEGACY:
         try:
-            found = names_of(draft.path, replace(draft.dialect, encoding=encoding))
+            read = names_of(draft.path, replace(draft.dialect, encoding=encoding))
         except AllowanceError:
             continue
-        if not all(name.isprintable() for name in found):
+        if not all(name.isprintable() for name in read):
             continue
-        if found not in spelled.values() or encoding == draft.dialect.encoding:
-            spelled = {other: names for other, names in spelled.items() if names != found} | {encoding: found}
+        if read not in spelled.values() or encoding == draft.dialect.encoding:
+            spelled = {other: names for other, names in spelled.items() if names != read} | {encoding: read}
     return spelled
 
 
 def _differing(spelled: dict[str, list[str]]) -> dict[str, str]:
-    """Of each spelling some names that tell it from every other one."""
+    """A few names of each spelling that differ from every other spelling."""
     places = [at for at, each in enumerate(zip(*spelled.values(), strict=False)) if len({*each}) > 1]
     for most in range(min(MOST_SPELLED, len(places)), len(places) + 1):
         read = {encoding: plain([names[at] for at in places[:most]]) for encoding, names in spelled.items()}
@@ -406,34 +405,30 @@ def _spelled(draft: Draft) -> None:
 
 
 def _numbers(draft: Draft) -> None:
-    """Decimal and thousands signs at once; what is chosen stands above, beside how the file is read."""
+    """Decimal and thousands signs in one choice."""
     picked = st.radio(
         say("data.names.numbers"),
         list(NUMBERS),
         key=kept("declare-numbers", numbers_of(draft.dialect)),
         horizontal=True,
-        format_func=_number_words,
+        format_func=lambda example: unmarked(numbers_like(example)),
         help=say("data.names.numbers_help"),
     )
     decimal, thousands = NUMBERS[str(picked)]
     draft.dialect = replace(draft.dialect, decimal=decimal, thousands=thousands)
 
 
-def _number_words(example: str) -> str:
-    return unmarked(numbers_like(example))
-
-
 def _shown_number(draft: Draft) -> str:
-    """What is picked below, which is read after this is drawn."""
+    """The choice below, which is drawn later."""
     return str(st.session_state.get("declare-numbers") or numbers_of(draft.dialect))
 
 
 def _dialect(draft: Draft) -> None:
     now = draft.dialect
     for where, part, options, words in (
-        (0, "separator", list(_SEPARATORS), lambda one: say(f"data.separator.{_SEPARATORS[one]}")),
-        (1, "encoding", list(ENCODINGS), lambda one: say(f"data.encoding.{one}")),
-        (2, "quote", list(_QUOTES), lambda one: say(f"data.quote.{_QUOTES[one]}")),
+        (0, "separator", list(_SEPARATORS), lambda option: say(f"data.separator.{_SEPARATORS[option]}")),
+        (1, "encoding", list(ENCODINGS), lambda option: say(f"data.encoding.{option}")),
+        (2, "quote", list(_QUOTES), lambda option: say(f"data.quote.{_QUOTES[option]}")),
     ):
         if where == 0:
             columns = st.columns(3)
@@ -466,9 +461,9 @@ def _changed(draft: Draft, **parts: Any) -> None:
 
 
 def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
-    """Ways out in one click. Lines read as empty are never dropped, so the number of people stays."""
+    """One-click repairs. Lines read as empty are kept, so the number of people stays."""
     if draft.bad_records == "empty":
-        st.html(f'<p class="muted">{escape(say("data.names.as_empty"))}</p>')
+        paragraph(say("data.names.as_empty"))
     code = "" if complaint is None else complaint.code
     with st.container(horizontal=True):
         if code in _BROKEN and not draft.dialect.line_breaks:

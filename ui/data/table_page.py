@@ -1,4 +1,4 @@
-"""Newer rows of a table that lives in a database: another table, declared the same, on the same allowance."""
+"""The page of one table: what is declared, whether it fits, what can be bought, and newer rows from its database."""
 
 from __future__ import annotations
 
@@ -13,16 +13,10 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
 from dpengine.storage.registry import Record
-from ui.ask import answer
-from ui.ask import fit_warnings as doubted_card
-from ui.data import change, price
-from ui.data import draft as codes
-from ui.data import offers as buy
-from ui.data import offers as first
-from ui.data import offers as fit
-from ui.data import people as protect
-from ui.data.draft import Draft, numbers_like, numbers_of, table_name
-from ui.data.wizard import PATIENCE, Task, heading, look, problem, start_over, waiting
+from ui.ask import answer, fit_warnings
+from ui.data import change, offers, people, price
+from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
+from ui.data.wizard import PATIENCE, Task, heading, look, paragraph, problem, start_over, waiting
 from ui.parts import answer_notes, job, owner, requests, tables
 from ui.people import grants
 from ui.shell import frame, nav
@@ -35,7 +29,8 @@ _NAME, _NEW = "newer-name", "newer-new-people"
 
 
 def show_newer_file(table: dp.Table) -> None:
-    """Quiet, for whoever may bring tables, where this one's connection is kept."""
+    """Newer rows become another table with the same declarations and the same allowance. Only for people who may add
+    tables, and where the workspace keeps this table's connection."""
     if table.practice or not may("bring_newer", table.name) or not workspace().has_source(table.name):
         return
     place = f"newer-task-{table.name}"
@@ -50,7 +45,7 @@ def show_newer_file(table: dp.Table) -> None:
         address({"table": task.result.name})
         st.rerun()
     with st.expander(say("data.newer.title"), expanded=error is not None):
-        st.html(f'<p class="muted">{escape(say("data.newer.lead", table=table.name))}</p>')
+        paragraph(say("data.newer.lead", table=table.name))
         usual = table_name(table.name, table_names())
         name = st.text_input(say("data.newer.name"), usual, key=f"{_NAME}-{usual}", max_chars=80)
         label = unmarked(say("data.source.new_people"))
@@ -65,9 +60,6 @@ def _begin(place: str, table: str, newer: str, new_people: bool) -> None:
     task = Task("add", lambda tell: space.bring_newer(table, newer, new_people=new_people, progress=tell))
     st.session_state[place] = task
     task.wait(PATIENCE)
-
-
-# A table as it is declared: what was said about it, whether it fits, and what can be bought where it is not known.
 
 
 def done(draft: Draft) -> None:
@@ -85,32 +77,32 @@ def done(draft: Draft) -> None:
     if draft.added.joined:
         meter = table.meter()
         code = "data.done.joined" if draft.added.there == "done" else "data.source.joined"
-        told = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-        st.html(f'<p class="warn" role="status">{escape(told)}</p>')
+        note = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+        st.html(f'<p class="warn" role="status">{escape(note)}</p>')
     if not table.closed:
         if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
             st.html(f"<p>{escape(say('data.done.rows_people', rows=table.facts.people))}</p>")
-        first.show_first_questions(table)
-        if not draft.added.joined and (told := _enough(table)):
-            st.html(f'<p class="muted">{escape(told)}</p>')
+        offers.show_first_questions(table)
+        if not draft.added.joined and (note := _enough(table)):
+            paragraph(note)
     if refusal := st.session_state.pop("refusal", None):
         job.refused(refusal)
     _rest(table)
 
 
 def _enough(table: dp.Table) -> str:
-    """How much can be asked, now that the number of people is known; nothing where it is plenty, or was told before for
-    a number that somebody said."""
+    """How many questions the allowance holds, now that the people are counted. Empty if it holds plenty, or if the
+    owner stated the number of people: then the page said it before."""
     meter, facts = table.meter(), table.facts
     if facts.people is None:
         return ""
     asked = price.typical(facts.schema, facts.relation, facts.about, facts.unit)
     many = price.good_questions(dp.Budget(meter.epsilon, meter.delta), asked)
-    return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_TOLD else ""
+    return say("data.done.enough", many=many, people=facts.about) if 0 < many <= price.MOST_GOOD else ""
 
 
 def _rest(table: dp.Table) -> None:
-    """Everything else there is to do with it, a click away."""
+    """Links to everything else."""
     with st.container(horizontal=True, key="done-rest"):
         st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
         if not table.closed and (left := tables.missing_columns(table)):
@@ -129,68 +121,68 @@ def show() -> None:
         problem(say("table.unknown", name=wanted[:80]))
         st.page_link(nav.page("tables"), label=say("room.tables"))
         return
-    if (at_once := st.query_params.get("asked")) and not doubted_card.read_on_ask(table, at_once):
+    if (at_once := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, at_once):
         return
     request = job.current_request()
     asked = job.look(request) if request else None
     if asked is not None and not asked.over:
         return
     if asked is not None and isinstance(asked.error, dp.ColumnDoubted):
-        doubted_card.show(table, asked.error, asked.error.query, request or "")
+        fit_warnings.show(table, asked.error, asked.error.query, request or "")
     asks, unfit, offered, doubted = not table.closed and may("ask", table.name), False, False, False
     if asked is not None and asked.answer is not None:
         frame.show_price(table, None)  # drawn again: the charge may have come after the frame
         checked = asked.answer.query.none_hoped and isinstance(asked.answer.value, dict) and not table.practice
-        unfit = checked and fit.unfit(table)
+        unfit = checked and offers.unfit(table)
         if checked:
-            fit.check_result(table, asked.answer)
+            offers.check_result(table, asked.answer)
         else:
             answer.show(asked.answer)
-        buy.then_bought(table, asked.answer)
+        offers.then_bought(table, asked.answer)
         if asks and checked:
-            doubted = unfit or fit.partly(table)
+            doubted = unfit or offers.partly(table)
             if doubted:
-                fit.show_check(table, exact=False)
-            offered = fit.stronger_check(table)
-            fit.whole_check(asked.answer)
+                offers.show_check(table, exact=False)
+            offered = offers.stronger_check(table)
+            offers.whole_check(asked.answer)
             if not unfit:
-                first.show_first_questions(table)
+                offers.show_first_questions(table)
         elif checked:
-            fit.whole_check(asked.answer)
+            offers.whole_check(asked.answer)
         st.divider()
     heading("data.table", table=table.name)
     if table.closed:
         owner.closed(table)
-    protect.protection_result(table)
+    people.protection_result(table)
     if change.told(table) and asks:
-        first.show_first_questions(table)  # what was declared anew is checked before it is asked about
-    fit.check_people(table)
+        offers.show_first_questions(table)  # a new declaration is checked before a question
+    offers.check_people(table)
     with st.container(key="card-done"):
         facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
     _ways(table, "data.table.ask")
     if refusal := st.session_state.pop("refusal", None):
         job.refused(refusal)
     if table.practice:
-        st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
+        paragraph(say("table.practice"))
         return
     find = tables.wanted_columns(table) if asks else None
-    if find:  # what somebody came for comes first
-        buy.unknown_columns(table, find)
+    if find:  # the visitor came for these
+        offers.unknown_columns(table, find)
     grants.show(table)
     requests.show_requests(table)
     if asks:
         if not doubted:  # else it stands above, below the answer
-            fit.show_check(table, exact=not offered)
+            offers.show_check(table, exact=not offered)
         if not find:
-            buy.unknown_columns(table)
+            offers.unknown_columns(table)
     show_newer_file(table)
-    protect.show_protection(table)
+    people.show_protection(table)
     if may("seal", table.name):
         owner.show(table)
 
 
 def record(table: dp.Table) -> Record:
-    return next(one for one in workspace().tables() if one.name == table.name)
+    return next(entry for entry in workspace().tables() if entry.name == table.name)
 
 
 def _ways(table: dp.Table, label: str) -> None:
@@ -214,19 +206,19 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     each = table.facts.unit.at_most
     rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
     people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
-    told = [(say("data.done.people"), people)]
-    told += [(name, words(column)) for name, column in table.schema.columns.items()]
+    entries = [(say("data.done.people"), people)]
+    entries += [(name, words(column)) for name, column in table.schema.columns.items()]
     asks = not table.closed and may("ask", table.name)
-    ways = {name: first.first_way(table, name) for name in table.schema.columns} if asks else {}
+    ways = {name: offers.first_way(table, name) for name in table.schema.columns} if asks else {}
     if asks and not table.practice and table.facts.people is None:
         ways[say("data.done.people")] = f" {answer_notes.people_way(table.name)}"
     if table.schema.of_kind(dp.Number):
         example = numbers_like(numbers_of(dialect))
-        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=example)))
+        entries.append((say("data.done.numbers"), say("data.done.numbers_like", example=example)))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-    told.append((say("data.done.allowance"), terms))
-    told.append((say("data.done.protects"), frame.protects(table)))
-    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in told]
+    entries.append((say("data.done.allowance"), terms))
+    entries.append((say("data.done.protects"), frame.protects(table)))
+    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in entries]
     st.html(f'<dl class="fact">{"".join(lines)}</dl>')
 
 
@@ -236,7 +228,7 @@ def words(column: Column) -> str:
     if isinstance(column, ItemSet):
         return say("data.done.several", labels=price.list_words(column))
     if isinstance(column, Number):
-        told = measured(price.range_words(column), column.measure)
-        told = codes.code_words(told, column.codes, "data.done.codes")
-        return told if column.missing is None else say("data.done.stand_in", range=told, value=column.missing)
+        text = measured(price.range_words(column), column.measure)
+        text = code_words(text, column.codes, "data.done.codes")
+        return text if column.missing is None else say("data.done.stand_in", range=text, value=column.missing)
     return price.day_words(column)

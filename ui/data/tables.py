@@ -1,6 +1,6 @@
 """All tables as cards: how much of each allowance is left, what was asked last, and the ways on.
 
-What stands on a card is public or was paid for: names, what was declared, the ledger's sums and released answers.
+A card shows only what is public or paid for: names, declarations, the ledger's sums and released answers.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def show() -> None:
 
 
 def _section(title: str, cards: list[str], first: str = "", none: str = "", kind: str = "tiles") -> None:
-    told = f'<p class="muted">{escape(none)}</p>' if none and not cards else ""
+    note = f'<p class="muted">{escape(none)}</p>' if none and not cards else ""
     grid = "".join(cards)
     st.html(
-        f'<section class="tables"><div class="over"><h2>{escape(say(title))}</h2>{first}</div>{told}'
+        f'<section class="tables"><div class="over"><h2>{escape(say(title))}</h2>{first}</div>{note}'
         f'<div class="{kind}">{grid}</div></section>'
     )
 
 
 def _add() -> str:
-    """A new table, or the one that somebody was in the middle of."""
+    """A link to add a table, or to go on with an unfinished one."""
     draft = wizard.under_way()
     label = say("tables.add") if draft is None else say("tables.go_on", file=draft.file)
     return f'<a class="button" href="{nav.address("data")}" target="_self">{escape(label)}</a>'
@@ -62,7 +62,7 @@ def _card(name: str, label: str) -> str:
         return _tile(label, "", f'<p class="refused">{escape(str(complaint))}</p>')
     counted = table.practice or table.facts.people is not None
     people = escape(say("tables.people" if counted else "tables.people_supposed", people=table.facts.about))
-    others = [] if table.practice else [one for one in table.sharing() if one != name]
+    others = [] if table.practice else [other for other in table.sharing() if other != name]
     shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
     about = nav.address("data", name), "tables.about" if table.practice else "tables.about_own"
     ways = [] if table.closed or not may("ask", name) else [(nav.address("ask", name), "tables.ask")]
@@ -76,7 +76,7 @@ def _card(name: str, label: str) -> str:
 
 
 def _sample(name: str) -> str:
-    """A made-up table; one that nobody opened yet is not read for its card."""
+    """A practice table. It is not loaded for its card before somebody opens it."""
     if workspace().here(name):
         return _card(name, name)
     ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
@@ -104,26 +104,23 @@ def _ways(*ways: tuple[str, str]) -> str:
 
 
 def _attention(table: dp.Table) -> str:
-    """Columns that mostly do not fit, as far as that was paid for; and that nobody has checked any."""
+    """Warnings: columns that a paid check doubts, or that no column was checked."""
     if table.practice or table.closed:
         return ""
-    fits, people = (
-        answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items()),
-        answer_notes.far_off(table),
-    )
-    told = [fit.words() for fit in fits if fit.doubted]
+    fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
+    notes = [fit.words() for fit in fits if fit.doubted]
     if fits and not any(fit.checked for fit in fits):
-        told = [say("tables.unchecked")]
-    lines = [escape(line) for line in told]
-    if people is not None:
+        notes = [say("tables.unchecked")]
+    lines = [escape(line) for line in notes]
+    if (people := answer_notes.far_off(table)) is not None:
         lines.insert(0, f"{escape(people.on_card())} {answer_notes.people_way(table.name)}")
     return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 
 
 def _columns(schema: Schema) -> str:
     names = list(schema.columns)
-    told = plain(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    return escape(say("tables.columns", count=len(names), names=told))
+    shown = plain(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return escape(say("tables.columns", count=len(names), names=shown))
 
 
 def _latest(table: dp.Table) -> str:

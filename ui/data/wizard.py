@@ -1,4 +1,8 @@
-"""Work that takes seconds, off the page: the page hands it over, shows how far it is, and never holds it."""
+"""Adding a table: one question per screen, with the answers so far in sight.
+
+The answers live in a `Draft` in the session, so going back, or to another page and back, keeps them. A widget takes its
+value from the draft when it appears and hands it back on every run. Work that takes seconds runs in a `Task`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ Work = Callable[[Callable[[float], None]], Any]
 
 
 class Task:
-    """One piece of work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is there."""
+    """Work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is set."""
 
     def __init__(self, purpose: str, work: Work, stoppable: bool = True) -> None:
         self.purpose = purpose
@@ -67,15 +71,10 @@ class Task:
         return self._over.wait(seconds)
 
 
-# Bringing a table: one question per screen, in plain words, with what was said so far in sight.
-#
-# The answers live in a `Draft` in the session, so that going back, or to another page and back, keeps them. Widgets
-# only show them: each takes its value from the draft when it appears and hands it back on every run.
-
-_DRAFT, _TOLD = "draft", "declare-told"
+_DRAFT, _COMPLAINED = "draft", "declare-complained"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
-# Where a complaint is told, by the beginning of its code; all else is told where it arose.
+# The screen that shows a complaint, by the start of its code. Others stay where they arose.
 _STEP_OF = {
     "load.": "names",
     "content.": "names",
@@ -97,7 +96,7 @@ _STEP_OF = {
 }
 
 
-_left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload is a new session, and must not lose the answers
+_left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload must not lose the answers
 _MOST_LEFT = 200
 DOT = "\u00a0· "  # between facts on a line: it never begins one
 
@@ -106,7 +105,7 @@ def current() -> Draft:
     if _DRAFT not in st.session_state:
         uploads.sweep(workspace().folder / "tmp")
         left = _left.get(visitor())
-        _keep(left if left is not None and left.step != "done" else Draft())  # one that was added has its own page
+        _keep(left if left is not None and left.step != "done" else Draft())  # an added table has its own page
     draft: Draft = st.session_state[_DRAFT]
     if draft.path is not None and draft.task is None and uploads.let_go(draft.path):
         draft.path, draft.complaint = None, AllowanceError("upload.gone")
@@ -123,13 +122,13 @@ def _keep(draft: Draft) -> None:
 
 
 def under_way() -> Draft | None:
-    """A table that somebody is in the middle of declaring."""
+    """The visitor's unfinished draft."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     return draft if draft is not None and draft.begun and draft.step not in ("file", "done") else None
 
 
 def let_go_if_done() -> None:
-    """Whoever comes back from elsewhere brings another table: one that was added has a page of its own."""
+    """Whoever comes back from another page adds another table: a finished one has its own page."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     if draft is not None and draft.step == "done":
         start_over()
@@ -142,14 +141,14 @@ def start_over() -> None:
 
 
 def kept(key: str, value: Any) -> str:
-    """A widget's key, with its value from the draft when it was not on the page before."""
+    """The widget's key. Sets its value from the draft when the widget is new on the page."""
     if key not in st.session_state:
         st.session_state[key] = value
     return key
 
 
-def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]) -> None:
-    """`found` takes what a database told of its columns."""
+def show(screens: dict[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
+    """`take_source` stores the columns that a database declares."""
     look()
     if not may("add_table"):
         frame.nothing()
@@ -157,9 +156,9 @@ def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]
         return
     draft = current()
     if draft.task is not None:
-        _settle(draft, found)
+        _settle(draft, take_source)
     on_the_way = draft.step not in ("file", "done")
-    said = st.container()
+    top = st.container()
     if draft.step != "done":
         frame.nothing()  # the bar of an open table has nothing to do with a new one
     if draft.task is not None:
@@ -167,11 +166,11 @@ def show(screens: dict[str, Callable[[Draft], None]], found: Callable[..., None]
             _so_far(draft)
         waiting(draft.task)
         return
-    told = draft.complaint is not None and _TOLD in st.session_state
+    complained = draft.complaint is not None and _COMPLAINED in st.session_state
     screens[draft.step](draft)
-    scroll.step(draft.step, scroll=not told)
+    scroll.step(draft.step, scroll=not complained)
     if on_the_way:
-        with said:  # on top, and drawn last: a click on this screen counts at once
+        with top:  # on top, and drawn last: a click on this screen counts at once
             _so_far(draft)
 
 
@@ -182,23 +181,23 @@ def look() -> None:
     st.html(f"<style>{_RULES}</style>")
 
 
-def heading(code: str, lead: bool = True, told: str = "lead", **facts: Any) -> None:
-    below = f'<p class="lead">{gloss.text(say(f"{code}.{told}", **facts))}</p>' if lead else ""
+def heading(code: str, lead: bool = True, part: str = "lead", **facts: Any) -> None:
+    below = f'<p class="lead">{gloss.text(say(f"{code}.{part}", **facts))}</p>' if lead else ""
     st.html(f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>{below}')
 
 
 def complain(draft: Draft) -> None:
-    """What stands in the way, right above the button; brought into sight where a button was just pressed."""
+    """The complaint, right above the button; scrolled into view after a click."""
     if draft.complaint is None:
         return
-    told = st.session_state.pop(_TOLD, False)
-    problem(str(draft.complaint), told)
-    if told:
+    arrived = st.session_state.pop(_COMPLAINED, False)
+    problem(str(draft.complaint), arrived)
+    if arrived:
         scroll.show()
 
 
 def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
-    """A complaint of these kinds goes as soon as what it complains about is mended."""
+    """Drop a complaint with one of these codes as soon as `check` passes."""
     if isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith(codes):
         try:
             check()
@@ -212,6 +211,10 @@ def problem(sentence: str, arrived: bool = False) -> None:
     st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
 
 
+def paragraph(text: str, kind: str = "muted") -> None:
+    st.html(f'<p class="{kind}">{escape(text)}</p>')
+
+
 def onwards(
     draft: Draft,
     check: Callable[[], Any],
@@ -221,9 +224,8 @@ def onwards(
     key: str = "",
     **facts: Any,
 ) -> bool:
-    """The row of buttons, always in view. True when the person may go on: then `check` found nothing to complain about.
-    `first`: going on is what there is to do now; where something else on the screen is, that has the one coloured
-    button, which may stand `before` this one."""
+    """The row of buttons, always in view. True when the button was pressed and `check` passed. `first`: this is the
+    one coloured button. If another one is, `before` may draw it in front."""
     with st.container(horizontal=True, key="declare-buttons"):
         if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
             draft.back()
@@ -236,38 +238,38 @@ def onwards(
 
 
 def tried(draft: Draft, check: Callable[[], Any]) -> bool:
-    """A button to go on was pressed: nothing is in the way, or it is told."""
+    """Run `check` after a click; a failure is shown as a complaint."""
     draft.pressed = True
     try:
         check()
     except AllowanceError as complaint:
         draft.complaint = complaint
-        st.session_state[_TOLD] = True
+        st.session_state[_COMPLAINED] = True
         st.rerun()
     draft.complaint = None
     return True
 
 
 def _so_far(draft: Draft) -> None:
-    """One line of what was said, and a way out."""
-    told = [draft.file]
+    """The answers so far on one line, and a button to start over."""
+    facts = [draft.file]
     if draft.many == "one":
-        told.append(say("data.so_far.one"))
+        facts.append(say("data.so_far.one"))
     if draft.many == "more" and draft.who is not None and draft.each is not None:
-        told.append(say("data.so_far.more", each=draft.each))
+        facts.append(say("data.so_far.more", each=draft.each))
     if draft.relation == "replace" and draft.about and STEPS.index(draft.step) > STEPS.index("unit"):
-        told.append(say("data.so_far.replace", people=draft.about))
+        facts.append(say("data.so_far.replace", people=draft.about))
     if draft.relation == "add_remove" and draft.about:
-        told.append(say("data.so_far.add_remove", people=draft.about))
+        facts.append(say("data.so_far.add_remove", people=draft.about))
     if draft.chosen and draft.step != "unit":
-        told.append(say("data.so_far.columns", columns=len(draft.chosen)))
+        facts.append(say("data.so_far.columns", columns=len(draft.chosen)))
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
-        told.append(say(f"data.care.{draft.care}"))
-    step = STEPS.index(draft.step) - STEPS.index("names")  # most files need no look at how they are read
+        facts.append(say(f"data.care.{draft.care}"))
+    step = STEPS.index(draft.step) - STEPS.index("names")  # most files skip the screen of names
     place = say("data.so_far.step", now=step) if step else ""
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
-        beside = "".join(f"<span>{escape(DOT + one)}</span>" for one in told[1:])  # a phone has no room for it
-        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(told[0])}{beside}</p>')
+        beside = "".join(f"<span>{escape(DOT + fact)}</span>" for fact in facts[1:])  # a phone has no room for it
+        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(facts[0])}{beside}</p>')
         if draft.task is None:
             st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
 
@@ -276,7 +278,7 @@ def _so_far(draft: Draft) -> None:
 
 
 def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
-    """Hand work over, once: a second click finds it under way."""
+    """Start the work once; a second click finds it running."""
     if draft.task is None:
         draft.task = Task(purpose, here.holding(draft.path, work), stoppable)
     draft.task.wait(PATIENCE)
@@ -292,8 +294,8 @@ def waiting(task: Task) -> None:
         st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
 
 
-def _settle(draft: Draft, found: Callable[..., None]) -> None:
-    """When the work is over: on to the next screen, or back to the one it complains about."""
+def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
+    """When the work is over: go to the next screen, or to the screen that shows the complaint."""
     task: Task = draft.task
     if not task.over:
         return
@@ -302,9 +304,9 @@ def _settle(draft: Draft, found: Callable[..., None]) -> None:
         where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
         draft.go(draft.step if task.purpose == "connect" else where)
         draft.complaint, draft.pressed = task.error, True
-        st.session_state[_TOLD] = True
+        st.session_state[_COMPLAINED] = True
     elif task.purpose == "connect":
-        found(draft, *task.result)
+        take_source(draft, *task.result)
     elif task.purpose == "survey":
         draft.forth()
     else:
@@ -315,7 +317,7 @@ def _settle(draft: Draft, found: Callable[..., None]) -> None:
         draft.path = None  # the work dropped the file
         draft.let_go_source()
         if draft.relation == "replace":
-            draft.about = None  # it told prices; from now on there is the number that was counted
+            draft.about = None  # an estimate for prices; the table has counted people now
         draft.go("done")
         choose_table(table.name)
         st.rerun()

@@ -52,13 +52,13 @@ def show(table: dp.Table) -> None:
 
 
 def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
-    """For the pages where questions are put together."""
+    """For the pages with a question form."""
     label = say("plan.add_again" if suggestions.current_plan(table).holds(query) else "plan.add")
     st.button(label, key=key, on_click=suggestions.add_to_plan, args=(table, query))
 
 
 def in_plan(table: dp.Table) -> None:
-    """How many questions wait in the plan, with a way to it."""
+    """The number of questions in the plan, with a link."""
     rows = len(suggestions.current_plan(table).rows)
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
@@ -66,10 +66,10 @@ def in_plan(table: dp.Table) -> None:
 
 
 def _empty(table: dp.Table) -> None:
-    """How a question comes into it; what stands below is spoken of where something does."""
-    told = [say("plan.none", table=table.name, add=say("plan.add"))]
-    told += [say("plan.none_below")] if table.suggestions() else []
-    st.html(f"<p>{escape(' '.join(told))}</p>")
+    """How to add a question; mentions the suggestions below if there are any."""
+    sentences = [say("plan.none", table=table.name, add=say("plan.add"))]
+    sentences += [say("plan.none_below")] if table.suggestions() else []
+    st.html(f"<p>{escape(' '.join(sentences))}</p>")
 
 
 # The plan as it is being put together
@@ -83,9 +83,9 @@ def _editor(table: dp.Table, plan: Plan) -> None:
     _as_one(plan, planner)
     st.session_state["plan-keep"] = plan.keep
     st.select_slider(
-        say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda one: f"{one} %", on_change=_kept, args=(plan,)
+        say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda keep: f"{keep} %", on_change=_kept, args=(plan,)
     )
-    asked = [query for query in priced.queries if table.doubts(query) is None]  # the others take nothing
+    asked = [query for query in priced.queries if table.doubts(query) is None]  # the others cost nothing
     checks = table.checks_for(asked) if priced.fits else []
     whole = planner.price_of([*checks, *asked]) if checks or len(asked) < len(priced.queries) else priced
     frame.show_price(table, whole, "_plan")
@@ -94,7 +94,7 @@ def _editor(table: dp.Table, plan: Plan) -> None:
 
 
 def _as_one(plan: Plan, planner: Planner) -> None:
-    """Rows about different people, offered as one question where that takes less."""
+    """Offer rows about different people as one question if that costs less."""
     offer = as_one(planner, plan.wishes)
     if offer is None:
         return
@@ -120,20 +120,20 @@ def _kept(plan: Plan) -> None:
 def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     number, wish = plan.rows[place].number, line.wish
     takes = say("plan.takes", share=prices.takes(table, line.share))
-    told, doubt = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"], ""
+    lines, doubt = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"], ""
     if (against := table.doubts(wish.query)) is not None:
         place_on_ask = nav.address("ask", **preview.unpriced(table, wish.query))
         way = f'<a class="way" href="{place_on_ask}" target="_self">{escape(say("fit.others.link"))}</a>'
         doubt = f'<p class="warn">{escape(say("plan.doubted", reasons=" ".join(against.reasons)))} {way}</p>'
     elif line.query is None:
-        told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
+        lines.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
     else:
-        told.append(f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>')
+        lines.append(f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>')
         if not line.useful:
             words = say("plan.noise_groups" if line.promise.grouped else "plan.noise")
-            told.append(f'<span class="noise">{escape(words)}</span>')
+            lines.append(f'<span class="noise">{escape(words)}</span>')
     with st.container(key=f"card-plan-row-{number}"):
-        st.html(f"<p>{'<br>'.join(told)}</p>{doubt}{answer_notes.cut_note(wish.query)}")
+        st.html(f"<p>{'<br>'.join(lines)}</p>{doubt}{answer_notes.cut_note(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             key = fields.number_key(f"plan-wish-{number}")
             st.text_input(
@@ -180,7 +180,7 @@ def _locked(plan: Plan, place: int, key: str) -> None:
 def _total(
     table: dp.Table, plan: Plan, planner: Planner, priced: Priced, whole: Priced, checks: list[dp.Query]
 ) -> None:
-    """`whole`: with the checks that are bought before it."""
+    """`whole` includes the checks bought first."""
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:
@@ -223,7 +223,7 @@ def _fit(plan: Plan, planner: Planner) -> None:
     if found is None:
         st.session_state["refusal"] = say("plan.fit_not")
     else:
-        kept = planner.price(found).lines  # whole steps promise more than was wished: the fields say what is promised
+        kept = planner.price(found).lines  # whole steps promise more than the wish: the fields show the promise
         plan.replace_wishes(
             [line.wish if line.wish.locked else replace(line.wish, amount=tidy(line.promise.amount)) for line in kept]
         )
@@ -231,24 +231,24 @@ def _fit(plan: Plan, planner: Planner) -> None:
 
 def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
     """What to relax, in words."""
-    told = [say("plan.relief.all")] if planner.redistributed(plan.wishes) is not None else []
+    ways = [say("plan.relief.all")] if planner.redistributed(plan.wishes) is not None else []
     for relief in planner.reliefs(plan.wishes):
-        told += _relief(priced.lines[relief.place], relief)
-    if not told:
+        ways += _relief(priced.lines[relief.place], relief)
+    if not ways:
         return f'<p class="muted">{escape(say("plan.relief.none"))}</p>'
-    items = "".join(f"<li>{escape(one)}</li>" for one in told)
+    items = "".join(f"<li>{escape(way)}</li>" for way in ways)
     return f"<p>{escape(say('plan.relief'))}</p><ul>{items}</ul>"
 
 
 def _relief(line: PlanLine, relief: Relief) -> list[str]:
-    sentence, told = line.wish.query.sentence(), []
+    sentence, ways = line.wish.query.sentence(), []
     if relief.amount is not None:
         query = line.wish.query
-        now, then = (query.promise().at(one).short(query) for one in (line.wish.amount, relief.amount))
-        told.append(say("plan.relief.loosen", sentence=sentence, now=now, then=then))
+        now, then = (query.promise().at(amount).short(query) for amount in (line.wish.amount, relief.amount))
+        ways.append(say("plan.relief.loosen", sentence=sentence, now=now, then=then))
     if relief.without:
-        told.append(say("plan.relief.drop", sentence=sentence))
-    return told
+        ways.append(say("plan.relief.drop", sentence=sentence))
+    return ways
 
 
 @st.cache_data(max_entries=200, show_spinner=True)

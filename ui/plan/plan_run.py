@@ -1,4 +1,4 @@
-"""Running a plan: the click only passes it to a background thread; the page finds it by the id in the URL."""
+"""Run a plan: a click hands it to a background thread, and the page finds it by the id in the URL."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ui.shell import frame
 from ui.shell.language import address
 
 _NEXT = "_next_run"
-_ASKED = "plan-asked"  # by run: what was to be asked, of which some may not have been
+_ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
 
 
 def button(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
-    told = (plan.text(), plan.keep)
-    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", told, plan.share)
+    content = (plan.text(), plan.keep)
+    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", content, plan.share)
 
 
 def run_button(
-    label: str, table: dp.Table, queries: list[dp.Query], key: str, told: object, keep: Fraction = Fraction(0)
+    label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
 ) -> None:
-    """The run's id is chosen before the click and belongs to what is `told`: many clicks are one charge."""
+    """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
     waiting = st.session_state.setdefault(_NEXT, {})
-    run = waiting.setdefault((table.name, told), new_request())
+    run = waiting.setdefault((table.name, content), new_request())
     with st.container(key=key, width="content"):
         given = (table, queries, run, keep, job.seen())
         st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
@@ -54,7 +54,7 @@ def show(table: dp.Table, run: str) -> bool:
         progress(table, run)
         return True
     if renew(run) and found.rows:
-        suggestions.clear_plan(table)  # it was run: nobody should pay for it again by chance
+        suggestions.clear_plan(table)  # it has run: nobody should pay twice by accident
     if not found.rows:
         job.refused(str(found.error) if found.error else say("plan.unknown"))
         return False

@@ -27,7 +27,7 @@ from ui.words import gloss, prices
 
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
-_USUAL = {"k": "20", "share": "", "how": BEST}  # the share that it opens with depends on the allowance
+_USUAL = {"k": "20", "share": "", "how": BEST}  # the preselected share depends on the allowance
 _HOW = (BEST, *CALIBRATIONS)
 
 
@@ -62,7 +62,7 @@ def show(table: dp.Table) -> None:
 
 
 def _running(table: dp.Table, request: str) -> bool:
-    """The session in the URL; False where there is none, and the page says why."""
+    """Show the session in the URL; False if there is none, with the reason."""
     opening = workspace().job(request)
     if not opening.over:
         job.wait(request)
@@ -78,10 +78,10 @@ def _running(table: dp.Table, request: str) -> bool:
 
 
 def _given(table: dp.Table) -> dict[str, str]:
-    """From the URL on arrival, else as it was left."""
+    """The form from the URL, else as the visitor left it."""
     kept: dict[str, str] = st.session_state.get(_STATE, {})
     if kept.get("table") != table.name:  # another allowance
-        kept = {name: one for name, one in kept.items() if name != "share"}
+        kept = {name: value for name, value in kept.items() if name != "share"}
     given = _USUAL | kept | {name: st.query_params[name] for name in _USUAL if name in st.query_params}
     if not given["k"].isdecimal() or not 1 <= int(given["k"][:9]) <= MOST_QUESTIONS:
         given["k"] = _USUAL["k"]
@@ -113,13 +113,13 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
         SHARES,
         given["share"] or _opens(table, int(questions)),
         key="session-share",
-        format_func=lambda one: _share_words(one, check),
+        format_func=lambda share: _share_words(share, check),
     )
     return int(questions), str(share)
 
 
 def _check_part(table: dp.Table, questions: int) -> Fraction:
-    """What the check takes of what is left: a session buys it first."""
+    """The check's share of what is left: a session buys it first."""
     try:
         return table.check_part(table.session_for(questions, table.meter().unused / 2))
     except dp.AllowanceError:  # half of what is left buys none
@@ -133,18 +133,17 @@ def _share_words(share: str, check: Fraction) -> str:
 
 
 def _opens(table: dp.Table, questions: int) -> str:
-    """The least share of what is left with which every answer is clearly more than noise, as far as it is a small
-    one."""
+    """The least share of what is left that makes every answer clearly more than noise, if it is small."""
     left = table.meter().unused
     return opening_share(
         lambda share: table.session_for(questions, left * int(share) / 100),
-        lambda one: room(one) >= CLEAR,
+        lambda session: room(session) >= CLEAR,
         table.check_part,
     )
 
 
 def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, AdaptiveSession | dp.AllowanceError]:
-    """Each way of setting the noise at this spend, or why it cannot be had."""
+    """The session for each calibration at this spend, or its refusal."""
     found: dict[str, AdaptiveSession | dp.AllowanceError] = {}
     for how in _HOW:
         try:
@@ -157,14 +156,14 @@ def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, Adapt
 def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
     best = offers[BEST]
 
-    def told(how: str) -> str:
-        one = offers[how]
-        if not isinstance(one, AdaptiveSession):
-            return str(one)
-        words = say(f"session.how.{how}.note", alpha=points(one.alpha), noise=say(f"session.how.{one.calibration}"))
+    def caption(how: str) -> str:
+        offer = offers[how]
+        if not isinstance(offer, AdaptiveSession):
+            return str(offer)
+        words = say(f"session.how.{how}.note", alpha=points(offer.alpha), noise=say(f"session.how.{offer.calibration}"))
         if how == BEST or not isinstance(best, AdaptiveSession):
             return words
-        return f"{words} {compared(one, best)}"
+        return f"{words} {compared(offer, best)}"
 
     picked = st.radio(
         say("param.calibration.label"),
@@ -172,19 +171,19 @@ def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
         _HOW.index(given["how"]),
         key="session-how",
         format_func=lambda how: say(f"session.how.{how}"),
-        captions=[told(how) for how in _HOW],
+        captions=[caption(how) for how in _HOW],
         help=say("param.calibration.help"),
     )
     return str(picked)
 
 
-def compared(one: AdaptiveSession, best: AdaptiveSession) -> str:
-    times = float(one.alpha / best.alpha)
+def compared(session: AdaptiveSession, best: AdaptiveSession) -> str:
+    times = float(session.alpha / best.alpha)
     return say("session.wider", times=local(f"{times:.1f}")) if times > 1.05 else say("session.same")
 
 
 def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) -> None:
-    """How accurate every answer will be, how many questions this many people are enough for, the price, the button."""
+    """The accuracy, how many questions these people allow, the price, and the button."""
     price = table.preview(query, checked=True)
     past, reserve = table.released(), table.budget.rule.delta_reserve
     frame.show_price(table, price, "_session")
@@ -200,12 +199,12 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     )
     session_words.explain(query, past, reserve)
     with st.expander(say("session.more")):
-        told = [
+        notes = [
             _each(query),
             say("session.more.theorem", theorem=query.theorem),
             say(f"session.more.{table.facts.relation}", people=query.people),
         ]
-        st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
+        st.html("".join(f'<p class="muted">{gloss.text(note)}</p>' for note in notes))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
@@ -213,14 +212,14 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
 
 
 def _noise(table: dp.Table, query: AdaptiveSession, price: dp.Preview) -> str:
-    """That answers would be mostly noise, and what would help."""
+    """A warning that answers would be mostly noise."""
     if price.useful:
         return ""
     return f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
 
 
 def _each(query: AdaptiveSession) -> str:
-    """What one answer loses, by the name that its noise has."""
+    """The privacy loss of one answer, in the noise's own parameter."""
     loss = query.loss()
     if isinstance(loss, Gaussian):
         return say("session.more.rho", rho=to_figures(float(loss.rho / query.questions), 3), questions=query.questions)
@@ -228,7 +227,7 @@ def _each(query: AdaptiveSession) -> str:
 
 
 def _bears_words(table: dp.Table, query: AdaptiveSession, part: Fraction) -> str:
-    """How many questions this many people are enough for, at this ε and three sizes of error."""
+    """How many questions these people allow at this spend, for three errors."""
 
     def make(questions: int) -> AdaptiveSession:
         return table.session_for(questions, part, query.calibration)

@@ -1,4 +1,4 @@
-"""The Session page during a session and after it: the next question, the answers so far, how many are left."""
+"""The Session page during and after a session: the next question, the answers, the questions left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REFUSED = "session-refused"
 def show(table: dp.Table, session: Session) -> None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     step = st.query_params.get("step")
-    waits = step and not session.job(step).over  # before the steps are read: one that is over by now is among them
+    waits = step and not session.job(step).over  # before the steps are read: a step that has ended is among them
     state, ended, steps = session.look(NEWEST)
     over = ended or not state.left
     title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
@@ -43,7 +43,7 @@ def show(table: dp.Table, session: Session) -> None:
         return
     if step:
         _renew(step)
-        _tell_refusal(session, step)
+        _show_refusal(session, step)
     refusal = st.session_state.pop(_REFUSED, None)
     if refusal:
         job.refused(refusal)
@@ -63,8 +63,8 @@ def _meters(session: Session, state: State, ended: bool, withdrawn: bool) -> Non
     label = say("session.used", asked=state.asked, questions=state.questions)
     left = say("session.unused" if ended else "session.left", left=state.left)
     others = session.others_from is not None
-    told = session_words.outward_words(session.query, session.past, session.reserve, others)
-    outward = say("session.outward.withdrawn") if withdrawn else told
+    bound = session_words.outward_words(session.query, session.past, session.reserve, others)
+    outward = say("session.outward.withdrawn") if withdrawn else bound
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
     st.html(
         f'{_STYLE}<div class="gauge"><div class="words"><span>{escape(label)}</span>'
@@ -82,8 +82,8 @@ def _waiting(session: Session, step: str) -> None:
     st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
 
 
-def _tell_refusal(session: Session, step: str) -> None:
-    """A step in the URL that has no answer says why."""
+def _show_refusal(session: Session, step: str) -> None:
+    """Why a step in the URL has no answer."""
     found = session.job(step)
     if found.error is not None:
         job.refused(str(found.error))
@@ -101,8 +101,8 @@ def _builder(table: dp.Table, session: Session) -> None:
         except dp.AllowanceError as complaint:
             job.hint(str(complaint))
         if query is not None:
-            told = f"{query.sentence()}. {query.promise().words()}"
-            st.html(f'<p class="muted">{escape(told)}</p>{answer_notes.cut_note(query)}')
+            words = f"{query.sentence()}. {query.promise().words()}"
+            st.html(f'<p class="muted">{escape(words)}</p>{answer_notes.cut_note(query)}')
             _known(table, query)
             if fit_warnings.instead(table, query, quiet=False):
                 return
@@ -120,7 +120,7 @@ def _builder(table: dp.Table, session: Session) -> None:
 
 
 def _known(table: dp.Table, query: AdaptiveSession) -> None:
-    """What a first look that was bought says about it, before a question is used."""
+    """What a bought first look says about it, before a question is spent."""
     known = table.already_known(query)
     if known is not None:
         st.html(f'<p role="status">{escape(session_words.known(query, known))}</p>')
@@ -137,7 +137,7 @@ def _sentence(table: dp.Table) -> dict[str, Any]:
     kinds = ["share", *(["average"] if numbers else []), "largest"]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        kind = fields.pick("session.kind", kinds, "share", lambda one: say(f"session.kind.{one}"), "session-kind")
+        kind = fields.pick("session.kind", kinds, "share", lambda kind: say(f"session.kind.{kind}"), "session-kind")
         if kind == "average":
             st.markdown(say("session.of"), width="content")
             return {"average": fields.pick("form.column", numbers, numbers[0], str, "session-column")}
@@ -169,29 +169,29 @@ def _renew(step: str) -> None:
 def _answers(steps: list[Taken], state: State, over: bool) -> None:
     if not steps:
         return
-    told = "".join(_answer(one) for one in reversed(steps))
+    html = "".join(_answer(step) for step in reversed(steps))
     title = say("session.answers_all" if over else "session.answers")
-    st.html(f"<h2>{escape(title)}</h2>{told}")
+    st.html(f"<h2>{escape(title)}</h2>{html}")
     if state.asked > len(steps):
         st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
 
 
-def _answer(one: Taken) -> str:
-    head = f'<p class="question">{one.index}. {escape(one.sentence)}</p>'
-    if one.state != "done":
-        words = say("history.on_its_way" if one.state == "running" else "session.step_lost")
+def _answer(taken: Taken) -> str:
+    head = f'<p class="question">{taken.index}. {escape(taken.sentence)}</p>'
+    if taken.state != "done":
+        words = say("history.on_its_way" if taken.state == "running" else "session.step_lost")
         return f'<div class="taken">{head}<p class="muted">{escape(words)}</p></div>'
-    told = session_words.value(one.query, one.value, one.interval)
-    ranges = session_words.ranges(one.query, one.value, one.interval)
-    if one.interval is not None:
-        ranges = f"{ranges} {session_words.outward_range(one)}"
-    said = f'<p><b class="said">{escape(told)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
-    return f'<div class="taken">{head}{said}{answer_notes.cut_note(one.query)}</div>'
+    value = session_words.value(taken.query, taken.value, taken.interval)
+    ranges = session_words.ranges(taken.query, taken.value, taken.interval)
+    if taken.interval is not None:
+        ranges = f"{ranges} {session_words.outward_range(taken)}"
+    body = f'<p><b class="said">{escape(value)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
+    return f'<div class="taken">{head}{body}{answer_notes.cut_note(taken.query)}</div>'
 
 
 def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps: list[Taken]) -> None:
     if steps:
-        outward = any(one.population is not None for one in steps)
+        outward = any(step.population is not None for step in steps)
         code = "session.all_at_once" if outward else "session.all_at_once_table"
         all_at_once = say(code, questions=state.questions, chance=chance(session.query.beta))
         st.html(f'<p class="muted">{escape(all_at_once)}</p>')
@@ -215,9 +215,9 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
 
 
 def _lines(session: Session) -> str:
-    """Every answer with its receipt, written when the button is clicked and not before."""
-    receipts = (one.receipt for one in session.look()[2] if one.state == "done")
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in receipts)
+    """Every answer with its receipt, written on the click."""
+    receipts = (step.receipt for step in session.look()[2] if step.state == "done")
+    return "".join(json.dumps(receipt, ensure_ascii=False) + "\n" for receipt in receipts)
 
 
 _STYLE = """<style>

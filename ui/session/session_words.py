@@ -1,4 +1,4 @@
-"""What a session's answers say about the population the people were drawn from, and which bounds that rests on."""
+"""What a session's answers imply about the population that the people were drawn from, with the bounds used."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ WISHED = Fraction(1, 10)
 
 
 def best_bound(query: AdaptiveSession, past: Past, reserve: Fraction, question: int | None = None) -> Width | None:
-    """The bound that is claimed of a session that nothing else comes between; None where it says nothing of use."""
+    """The claimed bound, if nothing else is released in between; None if it is useless."""
     return claimed(query, past, reserve, question or query.questions)
 
 
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
-    """`past`: what was released from these people before the session; `others`: something else was since."""
+    """`past`: releases about these people before the session. `others`: something else was released since."""
     if not claimable(query):
         return say("session.outward.unfit")
     bound = best_bound(query, past, reserve)
     first = best_bound(query, past, reserve, 1)
     if bound is None:
         if first is not None:
-            told = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
+            words = say("session.outward.early", width=points(first.width), chance=chance(query.beta))
         elif past == Past.NOTHING:
             none = say("session.outward.none", questions=query.questions, people=query.people)
-            told = f"{none} {_enough(query)}".strip()
+            words = f"{none} {_enough(query)}".strip()
         else:
-            told = say("session.outward.too_much")
-        return told
-    told = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
+            words = say("session.outward.too_much")
+        return words
+    words = say("session.outward.within", width=points(bound.width), chance=chance(query.beta))
     if past != Past.NOTHING:
-        told = f"{told} {say('session.outward.counted_in')}"
+        words = f"{words} {say('session.outward.counted_in')}"
     if others:
-        return f"{told} {say('session.outward.spoiled')}"
+        return f"{words} {say('session.outward.spoiled')}"
     if bound.theorem not in ROUNDED or first is None:
-        return told
-    return f"{told} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
+        return words
+    return f"{words} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
 
 
 def splitting(query: AdaptiveSession, past: Past) -> str:
-    """With few questions, giving each its own people is narrower. After other releases that is no comparison: what is
-    asked of a part may follow from what was told of it."""
+    """With few questions, splitting the people gives narrower bounds. After other releases the comparison is invalid: a
+    question about a part may depend on what was released about it."""
     if past != Past.NOTHING or not claimable(query):
         return ""
     first, *_, parts = outward(query)
@@ -71,22 +71,24 @@ def splitting(query: AdaptiveSession, past: Past) -> str:
 
 
 def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
-    """Every bound side by side, what splitting would give, and how many people would do."""
+    """All bounds side by side, and how many people would be enough."""
     if not claimable(query):
         return
     with st.expander(say("session.outward.more")):
-        told = []
+        notes = []
         if past == Past.NOTHING:
-            told += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
-            told.append(_enough(query))
-        told += [say("session.outward.assumed"), say("session.outward.choice")]
-        st.html(_table(query, past, reserve) + "".join(f'<p class="muted">{escape(one)}</p>' for one in told if one))
+            notes += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
+            notes.append(_enough(query))
+        notes += [say("session.outward.assumed"), say("session.outward.choice")]
+        st.html(
+            _table(query, past, reserve) + "".join(f'<p class="muted">{escape(note)}</p>' for note in notes if note)
+        )
 
 
 def _table(query: AdaptiveSession, past: Past, reserve: Fraction) -> str:
     head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
-    shown = [one for one in outward(query, past, reserve) if past == Past.NOTHING or one.claimed]
-    rows = "".join(_row(one) for one in shown)
+    shown = [bound for bound in outward(query, past, reserve) if past == Past.NOTHING or bound.claimed]
+    rows = "".join(_row(bound) for bound in shown)
     return (
         f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -94,7 +96,7 @@ def _table(query: AdaptiveSession, past: Past, reserve: Fraction) -> str:
 
 
 def _enough(query: AdaptiveSession) -> str:
-    """How many people would do, where these are too few."""
+    """How many people would be enough, if these are too few."""
     least = people_needed.least_people(query.questions, WISHED, query.beta)
     if least is None or least <= query.people:
         return ""
@@ -102,17 +104,17 @@ def _enough(query: AdaptiveSession) -> str:
     return say("session.outward.people", people=many, width=points(WISHED), questions=query.questions)
 
 
-def _row(one: Width) -> str:
-    name = say(f"session.outward.{one.theorem}") + ("" if one.claimed else " " + say("session.outward.unclaimed"))
-    width = say("session.outward.empty") if one.width >= USELESS else f"±{points(one.width)}"
+def _row(bound: Width) -> str:
+    name = say(f"session.outward.{bound.theorem}") + ("" if bound.claimed else " " + say("session.outward.unclaimed"))
+    width = say("session.outward.empty") if bound.width >= USELESS else f"±{points(bound.width)}"
     return f"<tr><td>{escape(name)}</td><td>{escape(width)}</td></tr>"
 
 
-def outward_range(one: Taken) -> str:
-    """An answer's range for the population, in its own unit; nothing where nothing is claimed."""
-    if one.population is None:
+def outward_range(taken: Taken) -> str:
+    """An answer's range for the population, in its unit; empty if none is claimed."""
+    if taken.population is None:
         return ""
-    low, high = (with_unit(one.query, end) for end in rounded_range(*one.population))
+    low, high = (with_unit(taken.query, end) for end in rounded_range(*taken.population))
     return say("session.outward.between", low=low, high=high)
 
 
@@ -120,17 +122,17 @@ def with_unit(query: AdaptiveSession, figure: str) -> str:
     return f"{figure} %" if isinstance(query.ask, Share) else figure
 
 
-# One answer of a session in words: the same on its page and in the report.
+# --- one answer in words, on the page and in the report
 
 
-def value(query: AdaptiveSession, told: Any, interval: Any) -> str:
-    return headline(_answer(query, told, interval))
+def value(query: AdaptiveSession, released: Any, interval: Any) -> str:
+    return headline(_answer(query, released, interval))
 
 
-def ranges(query: AdaptiveSession, told: Any, interval: Any) -> str:
-    """Its range in this table, with its unit; that it holds for all answers of the session is said once."""
+def ranges(query: AdaptiveSession, released: Any, interval: Any) -> str:
+    """Its range in this table, with its unit. The page says once that it holds for all answers."""
     if interval is None:
-        return range_words(_answer(query, told, interval))
+        return range_words(_answer(query, released, interval))
     silent = query.mute(interval)
     ends = anything(query, interval) if silent else printed_range(query, *interval)
     low, high = (with_unit(query, end) for end in ends)
@@ -141,7 +143,7 @@ def ranges(query: AdaptiveSession, told: Any, interval: Any) -> str:
 
 
 def known(query: AdaptiveSession, found: KnownAlready) -> str:
-    """What was bought before says about a question that is not asked yet, and whether asking would tell more."""
+    """What an earlier first look says about the next question, and whether asking would be more exact."""
     promised = float(query.promise().amount)
     if found.low is None or found.high is None:
         value = printed(query, found.value, (found.value - promised, found.value + promised))
@@ -151,5 +153,5 @@ def known(query: AdaptiveSession, found: KnownAlready) -> str:
     return say("session.known" if enough else "session.known_wider", low=low, high=high)
 
 
-def _answer(query: AdaptiveSession, told: Any, interval: Any) -> dp.Answer:
-    return dp.Answer(told, interval, query.promise(), {}, query, "", "")
+def _answer(query: AdaptiveSession, released: Any, interval: Any) -> dp.Answer:
+    return dp.Answer(released, interval, query.promise(), {}, query, "", "")

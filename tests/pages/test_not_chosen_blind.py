@@ -149,7 +149,7 @@ def test_an_answer_that_says_nothing_is_not_followed_by_a_large_note_that_nobody
     note = say("fit.note.unchecked", column="wait")
     assert note not in headline_notes(asked) and note in fit_notes(asked), "it is said small"
     shown = html_of(open_page("ask", table="tiny", answer=asked.request_id))
-    assert "headline-note" not in shown and say("fit.note.link") in shown
+    assert 'class="headline-note"' not in shown and say("fit.note.link") in shown
 
 
 # --- a range that can be seen

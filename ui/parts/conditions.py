@@ -1,4 +1,4 @@
-"""Conditions as pickers: who counts, of which share, and groups to compare. Only declared values are offered."""
+"""Pickers for conditions, shares, and groups. Only declared values are offered."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpengine.messages import called, say
 from ui.parts import fields
 from ui.shell.language import day_format
 
-# Columns told in groups, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or between
+# Grouped columns, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or between
 # edges, lists by a declared lookup. A picker's options are texts: a column's name, or the JSON of its groups.
 
 USUAL_GROUPS = 15  # that a first step makes at most
@@ -31,7 +31,7 @@ _FIGURES = ("step", "edges")
 
 
 def group_options(schema: Schema, numbers: bool = True) -> list[str]:
-    """What can be told in groups, each as a picker's option; of a number its step is asked for when it is picked."""
+    """Columns that can be grouped, as picker options. The step of a number is asked for once it is picked."""
     found = [
         _text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in group_rules(schema, name)
     ]
@@ -40,7 +40,7 @@ def group_options(schema: Schema, numbers: bool = True) -> list[str]:
 
 
 def group_rules(schema: Schema, name: str) -> list[str]:
-    """By what the days of a column can be told: by more than one group, and by no more than the engine takes."""
+    """The rules that give the days of a column more than one group, and no more groups than the engine takes."""
     found = []
     for rule in OF_DAYS:
         try:
@@ -182,13 +182,13 @@ def _idle(schema: dp.Schema, rows: list[Any]) -> None:
     for row in rows:
         try:
             read = read_predicate([row], schema)
-        except dp.AllowanceError:  # told where the question is priced
+        except dp.AllowanceError:  # the price says so
             continue
         if any(excludes_nothing(clause, schema) for clause in read.clauses):
             names = sorted(read.columns())
             listed = all(isinstance(schema[name], Category) for name in names)
-            told = say("form.where_all_listed" if listed else "form.where_all", column=names)
-            st.html(f'<p class="warn" role="status">{escape(told)}</p>')
+            note = say("form.where_all_listed" if listed else "form.where_all", column=names)
+            st.html(f'<p class="warn" role="status">{escape(note)}</p>')
 
 
 def _simple(row: Any) -> bool:
@@ -253,8 +253,8 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
 
 
 def _averages(columns: list[str], given: list[Any], name: str) -> list[Any]:
-    asked = [one.get("mean") for one in given if isinstance(one, dict)]
-    now = [one for one in asked if one in columns] or columns[:2]
+    asked = [column.get("mean") for column in given if isinstance(column, dict)]
+    now = [column for column in asked if column in columns] or columns[:2]
     chosen = st.multiselect(say("form.compare.columns"), columns, now, key=f"ask-averages-{name}")
     st.html(f'<p class="muted">{say("form.compare.help")}</p>')
     return [{"mean": column} for column in chosen]
@@ -315,9 +315,9 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
 
 def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, where: Any) -> list[Any]:
     group = read_group(given, schema)
-    told = group.shown()
-    named = [label for label in (now if isinstance(now, list) else [now]) if label in told]
-    picked = where.multiselect(say("form.where_values"), list(told), named, told.__getitem__, key=key)
+    names = group.shown()
+    named = [label for label in (now if isinstance(now, list) else [now]) if label in names]
+    picked = where.multiselect(say("form.where_values"), list(names), named, names.__getitem__, key=key)
     return [given, "in", picked]
 
 

@@ -1,4 +1,4 @@
-"""Prices as a person reads them beside the meter: what is told is what the meter moves by."""
+"""Prices as a person reads them beside the meter: they equal what the meter moves by."""
 
 from __future__ import annotations
 

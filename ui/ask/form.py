@@ -189,7 +189,7 @@ def state(table: dp.Table) -> dict[str, Any]:
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = _first(table)
         if first is not None and STATE in first.card.asked_on:
-            given = {name: one for name, one in whole(first).items() if name != "epsilon"}  # as any that is picked
+            given = {name: value for name, value in whole(first).items() if name != "epsilon"}  # as any that is picked
             kept["q"], kept["given"] = first.card.key, given | kept["given"]
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))
@@ -317,9 +317,9 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     keys = [key for key in ORDER if offered(table, key)]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        key = fields.pick("form.kind", keys, kept["q"], lambda one: dp.catalogue[one].card.noun, "ask-kind")
+        key = fields.pick("form.kind", keys, kept["q"], lambda question: dp.catalogue[question].card.noun, "ask-kind")
         if key != kept["q"] and given.get("where") and given["where"] == st.session_state.get(_MADE_UP):
-            given = {name: one for name, one in given.items() if name != "where"}
+            given = {name: value for name, value in given.items() if name != "where"}
         chosen: dict[str, Any] = {}
         column, instead, columns = "", "", list[str]()
         parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
@@ -330,7 +330,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             instead, now = now, now if now in columns else columns[0]
             column = fields.pick("form.column", columns, now, conditions.group_words, f"ask-column-{key}")
         choice, known = "everyone", False
-        counts = {one.name: _on(one, given, key) for one in parameters.values() if one.kind == "people"}
+        counts = {name: _on(switch, given, key) for name, switch in parameters.items() if switch.kind == "people"}
         rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column} | counts) else ""
         if "where" in parameters:
             people = parameters["where"]
@@ -340,7 +340,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
                 f"form.who{rows}",
                 ["everyone", "some"],
                 "some" if given.get("where") or known else "everyone",
-                lambda one: say(f"form.who.{one}{rows}") if rows else people.around(f"form.who.{one}"),
+                lambda who: say(f"form.who.{who}{rows}") if rows else people.around(f"form.who.{who}"),
                 f"ask-who-{key}",
             )
         groups = table.schema.of_kind(Category) + conditions.group_options(table.schema)
@@ -424,12 +424,12 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         return int(st.number_input(parameter.label, 1, 20, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "columns":
         lists, wanted = offered(table, key), given.get(parameter.name)
-        kept = {conditions.group_option(one): one for one in wanted} if isinstance(wanted, list) else {}
+        kept = {conditions.group_option(column): column for column in wanted} if isinstance(wanted, list) else {}
         now = [option for option in kept if option in lists] or ([] if isinstance(wanted, list) else lists[:2])
         picked = st.multiselect(
             parameter.label, lists, now, conditions.group_words, max_selections=3, help=parameter.help, key=widget
         )
-        return [conditions.chosen_groups(table.schema, one, kept.get(one), f"{widget}-{one}") for one in picked]
+        return [conditions.chosen_groups(table.schema, name, kept.get(name), f"{widget}-{name}") for name in picked]
     on = bool(given.get(parameter.name, parameter.default))
     return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
 

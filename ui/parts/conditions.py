@@ -94,7 +94,7 @@ def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
             "group.how",
             list(_FIGURES),
             "edges" if "edges" in now else "step",
-            lambda one: say(f"group.how.{one}", column=wanted["column"]),
+            lambda how: say(f"group.how.{how}", column=wanted["column"]),
             f"{key}-how",
         )
         label, field = say(f"group.{rule}_field"), f"{key}-{rule}{fields.turn_picker()}"
@@ -225,7 +225,7 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
     codes of words that speak of rows."""
     columns = table.schema.of_kind(Number)
     if len(columns) > 1:
-        averages = isinstance(given, list) and any(isinstance(one, dict) for one in given)
+        averages = isinstance(given, list) and any(isinstance(option, dict) for option in given)
         kinds = ["groups", "averages"]
         kind = st.segmented_control(
             say("form.compare"),
@@ -233,11 +233,11 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
             default=kinds[averages],
             required=True,
             key=f"ask-compare-{table.name}",
-            format_func=lambda one: say(f"form.compare.{one}{rows if one == kinds[0] else ''}"),
+            format_func=lambda kind: say(f"form.compare.{kind}{rows if kind == kinds[0] else ''}"),
         )
         if kind == "averages":
             return _averages(columns, given if averages else [], table.name)
-    known = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
+    known = [group for group in given if isinstance(group, list)] if isinstance(given, list) else []
     counter = f"ask-options-{table.name}"
     count = st.session_state.setdefault(counter, min(max(len(known), 2), MOST_GROUPS))
     built = []
@@ -249,7 +249,7 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
             st.button(say("form.option_add"), key="ask-more-options", on_click=_more, args=(counter, 1))
         if count > 2:
             st.button(say("form.option_remove"), key="ask-less-options", on_click=_more, args=(counter, -1))
-    return [one for one in built if one]
+    return [group for group in built if group]
 
 
 def _averages(columns: list[str], given: list[Any], name: str) -> list[Any]:
@@ -282,7 +282,7 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
                 say("form.where_op"),
                 ops,
                 index=ops.index(row[1]) if same and row and row[1] in ops else 0,
-                format_func=lambda one: say(f"form.op.{one}"),
+                format_func=lambda op: say(f"form.op.{op}"),
                 key=f"where-op-{name}-{place}",
             )
         )
@@ -293,14 +293,14 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         values = _values(column, chosen, f"where-values-{name}-{place}", right)
         return [name, op, values]
     before = (rule or row[1]) if same and row else ""
-    ops = ["between", ">=", "<=", *(one for one in ("<", ">", "=") if isinstance(column, Number) or one == before)]
+    ops = ["between", ">=", "<=", *(op for op in ("<", ">", "=") if isinstance(column, Number) or op == before)]
     ops += [*(group_rules(table.schema, name) if isinstance(column, Date) else []), *fitting]
     op = str(
         middle.selectbox(
             say("form.where_op"),
             ops,
             index=ops.index(before) if before in ops else 0,
-            format_func=lambda one: say(f"form.op.{one}"),
+            format_func=lambda op: say(f"form.op.{op}"),
             key=f"where-op-{name}-{place}",
         )
     )
@@ -342,10 +342,10 @@ def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -
         ends = now if isinstance(now, list) and len(now) == 2 else [None, None]
         places, at = where.columns(2), f"{name}-{place}"
         picked = [
-            one.date_input(say(label), inside(end, usual), first, last, f"where-{label}-{at}", format=day_format())
-            for one, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
+            side.date_input(say(label), inside(end, usual), first, last, f"where-{label}-{at}", format=day_format())
+            for side, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
         ]
-        return [one.isoformat() for one in picked]
+        return [day.isoformat() for day in picked]
     key = f"where-date-{op}-{name}-{place}"
     return where.date_input(say("form.value"), inside(now, first), first, last, key, format=day_format()).isoformat()
 

@@ -14,7 +14,7 @@ from ui.shell.state import FIRST_TABLE, may, newest_table, open_table
 from ui.words.markup import unmarked
 from ui.workshop import workshop
 
-if "answer" in st.query_params:  # an address of a time when the first answer was told here
+if "answer" in st.query_params:  # an address of a time when Start showed the first answer
     st.switch_page(nav.page("ask"), query_params={"table": FIRST_TABLE, "answer": st.query_params["answer"]})
 
 frame.nothing()

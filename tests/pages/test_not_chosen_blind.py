@@ -15,11 +15,13 @@ import dpengine as dp
 from dpengine.declared.conditions import excludes_nothing, read_predicate
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.mechanisms.counts.fit_checks import SOME_NOT
+from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import price
 from ui.data.draft import Card
 from ui.data.presets import RANGES
+from ui.parts.answer_notes import fit_notes, headline_notes
 from ui.pictures import charts
 
 VISITS = "patient_id,amount_eur,age,smoker\na,33,20,no\na,34,15,no\nb,44,30,yes\n"
@@ -129,9 +131,25 @@ def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(ho
     asked = table.ask(table.query("mean", column="wait", epsilon="2"))
     told = plain(html_of(open_page("ask", table="cut", answer=asked.request_id)))
     assert "Nobody has checked" in told and "wait above 240 counts as 240" in told
+    assert say("fit.note.unchecked", column="wait") in headline_notes(asked), "in the size of the headline"
     table.ask(table.query("fit_checks", columns=["wait"], epsilon="5"))
     told = plain(html_of(open_page("ask", table="cut", answer=asked.request_id)))
     assert "Nobody has checked" not in told and "most of them lie above 240" in told
+
+
+def test_an_answer_that_says_nothing_is_not_followed_by_a_large_note_that_nobody_has_checked(
+    home: dp.Workspace,
+) -> None:
+    """Three rows at ε = 1/1000: the mean is too few to tell whatever is drawn."""
+    schema = dp.Schema({"wait": dp.Number(0, 240, measure="min")})
+    frame = pd.DataFrame({"wait": [10, 20, 30]})
+    table = home.add_table("tiny", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    asked = table.ask(table.query("mean", column="wait", epsilon="0.001"))
+    assert asked.query.state(asked.value, asked.interval) == FEW
+    note = say("fit.note.unchecked", column="wait")
+    assert note not in headline_notes(asked) and note in fit_notes(asked), "it is said small"
+    shown = html_of(open_page("ask", table="tiny", answer=asked.request_id))
+    assert 'class="headline-note"' not in shown and say("fit.note.link") in shown
 
 
 # --- a range that can be seen

@@ -1,6 +1,4 @@
-"""Figures of several columns, each as a mark with its range on a strip that stands for its column's declared range. It
-is given figures as they are to be read. Plain boxes: Streamlit takes drawings out of its HTML.
-"""
+"""An answer on a page: its sentence, its picture, its figures, its receipt, and the card that others can copy."""
 
 from __future__ import annotations
 
@@ -35,6 +33,9 @@ from ui.words.markup import unmarked
 from ui.words.phrases import edges, not_kept
 from ui.words.wording import axis, cut_rows, from_zero, headline, range_words, released_words, with_measure
 
+# Strips: figures of several columns, each a mark with its range on the declared range of its column. They are plain
+# boxes, because Streamlit removes drawings from its HTML.
+
 
 @dataclass(frozen=True)
 class Strip:
@@ -44,9 +45,9 @@ class Strip:
     high: str
     lower: str  # the ends of the declared range
     upper: str
-    places: tuple[float, float, float]  # of low, figure and high, as shares of that range
+    places: tuple[float, float, float]  # low, figure and high, as shares of that range
     mute: bool  # the range says nothing, and neither does the figure
-    note: str = ""  # on how the cells behind it fit
+    note: str = ""  # on the column's cells
 
 
 def strips_of(strips: Sequence[Strip]) -> str:
@@ -59,22 +60,22 @@ def strips_of(strips: Sequence[Strip]) -> str:
     return f'<div class="scroll"><table class="plain strips">{head}{rows}</table></div>{_STRIP_STYLE}'
 
 
-def _row(one: Strip) -> str:
-    words = {"column": one.name, "figure": one.figure, "low": one.low, "high": one.high}
-    alt = say("strips.alt", lower=one.lower, upper=one.upper, **words)
-    note = f'<p class="warn fit">{escape(one.note)}</p>' if one.note else ""
+def _row(strip: Strip) -> str:
+    words = {"column": strip.name, "figure": strip.figure, "low": strip.low, "high": strip.high}
+    alt = say("strips.alt", lower=strip.lower, upper=strip.upper, **words)
+    note = f'<p class="warn fit">{escape(strip.note)}</p>' if strip.note else ""
     return (
-        f'<tr><th scope="row">{escape(one.name)}</th><td class="number"><b>{escape(one.figure)}</b></td>'
-        f'<td class="number">{escape(one.low)} – {escape(one.high)}</td></tr>'
-        f'<tr><td class="strip" colspan="3"><div role="img" aria-label="{escape(alt)}">{_drawn(one)}</div>'
-        f"<small><span>{escape(one.lower)}</span><span>{escape(one.upper)}</span></small>{note}</td></tr>"
+        f'<tr><th scope="row">{escape(strip.name)}</th><td class="number"><b>{escape(strip.figure)}</b></td>'
+        f'<td class="number">{escape(strip.low)} – {escape(strip.high)}</td></tr>'
+        f'<tr><td class="strip" colspan="3"><div role="img" aria-label="{escape(alt)}">{_drawn(strip)}</div>'
+        f"<small><span>{escape(strip.lower)}</span><span>{escape(strip.upper)}</span></small>{note}</td></tr>"
     )
 
 
-def _drawn(one: Strip) -> str:
-    low, at, high = (min(max(100 * place, 0.0), 100.0) for place in one.places)
+def _drawn(strip: Strip) -> str:
+    low, at, high = (min(max(100 * place, 0.0), 100.0) for place in strip.places)
     bar = f"<i class='reach' style='left:{min(low, 99):.2f}%;width:{max(high - low, 0.6):.2f}%'></i>"
-    mark = "" if one.mute else f"<i class='mark' style='left:{at:.2f}%'></i>"
+    mark = "" if strip.mute else f"<i class='mark' style='left:{at:.2f}%'></i>"
     return f"<div class='line'>{bar}{mark}</div>"
 
 
@@ -87,7 +88,7 @@ table.strips .mark{position:absolute;top:-3px;width:3px;margin-left:-1px;height:
 table.strips small{display:flex;justify-content:space-between;color:var(--muted)}</style>"""
 
 
-# Figures by two columns as a table whose cells are shaded by size. It is given figures as they are to be read.
+# A grid: figures by two columns, shaded by size.
 
 MOST_DOWN, MOST_ACROSS = 60, 24
 _STRONGEST = 35  # percent of colour, under which figures stay readable
@@ -98,13 +99,13 @@ class Cell:
     figure: str
     range: str
     size: float  # from 0 to 1
-    faint: bool = False  # it cannot be told from none
+    faint: bool = False  # it may be zero
 
 
 def grid_table(
     down: Sequence[str], across: Sequence[str], corner: str, cells: Mapping[tuple[str, str], Cell], caption: str
 ) -> str:
-    """A row for each of `down`, a column for each of `across`; a range is also told when the pointer rests on it."""
+    """A row for each of `down`, a column for each of `across`; the pointer shows a range too."""
     head = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name in across)
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(_cell(cells[name, other]) for other in across)}</tr>'
@@ -117,12 +118,12 @@ def grid_table(
     )
 
 
-def _cell(one: Cell) -> str:
-    strong = round(_STRONGEST * min(max(one.size, 0.0), 1.0))
+def _cell(cell: Cell) -> str:
+    strong = round(_STRONGEST * min(max(cell.size, 0.0), 1.0))
     shade = f"background:color-mix(in srgb, var(--left) {strong}%, var(--card))"
-    small = f"<small>{escape(one.range)}</small>" if one.range else ""
-    kind = "number faint" if one.faint else "number"
-    return f'<td class="{kind}" style="{shade}" title="{escape(one.range)}"><b>{escape(one.figure)}</b>{small}</td>'
+    small = f"<small>{escape(cell.range)}</small>" if cell.range else ""
+    kind = "number faint" if cell.faint else "number"
+    return f'<td class="{kind}" style="{shade}" title="{escape(cell.range)}"><b>{escape(cell.figure)}</b>{small}</td>'
 
 
 _GRID_STYLE = """<style>table.plain.grid small{display:block;color:var(--ink);font-weight:400;white-space:nowrap}
@@ -130,13 +131,13 @@ table.plain.grid td.faint b,table.plain.grid td.faint small{color:var(--muted);f
 table.plain.grid td,table.plain.grid th{padding:.35rem .6rem}table.plain.grid th[scope=row]{text-align:left}</style>"""
 
 
-# An answer that is a curve: its picture, the same never falling, and what can be taken along for nothing.
+# A curve: its picture, a version that never falls, and a free download.
 
-TOLD = 5  # places of a curve that its alternative text names
+_ALT_POINTS = 5  # of a curve, named in its alternative text
 
 
 def show_curve(answer: dp.Answer, key: str) -> None:
-    """The picture; a switch for a curve that may fall; the synthetic column as a file."""
+    """The picture, a switch for a curve that may fall, and the synthetic column as a file."""
     query: Any = answer.query
     made_up = query.answer_kind == "column"
     smooth = not made_up and st.toggle(say("curve.smooth"), help=say("curve.smooth_help"), key=f"smooth-{key}")
@@ -173,7 +174,7 @@ def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, 
 
 
 def curve_standing(answer: dp.Answer) -> str:
-    """The same as a picture that stands alone."""
+    """The curve as a standalone SVG."""
     query = answer.query
     xs, heights, lows, highs = traced_curve(query, answer.value, answer.interval)
     titles = query.answer_column, upright(query)
@@ -184,15 +185,15 @@ Traced = tuple[list[Any], list[float], list[float], list[float]]
 
 
 def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Traced:
-    """The places, the heights there, and the band. A synthetic column starts at nothing and ends at all, and where how
-    many rows it is of is not public, its band is the one for the declared size."""
+    """The x values, the heights, and the band. A synthetic column runs from 0 to 100 %. Where its number of rows is not
+    public, its band is the one for the declared size."""
     column = query.facts.schema.ordered(query.answer_column)
     heights = [float(height) for height in value.values()]
     xs = [curve_at(column, name) for name in value]
     if query.answer_kind != "column":
-        told = [cut(query, height, interval[name], name) for name, height in value.items()]
-        ends = [end for _, end in told]
-        return xs, [float(y) for y, _ in told], [float(low) for low, _ in ends], [float(high) for _, high in ends]
+        points = [cut(query, height, interval[name], name) for name, height in value.items()]
+        ends = [end for _, end in points]
+        return xs, [float(y) for y, _ in points], [float(low) for low, _ in ends], [float(high) for _, high in ends]
     off, first, last = float(query.promise().amount), column.value(0), column.value(column.size - 1)
     if xs[0] != first:
         xs, heights = [first, *xs], [0.0, *heights]
@@ -202,7 +203,7 @@ def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Trace
 
 
 def curve_at(column: Ordered, name: str) -> float | str:
-    """Where a stored name lies: a number, or a day as it is."""
+    """The x value of a stored name: a number, or a day unchanged."""
     return name if isinstance(column, dp.Date) else float(Fraction(name))
 
 
@@ -213,16 +214,16 @@ def upright(query: dp.Query) -> str:
 
 
 def curve_alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float], highs: list[float]) -> str:
-    places = sorted({(len(xs) - 1) * step // (TOLD - 1) for step in range(TOLD)})
+    places = sorted({(len(xs) - 1) * step // (_ALT_POINTS - 1) for step in range(_ALT_POINTS)})
     names = [day(xs[p]) if isinstance(xs[p], str) else plain(xs[p]) for p in places]
     figures = [rounded(heights[p], lows[p], highs[p]) for p in places]
     pairs = zip(names, figures, strict=True)
-    told = "; ".join(say("curve.alt_at", value=name, figure=one) for name, one in pairs)
-    return say("curve.alt", column=query.answer_column, figures=told, range=say("curve.alt_band"))
+    listed = "; ".join(say("curve.alt_at", value=name, figure=height) for name, height in pairs)
+    return say("curve.alt", column=query.answer_column, figures=listed, range=say("curve.alt_band"))
 
 
-# An answer in several parts: bars, ranges or a grid, sorted and cut as the reader wishes. Only the view changes: what
-# was released stays in the figures below and in the CSV.
+# Several groups: bars, ranges or a grid, sorted and filtered as the reader likes. Only the view changes: the figures
+# below and the CSV keep everything that was released.
 
 _NAMED = 6  # hidden groups that are named
 
@@ -242,40 +243,40 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
             )
         elif values:
             charts.ranges(*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
-        if told := many.none_words(answer, none):
-            st.html(f'<p class="muted none">{escape(told)}</p>')
+        if words := many.none_words(answer, none):
+            st.html(f'<p class="muted none">{escape(words)}</p>')
         return
     _grid(answer, key)
 
 
 def faint_names(answer: dp.Answer) -> set[str]:
-    """The names of those that cannot be told from none."""
+    """The names of the groups that may be zero."""
     ranges, names = answer.interval or {}, answer.query.shown()
-    return {names.get(one, one) for one in answer.value if answer.query.maybe_none(ranges.get(one), one)}
+    return {names.get(label, label) for label in answer.value if answer.query.maybe_none(ranges.get(label), label)}
 
 
 def _crossed(answer: dp.Answer) -> bool:
-    """Is it told apart by several columns, and small enough for a table?"""
+    """Is the answer grouped by several columns, and small enough for a table?"""
     sizes = sorted((len(values) for _, values in answer.query.crossed()[:2]), reverse=True)
     return len(sizes) == 2 and bool(answer.interval) and sizes[0] <= MOST_DOWN and sizes[1] <= MOST_ACROSS
 
 
 def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
-    """The parts that are drawn, in their order; what is not drawn is said."""
+    """The parts to draw, in order, with a note on what is hidden."""
     query, labels = answer.query, list(answer.value)
     leftovers = set(query.leftovers())
     with st.container(horizontal=True):
         sort = sortable and st.toggle(say("group.largest"), key=f"largest-{key}")
         hide = bool(leftovers) and st.toggle(say("group.hide"), key=f"hide-{key}")
-    if sort:  # those that say nothing last
+    if sort:  # groups that say nothing come last
         mute = {label: query.mute(answer.interval[label] if answer.interval else None, label) for label in labels}
         labels.sort(key=lambda label: (mute[label], -float(_number(answer.value[label]))))
     if not hide:
         return labels
     gone, names = [label for label in labels if label in leftovers], query.shown()
-    told = say("group.hidden", names="; ".join(names.get(label, label) for label in gone))
-    told = told if len(gone) <= _NAMED else say("group.hidden_many", many=len(gone))
-    st.html(f'<p class="muted">{escape(told)}</p>')
+    note = say("group.hidden", names="; ".join(names.get(label, label) for label in gone))
+    note = note if len(gone) <= _NAMED else say("group.hidden_many", many=len(gone))
+    st.html(f'<p class="muted">{escape(note)}</p>')
     return [label for label in labels if label not in leftovers]
 
 
@@ -288,15 +289,15 @@ def _grid(answer: dp.Answer, key: str) -> None:
     query, wanted = answer.query, set(_shown_labels(answer, key, sortable=False))
     columns = query.crossed()
     by_cell = dict(zip(query.cells()[1], query.labels(), strict=True))
-    titles, told = [name for name, _ in columns], [values for _, values in columns]
+    titles, names = [name for name, _ in columns], [values for _, values in columns]
     rest: tuple[str, ...] = ()
     if len(columns) > 2:
         seen = dict.fromkeys(cell[2] for cell, label in by_cell.items() if label in wanted)
         third = st.selectbox(
-            say("grid.third", column=titles[2]), list(seen), format_func=told[2].__getitem__, key=f"third-{key}"
+            say("grid.third", column=titles[2]), list(seen), format_func=names[2].__getitem__, key=f"third-{key}"
         )
         rest = (str(third),)
-    values = [list(one) for one in told[:2]]
+    values = [list(column) for column in names[:2]]
     long = 0 if len(values[0]) >= len(values[1]) else 1  # the longer list runs down
 
     def label(down: str, across: str) -> str:
@@ -308,10 +309,10 @@ def _grid(answer: dp.Answer, key: str) -> None:
         say("grid.figures"),
         ["counts", "down", "across"],
         default="counts",
-        format_func=lambda one: (
+        format_func=lambda kind: (
             say("grid.counts")
-            if one == "counts"
-            else unmarked(say("grid.share", column=titles[long if one == "down" else 1 - long]))
+            if kind == "counts"
+            else unmarked(say("grid.share", column=titles[long if kind == "down" else 1 - long]))
         ),
         key=f"figures-{key}",
     )
@@ -326,14 +327,14 @@ def _grid(answer: dp.Answer, key: str) -> None:
         drawn = {pair: replace(cell, size=cell.size / most) for pair, cell in drawn.items()}
         lead = say("grid.share_lead", column=titles[long if choice == "down" else 1 - long])
     else:
-        most = max([float(answer.value[one]) for one in answer.value] + [1.0])
+        most = max([float(value) for value in answer.value.values()] + [1.0])
         drawn = {(a, b): _count(answer, label(a, b), most) for a in down for b in across}
         lead = say("grid.lead", sure=plain(100 * (1 - query.beta)))
         lead += " " + say("answer.not_adding")
         lead += " " + say("many.grey") if any(cell.faint for cell in drawn.values()) else ""
     kept_down = [a for a in down if any(label(a, b) in wanted for b in across)]
     kept_across = [b for b in across if any(label(a, b) in wanted for a in down)]
-    names_of = (told[long], told[1 - long])
+    names_of = (names[long], names[1 - long])
     shown = {(names_of[0][a], names_of[1][b]): drawn[a, b] for a in kept_down for b in kept_across}
     corner = say("grid.corner", down=titles[long], across=titles[1 - long])
     sides = [names_of[0][a] for a in kept_down], [names_of[1][b] for b in kept_across]
@@ -351,22 +352,22 @@ def _count(answer: dp.Answer, label: str, most: float) -> Cell:
 
 
 def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:
-    found = shares([answer.value[one] for one in labels], [answer.interval[one] for one in labels])
-    if found is None:
+    parts = shares([answer.value[label] for label in labels], [answer.interval[label] for label in labels])
+    if parts is None:
         return [Cell(say("answer.nothing"), "", 0)] * len(labels)
     return [
         Cell(
-            local(f"{float(one.value):.0f} %"),
-            local(f"{int(one.low)} – {-int(-one.high // 1)} %"),
-            float(one.value) / 100,
+            local(f"{float(share.value):.0f} %"),
+            local(f"{int(share.low)} – {-int(-share.high // 1)} %"),
+            float(share.value) / 100,
         )
-        for one in found
+        for share in parts
     ]
 
 
 # An answer as a sentence, a picture and a receipt.
 
-# Answers that are no figure are read on a page of their own; the address names them.
+# The page and the address parameter of answers that are not figures.
 READ_ON: dict[AnswerKind, tuple[str, str]] = {
     "file": ("publish", "published"),
     "table": ("synthetic", "made"),
@@ -376,7 +377,7 @@ READ_ON: dict[AnswerKind, tuple[str, str]] = {
 
 
 def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
-    """`ways` draws what helps, between the finding and its picture."""
+    """`ways` draws buttons that help, between the headline and the picture."""
     table = answer.receipt["table"]
     if answer.query.card.answer == "session":
         of = say("answer.of", sentence=answer.sentence, table=table)
@@ -404,13 +405,13 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
 
 
 def protects(code: str, query: dp.Query) -> str:
-    """What the promise protects: a person's row, or all rows of a person who may have several."""
+    """What the promise protects: one row of a person, or all rows of a person."""
     most = query.facts.unit.at_most
     return say(f"{code}.{query.facts.relation}{'_each' if most > 1 else ''}", most=most)
 
 
 def read_on(answer: dp.Answer) -> None:
-    """Links to the page that an answer is read on; of a first look that was bought for a model, to the model first."""
+    """Links to the page that shows this answer. A first look bought for a model links to the model first."""
     page, name = READ_ON[answer.query.answer_kind]
     where = {"table": answer.receipt["table"]}
     if target := answer.query.predicts:
@@ -456,7 +457,7 @@ def _charted(answer: dp.Answer, key: str) -> None:
 
 
 def strips_html(answer: dp.Answer) -> str:
-    """A figure for each of several columns, on the declared range of its own."""
+    """A figure for each of several columns, each on its own declared range."""
     query, names, strips = answer.query, answer.query.shown(), []
     for part, value in answer.value.items():
         low, high = answer.interval[part]
@@ -464,13 +465,12 @@ def strips_html(answer: dp.Answer) -> str:
         ends = query.limits(part) or (first, last)
         lower, upper = (printed_range(query, end, end, part)[0] for end in ends)
         wide = float(ends[1] - ends[0]) or 1.0
-        low_at, mark_at, high_at = ((float(one) - float(ends[0])) / wide for one in (first, at, last))
-        told = printed_range(query, low, high, part)
-        name, figure_told = names.get(part, part), figure(answer, part)
-        name = with_measure(name, query.measure_of(part))
+        low_at, mark_at, high_at = ((float(value) - float(ends[0])) / wide for value in (first, at, last))
+        name = with_measure(names.get(part, part), query.measure_of(part))
         places, mute = (low_at, mark_at, high_at), query.mute((low, high), part)
         note = " ".join(answer_notes.fit_lines(answer, part))
-        strips.append(Strip(name, figure_told, *told, lower, upper, places, mute, note))
+        shown = printed_range(query, low, high, part)
+        strips.append(Strip(name, figure(answer, part), *shown, lower, upper, places, mute, note))
     return strips_of(strips)
 
 
@@ -480,10 +480,10 @@ def _found(answer: dp.Answer, key: str) -> None:
 
 
 def found_html(answer: dp.Answer) -> str:
-    """Of several columns: what was found of each."""
+    """What was found about each of several columns."""
     query: Any = answer.query
-    told = "".join(f"<li>{escape(one.words())}</li>" for one in query.drafts(answer.value, answer.interval))
-    return f'<ul class="found">{told}</ul>'
+    items = "".join(f"<li>{escape(draft.words())}</li>" for draft in query.drafts(answer.value, answer.interval))
+    return f'<ul class="found">{items}</ul>'
 
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
@@ -497,32 +497,32 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
 
 
 def speechless(answer: dp.Answer) -> bool:
-    """Does it say nothing at all? Then nothing is drawn; groups that cannot be told apart are still drawn."""
+    """Does the answer say nothing at all? Then nothing is drawn. Groups that cannot be ranked are still drawn."""
     return answer.query.state(answer.value, answer.interval) == FEW
 
 
 def bars_alt(answer: dp.Answer) -> str:
     names, (drawn, none) = answer.query.shown(), many.told_from_none(answer)
-    told = [f"{names.get(label, label)}: {figure(answer, label)}" for label in drawn[:60]]
-    return "; ".join([*told, many.none_words(answer, none)] if none else told)
+    figures = [f"{names.get(label, label)}: {figure(answer, label)}" for label in drawn[:60]]
+    return "; ".join([*figures, many.none_words(answer, none)] if none else figures)
 
 
 def figures(answer: dp.Answer, key: str) -> None:
-    """All of them, a page at a time."""
+    """All figures, a page at a time."""
     with st.expander(say("answer.figures")):
         st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
 
 
 def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
-    """The figures of some labels, or of all."""
+    """A table with the figures of these labels, or of all."""
     rows, names = [], answer.query.shown()
     for label in answer.value if labels is None else labels:
         ends = answer.interval[label] if answer.interval else None
         low, high = printed_range(answer.query, ends[0], ends[1], label) if ends else ("", "")
-        told = figure(answer, label)
-        kind = "number" if any(sign.isdigit() for sign in told) else "number words"
+        value = figure(answer, label)
+        kind = "number" if any(sign.isdigit() for sign in value) else "number words"
         rows.append(
-            f'<tr><td>{escape(names.get(label, label))}</td><td class="{kind}">{escape(told)}</td>'
+            f'<tr><td>{escape(names.get(label, label))}</td><td class="{kind}">{escape(value)}</td>'
             f'<td class="number">{low} – {high}</td></tr>'
         )
     head = (
@@ -534,12 +534,12 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
 
 
 def not_adding() -> str:
-    """Whoever sums up a table must not think that it is wrong."""
+    """A note that noisy figures need not add up."""
     return f'<p class="muted">{escape(say("answer.not_adding"))}</p>'
 
 
 def receipt(answer: dp.Answer, key: str) -> None:
-    """One visible line, with everything else behind it."""
+    """One visible line; the rest folds out."""
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
@@ -581,7 +581,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
 
 
 def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:
-    """ε and δ of this answer by itself under the rule of its budget, and what they can do to a suspicion."""
+    """ε and δ of this answer alone, under the rule of its budget, and what they can do to a suspicion."""
     rule = rule or workspace().ledger.budget(answer.receipt["budget"]).rule
     epsilon, delta = filter.alone(rule, cost(answer.query.loss(), rule.alpha))
     return fields.odds_of_answer(epsilon, delta, answer.query.facts.relation)
@@ -591,31 +591,30 @@ def _full(answer: dp.Answer) -> str:
     if answer.query.answer_kind == "file":
         return say("answer.file_full", sha=answer.value["sha256"])
     if isinstance(answer.value, dict):
-        made = answer.query.answer_kind in WHOLE
-        return headline(answer) if made else say("answer.bars", bars=len(answer.value))
+        whole = answer.query.answer_kind in WHOLE
+        return headline(answer) if whole else say("answer.bars", bars=len(answer.value))
     if answer.interval is None:
         return plain(answer.value)
     return f"{plain(answer.value)} ({plain(answer.interval[0])} – {plain(answer.interval[1])})"
 
 
-# An answer as a card: the same words on the Answers page, in the report and in what is copied.
+# An answer as a card: the Answers page, the report and the copied text use the same words.
 
 
 def card_words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
-    """The question with what stands around it, the finding, how far the truth may be, and what was cut."""
-    told = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
+    """The question, the headline, how far the truth may be, and what was cut."""
+    question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
-    lost = f"<p>{escape(told_lost)}</p>" if (told_lost := not_kept(answer, _follows(answer))) else ""
+    lost = f"<p>{escape(lacks)}</p>" if (lacks := not_kept(answer, _follows(answer))) else ""
     lead = f"<p>{escape(range_words(answer))}</p>{lost}{answer_notes.fit_notes(answer)}"
-    return f"<p class='question'>{escape(before + told)}{beside}</p>{answer_notes.finding(answer, lead)}"
+    return f"<p class='question'>{escape(before + question)}{beside}</p>{answer_notes.finding(answer, lead)}"
 
 
 def card_sentence(answer: dp.Answer) -> str:
-    """The answer in one breath, with its range and what was cut, to be put into a letter."""
+    """The answer as text for a letter, with its range and what was cut."""
     question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
-    told = say("answers.copied", question=question, finding=headline(answer), range=range_words(answer))
     parts = (
-        told,
+        say("answers.copied", question=question, finding=headline(answer), range=range_words(answer)),
         not_kept(answer, _follows(answer)),
         edges(answer),
         *answer_notes.fit_lines(answer),
@@ -623,18 +622,18 @@ def card_sentence(answer: dp.Answer) -> str:
         cut_rows(answer),
         _source(answer),
     )
-    return " ".join(one for one in parts if one)
+    return " ".join(part for part in parts if part)
 
 
 def _follows(answer: dp.Answer) -> Collection[str]:
-    """The columns of a synthetic table whose values follow another answer; none where its rows are not there."""
+    """Columns of a synthetic table that follow another answer; none where the rows are missing."""
     if answer.query.makes_rows != "fitted":
         return ()
     try:
-        made = workspace().table(answer.receipt["table"]).synthetic(answer)
-    except dp.AllowanceError:  # its table was forgotten
+        rows = workspace().table(answer.receipt["table"]).synthetic(answer)
+    except dp.AllowanceError:  # the table is gone
         return ()
-    return made.refined if isinstance(made, MadeTable) and made.ready else ()
+    return rows.refined if isinstance(rows, MadeTable) and rows.ready else ()
 
 
 def _source(answer: dp.Answer) -> str:

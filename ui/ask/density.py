@@ -1,4 +1,4 @@
-"""A smooth curve or a map: its pickers, its picture with bands, and what can be made of it afterwards for nothing."""
+"""A smooth curve or a map: its pickers, its picture with bands, and free samples drawn from it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ USUAL_SAMPLE = 1_000
 
 
 def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]:
-    """One or two number columns; under *more* how smooth and how fine. What cannot be read is left for the engine."""
+    """One or two number columns; under *more* bandwidth and resolution. The engine refuses what it cannot read."""
     offered = table.schema.of_kind(Number)
     wanted = given.get("columns")
     now = [name for name in wanted if name in offered][:2] if isinstance(wanted, list) else offered[:1]
@@ -54,8 +54,8 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
         points = st.number_input(say("param.resolution.label"), 2, most, fine, help=help_, key=key, width=260)
     if any(typed):
         each = [
-            one or str(float(table.schema.number(name).diameter / USUAL_WIDTH))
-            for name, one in zip(columns, typed, strict=True)
+            width or str(float(table.schema.number(name).diameter / USUAL_WIDTH))
+            for name, width in zip(columns, typed, strict=True)
         ]
         chosen["bandwidth"] = each if len(each) > 1 else each[0]
     return chosen | ({} if points == USUAL_POINTS else {"resolution": int(points)})
@@ -72,7 +72,7 @@ def _whole(value: Any) -> int:
 
 
 def picture(answer: dp.Answer, key: str) -> None:
-    """The released curve in its bands; a switch that cuts it off, and made-up values to take along."""
+    """The released curve with its bands, a switch that cuts it off at zero, and synthetic values to download."""
     query, value = answer.query, answer.value
     assert isinstance(query, Density)
     clip = st.toggle(say("density.clip"), help=say("density.clip_help"), key=f"clip-{key}")
@@ -85,15 +85,9 @@ def picture(answer: dp.Answer, key: str) -> None:
     _sample(query, answer, key)
 
 
-def draw(
-    query: Density,
-    heights: Floats,
-    interval: Any,
-    key: str,
-    shares: bool = False,
-) -> None:
-    """`shares`: heights that add up to 1, whatever the released curve counted."""
-    factor, told = curves.scale_of(query)[0], density_unit(query, shares)
+def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool = False) -> None:
+    """With `shares` the heights add up to 1, whatever the released curve counted."""
+    factor, unit = curves.scale_of(query)[0], density_unit(query, shares)
     factor *= 100 if shares and query.people is None else 1
     grids = [[float(x) for x in grid] for grid in query.grids()]
     shown = heights * factor
@@ -101,23 +95,23 @@ def draw(
         "columns": " × ".join(query.columns),
         "at": density_top(query, heights),
         "height": to_figures(float(shown.max()), 3),
-        "unit": told,
+        "unit": unit,
         "alpha": two_figures(density_reach(query)[0]),
     }
     if len(query.columns) == 2:
         alt = say("density.map_alt", **facts)
-        st.html(f'<p class="muted">{escape(told)}</p>')  # a colour bar's own title is cut off on a phone
+        st.html(f'<p class="muted">{escape(unit)}</p>')  # a colour bar's own title is cut off on a phone
         _map(grids, shown, query.columns, alt, key)
         return
     outer, inner = _bands(query, interval, shown, factor)
     ends = {"low": to_figures(float(shown[0]), 3), "high": to_figures(float(shown[-1]), 3)}
     alt = say("density.curve_alt", **facts, **ends)
-    titles = (query.columns[0], told)
+    titles = (query.columns[0], unit)
     charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner)
 
 
 def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:
-    """The stored band, and inside it the one for a single point; that one only around a curve that was drawn once."""
+    """The stored band, and inside it the pointwise band, which is known only for a curve that was drawn once."""
     if not interval:
         return None, None
     ends = np.array([interval[label] for label in query.labels()]) * factor

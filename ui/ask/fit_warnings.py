@@ -5,7 +5,6 @@ Also the line before a question is paid for that says which check is in its pric
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -154,8 +153,8 @@ def _way(
         else:
             shut = not seen.admissible
             job.ask_button(label, table, best, key, shut, kind, place, checked=checked, anyway=checked)
-        told = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        means = say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share))
+        st.html(f'<p class="muted">{escape(means)}</p>')
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:
@@ -171,7 +170,7 @@ def _others(table: dp.Table, refused: dp.ColumnDoubted) -> None:
     """What is known of the other columns."""
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
     good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
-    told: list[Any] = [say("fit.others_fit", columns=len(good))] if good else []
-    told += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
-    if told:
-        st.html(f'<p class="muted">{escape(" ".join(told))}</p>')
+    notes = [say("fit.others_fit", columns=len(good))] if good else []
+    notes += [fit.words() for fit in fits if fit.column not in refused.columns and (fit.doubted or fit.in_part)]
+    if notes:
+        st.html(f'<p class="muted">{escape(" ".join(notes))}</p>')

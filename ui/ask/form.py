@@ -1,4 +1,4 @@
-"""What came along from the question before, conditions or groups: said below the sentence, and dropped with one tap."""
+"""The form of Ask: the question as a sentence of pickers, and what it keeps from the question before."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _SET_WITH = "where-set-with"  # by part: it, and the question in the form when i
 
 
 def came_back() -> None:
-    """Somebody came to Ask by its name, and finds the form as it was left: whatever is asked now, it was set before."""
-    st.session_state[_SET_WITH] = {part: (told, "") for part, (told, _) in st.session_state.get(_SET_WITH, {}).items()}
+    """The person came back to the form as it was left: its conditions and groups belong to an earlier question."""
+    st.session_state[_SET_WITH] = {part: (held, "") for part, (held, _) in st.session_state.get(_SET_WITH, {}).items()}
 
 
 def kept_where_note(
@@ -59,18 +59,18 @@ def kept_by_note(group: str, by: Any, asked: Sequence[Any], drop: Callable[[], N
 def _came_along(part: str, held: Any, asked: Sequence[Any]) -> bool:
     """Was it set for another question than is in the form now?"""
     set_with = dict(st.session_state.get(_SET_WITH, {}))
-    told, question = json.dumps(held, default=str) if held else "", json.dumps(asked, default=str)
+    now, question = json.dumps(held, default=str) if held else "", json.dumps(asked, default=str)
     before, with_question = set_with.get(part, ("", ""))
-    if told != before:
-        set_with[part] = (told, question)
+    if now != before:
+        set_with[part] = (now, question)
         st.session_state[_SET_WITH] = set_with
         return False
-    return bool(told) and with_question != question
+    return bool(now) and with_question != question
 
 
-def _say(key: str, told: str, button: str, drop: Callable[[], None]) -> None:
+def _say(key: str, note: str, button: str, drop: Callable[[], None]) -> None:
     with st.container(key=key, horizontal=True, vertical_alignment="center"):
-        st.html(f'<p role="status">{escape(told)}</p>', width="content")
+        st.html(f'<p role="status">{escape(note)}</p>', width="content")
         st.button(button, key=f"{key}-drop", on_click=drop)
 
 
@@ -133,11 +133,11 @@ def several_note(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
 
 def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
     here = found.here
-    told = [(one, percent_up(one.errors[here]) if here in one.errors else say("ways.none")) for one in found.each]
+    errors = [(way, percent_up(way.errors[here]) if here in way.errors else say("ways.none")) for way in found.each]
     lines = "".join(
-        f"<li>{escape(say(f'ways.{one.name}'))}: <b>{escape(('±' if here in one.errors else '') + error)}</b> "
-        f'<span class="muted">{escape(say(f"ways.{one.name}.means"))}</span></li>'
-        for one, error in told
+        f"<li>{escape(say(f'ways.{way.name}'))}: <b>{escape(('±' if here in way.errors else '') + error)}</b> "
+        f'<span class="muted">{escape(say(f"ways.{way.name}.means"))}</span></li>'
+        for way, error in errors
     )
     notes = [say("ways.taken", way=say(f"ways.{taken.noise or 'strong'}"))]
     notes += [say("ways.same_length")] if found.cornered else []
@@ -145,22 +145,22 @@ def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
         f"<p class='muted'>{escape(say('ways.lead', columns=here))}</p>"
         f"<ul class='ways'>{lines}</ul><p class='muted'>{escape(' '.join(notes))}</p>"
     )
-    said = "; ".join(f"{say(f'ways.{one.name}')}: {error}" for one, error in told)
+    summary = "; ".join(f"{say(f'ways.{way.name}')}: {error}" for way, error in errors)
     charts.curves(
-        [_line(one, here) for one in found.each if len(one.errors) > 1],
+        [_line(way, here) for way in found.each if len(way.errors) > 1],
         say("ways.x"),
         say("ways.y"),
-        say("ways.alt", told=said),
+        say("ways.alt", told=summary),
         "ways-chart",
         height=340,
     )
 
 
-def _line(one: WayAtOnce, here: int) -> charts.Line:
-    points = [(float(many), 100 * float(error)) for many, error in sorted(one.errors.items())]
-    mark = (float(here), 100 * float(one.errors[here])) if here in one.errors else None
-    colour, dash = _DRAWN[one.name]
-    return charts.Line(say(f"ways.{one.name}"), points, mark, colour, dash)
+def _line(way: WayAtOnce, here: int) -> charts.Line:
+    points = [(float(many), 100 * float(error)) for many, error in sorted(way.errors.items())]
+    mark = (float(here), 100 * float(way.errors[here])) if here in way.errors else None
+    colour, dash = _DRAWN[way.name]
+    return charts.Line(say(f"ways.{way.name}"), points, mark, colour, dash)
 
 
 # The question as a sentence of pickers, drawn from the card and the schema. Its state lives in the URL.
@@ -189,7 +189,7 @@ def state(table: dp.Table) -> dict[str, Any]:
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = _first(table)
         if first is not None and STATE in first.card.asked_on:
-            given = {name: one for name, one in whole(first).items() if name != "epsilon"}  # as any that is picked
+            given = {name: value for name, value in whole(first).items() if name != "epsilon"}  # as any that is picked
             kept["q"], kept["given"] = first.card.key, given | kept["given"]
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))
@@ -200,12 +200,14 @@ def _first(table: dp.Table) -> dp.Query | None:
     """What the form begins with: of what the table answers well, first what was not asked yet, and rather of everyone
     than under a condition that nobody chose."""
     asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
-    return min(table.suggestions(), key=lambda one: (one.sentence() in asked, not one.where.everyone), default=None)
+    return min(
+        table.suggestions(), key=lambda query: (query.sentence() in asked, not query.where.everyone), default=None
+    )
 
 
 def untouched(key: str, given: dict[str, Any]) -> bool:
     """Does the form still ask what it held when the person came, however exactly?"""
-    asked = json.dumps([key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
+    asked = json.dumps([key, {name: value for name, value in given.items() if name != "epsilon"}], default=str)
     return bool(st.session_state.setdefault(_BEGAN, asked) == asked)
 
 
@@ -227,7 +229,11 @@ def whole(query: dp.Query) -> dict[str, Any]:
     would else start as the form's own."""
     given: dict[str, Any] = query.with_noise("").parameters()
     rows = query.facts.unit.id_column is not None
-    off = [one.name for one in query.card.parameters if one.default is True and (rows or one.kind != "people")]
+    off = [
+        parameter.name
+        for parameter in query.card.parameters
+        if parameter.default is True and (rows or parameter.kind != "people")
+    ]
     return dict.fromkeys(off, False) | given
 
 
@@ -258,13 +264,13 @@ def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
 
 def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Writes the form to the URL, so that every view can be sent as a link."""
-    told = {"q": key} | {
+    url = {"q": key} | {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in given.items()
         if value not in (None, [])
     }
-    st.session_state[STATE] = {"table": table.name, "url": told, "given": given, "q": key}
-    wanted = {"table": table.name} | told
+    st.session_state[STATE] = {"table": table.name, "url": url, "given": given, "q": key}
+    wanted = {"table": table.name} | url
     answer = st.query_params.get("answer")
     if answer:
         wanted["answer"] = answer
@@ -294,7 +300,7 @@ def choices(table: dp.Table, key: str) -> list[str]:
 
 
 def offered(table: dp.Table, key: str) -> list[str]:
-    """The same, with columns told in groups where a list is asked for; a picker's options."""
+    """A picker's options: the same columns, and grouped columns where a list is asked for."""
     kinds = {parameter.kind for parameter in dp.catalogue[key].card.parameters}
     columns = choices(table, key)
     if kinds & {"column.listed", "column.category", "columns"}:
@@ -311,9 +317,9 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     keys = [key for key in ORDER if offered(table, key)]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        key = fields.pick("form.kind", keys, kept["q"], lambda one: dp.catalogue[one].card.noun, "ask-kind")
+        key = fields.pick("form.kind", keys, kept["q"], lambda question: dp.catalogue[question].card.noun, "ask-kind")
         if key != kept["q"] and given.get("where") and given["where"] == st.session_state.get(_MADE_UP):
-            given = {name: one for name, one in given.items() if name != "where"}
+            given = {name: value for name, value in given.items() if name != "where"}
         chosen: dict[str, Any] = {}
         column, instead, columns = "", "", list[str]()
         parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
@@ -324,7 +330,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             instead, now = now, now if now in columns else columns[0]
             column = fields.pick("form.column", columns, now, conditions.group_words, f"ask-column-{key}")
         choice, known = "everyone", False
-        counts = {one.name: _on(one, given, key) for one in parameters.values() if one.kind == "people"}
+        counts = {name: _on(switch, given, key) for name, switch in parameters.items() if switch.kind == "people"}
         rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column} | counts) else ""
         if "where" in parameters:
             people = parameters["where"]
@@ -334,7 +340,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
                 f"form.who{rows}",
                 ["everyone", "some"],
                 "some" if given.get("where") or known else "everyone",
-                lambda one: say(f"form.who.{one}{rows}") if rows else people.around(f"form.who.{one}"),
+                lambda who: say(f"form.who.{who}{rows}") if rows else people.around(f"form.who.{who}"),
                 f"ask-who-{key}",
             )
         groups = table.schema.of_kind(Category) + conditions.group_options(table.schema)
@@ -345,8 +351,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             now = now if now in groups else ""
             by = fields.pick("form.by_label", ["", *groups], now, _by_words, f"ask-by-{key}")
     if instead not in columns and instead in (*table.schema.columns, *conditions.group_options(table.schema)):
-        told = say("form.other_column", before=conditions.group_words(instead), now=conditions.group_words(column))
-        st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+        note = say("form.other_column", before=conditions.group_words(instead), now=conditions.group_words(column))
+        st.html(f'<p class="muted" role="status">{escape(note)}</p>')
     below = st.container()  # what is said stands below: the sentence never moves away from the pointer
     if column:
         chosen["column"] = conditions.chosen_groups(
@@ -418,12 +424,12 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         return int(st.number_input(parameter.label, 1, 20, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "columns":
         lists, wanted = offered(table, key), given.get(parameter.name)
-        kept = {conditions.group_option(one): one for one in wanted} if isinstance(wanted, list) else {}
+        kept = {conditions.group_option(column): column for column in wanted} if isinstance(wanted, list) else {}
         now = [option for option in kept if option in lists] or ([] if isinstance(wanted, list) else lists[:2])
         picked = st.multiselect(
             parameter.label, lists, now, conditions.group_words, max_selections=3, help=parameter.help, key=widget
         )
-        return [conditions.chosen_groups(table.schema, one, kept.get(one), f"{widget}-{one}") for one in picked]
+        return [conditions.chosen_groups(table.schema, name, kept.get(name), f"{widget}-{name}") for name in picked]
     on = bool(given.get(parameter.name, parameter.default))
     return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
 
@@ -455,8 +461,8 @@ def _edge(edge: Any) -> str:
 def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:
     shares = given.get("share", parameter.default)
     try:
-        told = read_strict(shares) if isinstance(shares, str) and shares.startswith("[") else shares
-        listed = told if isinstance(told, list) else [told]
+        read = read_strict(shares) if isinstance(shares, str) and shares.startswith("[") else shares
+        listed = read if isinstance(read, list) else [read]
         return [text_of(read_number(share, "") * 100) for share in listed]
     except (TypeError, ValueError, dp.AllowanceError):
         return ["90"]
@@ -464,5 +470,5 @@ def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:
 
 def _shares(typed: list[str]) -> Any:
     """“25; 50; 75” in percent, as the engine takes them."""
-    shares = [one if isinstance(one, Unread) else text_of(Fraction(one) / 100) for one in typed]
+    shares = [share if isinstance(share, Unread) else text_of(Fraction(share) / 100) for share in typed]
     return shares[0] if len(shares) == 1 else shares

@@ -1,6 +1,8 @@
-"""How wide an error bar will be, before anything is asked: grey, without names, figures of the table or an axis, so
-that nobody takes it for a result. It is given a width alone, or what stands at its ends. Plain boxes: Streamlit takes
-drawings out of its HTML.
+"""How accurate an answer will be, before anything is asked; and links to a question.
+
+The picture shows the width of the error bar, from public facts alone. It is grey, with bars of one length, no names, no
+axis and no figures of the table, so that nobody takes it for a result. Plain boxes: Streamlit removes drawings from
+its HTML.
 """
 
 from __future__ import annotations
@@ -27,17 +29,16 @@ _ENDS = (f"left:{_SIDE}%;transform:translateX(-50%)", f"right:{_SIDE}%;transform
 
 
 def error_bars(many: int, share: float, alt: str) -> str:
-    """So many bars of one length, each with an error bar that reaches `share` of that length to either side."""
+    """Bars of one length, each with an error bar that reaches `share` of that length to either side."""
     return _picture(_bar(share) * min(many, MOST_BARS), alt)
 
 
 def error_ranges(many: int, ends: tuple[str, str], alt: str) -> str:
-    """So many figures, each with an error bar over most of the picture, as an answer is drawn on an axis of its own
-    size: how wide it is stands at its ends."""
+    """Figures on an axis of their own, each with an error bar over most of the picture and its width at the ends."""
     placed = zip(_ENDS, ends, strict=True)
-    told = "".join(f"<span style='position:absolute;{place}'>{escape(end)}</span>" for place, end in placed)
-    told = f"<div style='position:relative;height:1.6em;color:var(--muted)'>{told}</div>"
-    return _picture(told + _range() * min(many, MOST_BARS), alt)
+    labels = "".join(f"<span style='position:absolute;{place}'>{escape(end)}</span>" for place, end in placed)
+    labels = f"<div style='position:relative;height:1.6em;color:var(--muted)'>{labels}</div>"
+    return _picture(labels + _range() * min(many, MOST_BARS), alt)
 
 
 def error_line(share: float, alt: str) -> str:
@@ -49,7 +50,7 @@ def error_line(share: float, alt: str) -> str:
 
 
 def _slope(reach: float) -> str:
-    """From low on the left to high on the right, so many percent to either side."""
+    """A band from low left to high right, `reach` percent to either side."""
     return f"polygon(0 {80 - reach:.1f}%, 100% {20 - reach:.1f}%, 100% {20 + reach:.1f}%, 0 {80 + reach:.1f}%)"
 
 
@@ -85,10 +86,6 @@ def _picture(drawn: str, alt: str) -> str:
     return f'<div class="error-bar" role="img" aria-label="{escape(alt)}" style="max-width:30rem">{drawn}</div>'
 
 
-# How accurate an answer will be, as a picture: the width of its error bar, from public facts alone. Nothing in it could
-# be taken for a result: no names, no figures of the table, bars of one length.
-
-
 def heading(query: dp.Query | None) -> None:
     """What stands below, and that it is no answer."""
     title, lead = "preview.title", "preview.lead"
@@ -104,15 +101,15 @@ def show(query: dp.Query) -> None:
     several counts, as long as what the question can show; a grey band for a curve. A name has no error bar."""
     promise, many, written = query.promise(), max(len(query.labels()), 1), False
     share = float(promise.amount / (4 * query.coarse()))
-    told = promise.short(query)
+    error = promise.short(query)
     if query.answer_kind in (*CURVES, "density"):
-        words = say("preview.band", promise=told)
+        words = say("preview.band", promise=error)
         picture = error_line(share, words)
     elif query.answer_kind == "label":
-        words = say("preview.name" if query.names_ordered else "preview.names", promise=told)
+        words = say("preview.name" if query.names_ordered else "preview.names", promise=error)
         picture = ""
     else:
-        words = say("preview.one" if many == 1 else "preview.several", promise=told, many=many)
+        words = say("preview.one" if many == 1 else "preview.several", promise=error, many=many)
         ends = promise.ends(query) if many == 1 or not from_zero(query) else None
         picture = error_bars(many, share, words) if ends is None else error_ranges(many, ends, words)
         written = many == 1 and ends is not None  # then its ends say it all
@@ -130,23 +127,23 @@ def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 def preview_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """A question as URL parameters of the Ask page."""
-    told = {"table": table.name, "q": query.card.key}
+    link = {"table": table.name, "q": query.card.key}
     for name, value in form.whole(query).items():
-        told[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return told
+        link[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return link
 
 
 def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """The same, where the form chooses the price."""
-    return {name: one for name, one in preview_link(table, query).items() if name != "epsilon"}
+    return {name: value for name, value in preview_link(table, query).items() if name != "epsilon"}
 
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """For the address of a column's card: the question to come back to, where Ask asks it."""
     if form.STATE not in query.card.asked_on:
         return {}
-    told = {name: one for name, one in unpriced(table, query).items() if name != "table"}
-    return {"then": json.dumps(told, ensure_ascii=False)}
+    question = {name: value for name, value in unpriced(table, query).items() if name != "table"}
+    return {"then": json.dumps(question, ensure_ascii=False)}
 
 
 # Which noise an answer gets: the most accurate one for the share of the allowance that the question takes now.
@@ -156,22 +153,22 @@ def noise_note(query: dp.Query, usual: dp.Query) -> None:
     """One line, where the noise is not the usual one."""
     if query.noise:
         now, before = query.promise().short(query), usual.promise().short(usual)
-        told = say(f"noise.{query.noise}.chosen", now=now, usual=before)
-        st.html(f'<p class="muted">{escape(told)}</p>')
+        note = say(f"noise.{query.noise}.chosen", now=now, usual=before)
+        st.html(f'<p class="muted">{escape(note)}</p>')
 
 
 # Beside a curve: the other question that gives it, which of the two is expected to be more accurate, and a link.
 
 
 def curve_alternative_note(table: dp.Table, query: dp.Query) -> None:
-    found = curve_alternative(query)
-    if found is None:
+    other = curve_alternative(query)
+    if other is None:
         return
-    own, its = (Within(off, 1, query.beta, off).alpha_words(query) for off in (found.own, found.its))
-    code = "equal" if found.own == found.its else "better" if found.own < found.its else "worse"
-    told = say(f"rival.{code}", own=own, its=its, title=found.query.card.title)
-    if code == "worse" and found.loses_values:
-        told += " " + say("rival.column")
-    st.html(f'<p class="muted" role="note">{escape(told)}</p>')
-    link = preview_link(table, found.query)
+    own, its = (Within(off, 1, query.beta, off).alpha_words(query) for off in (other.own, other.its))
+    code = "equal" if other.own == other.its else "better" if other.own < other.its else "worse"
+    note = say(f"rival.{code}", own=own, its=its, title=other.query.card.title)
+    if code == "worse" and other.loses_values:
+        note += " " + say("rival.column")
+    st.html(f'<p class="muted" role="note">{escape(note)}</p>')
+    link = preview_link(table, other.query)
     st.page_link(nav.page("ask"), label=say("rival.link"), query_params=link)

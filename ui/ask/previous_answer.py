@@ -1,5 +1,6 @@
-"""Beside an average: that it is not what is typical, what a first look that was bought says of that, and one tap to the
-question that tells it. From public facts and released figures alone.
+"""The previous answer on Ask, folded to one line while another question is put together; and a note beside averages.
+
+All of it comes from public facts and released figures.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ _SAME = ("column", "where", "by")  # of the question, as far as both have it
 
 
 def typical_note(table: dp.Table, answer: dp.Answer) -> None:
+    """Beside an average: it is not the typical value, what a first look says, and one tap to a better question."""
     kind = answer.query.typical
     if not kind:
         return
-    told = " ".join((say("typical.told"), _looked(table, answer.query))).strip()
-    st.html(f'<p class="muted" role="note">{escape(told)}</p>')
+    note = " ".join((say("typical.told"), _looked(table, answer.query))).strip()
+    st.html(f'<p class="muted" role="note">{escape(note)}</p>')
     if table.closed:
         return
     given = answer.query.parameters()
@@ -54,7 +56,7 @@ def _looked(table: dp.Table, query: dp.Query) -> str:
     if column in look.query.items:
         return ""
     shares = of_everyone(look, column)
-    place = max(range(len(shares)), key=lambda one: shares[one].low or 0)
+    place = max(range(len(shares)), key=lambda bar: shares[bar].low or 0)
     least = shares[place].low or 0
     if least < MOSTLY:
         return ""
@@ -62,8 +64,7 @@ def _looked(table: dp.Table, query: dp.Query) -> str:
     return say("typical.look", share=math.floor(least * 100), bar=name)
 
 
-# The answer before, while another question is put together: folded into one line, so that nobody reads it as the answer
-# to what the form says now.
+# The previous answer, folded so that nobody reads it as the answer to what the form says now.
 
 Beside = Callable[[dp.Answer], None]  # what else stands between the answer and its repeats
 _MET = "answered-beside"  # the same with how exact it was to be
@@ -82,13 +83,11 @@ def show(
         if owned:
             st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
         if _another(answer, form):
-            if (
-                st.session_state.get(_FOLDED) != answer.request_id
-            ):  # the page is shorter now: the sentence stays in view
+            if st.session_state.get(_FOLDED) != answer.request_id:  # the page got shorter: keep the sentence in view
                 st.session_state[_FOLDED] = answer.request_id
                 scroll.top()
-            told = say("ask.before", sentence=answer.sentence, finding=headline(answer))
-            with st.expander(unmarked(told)):
+            label = say("ask.before", sentence=answer.sentence, finding=headline(answer))
+            with st.expander(unmarked(label)):
                 _whole(table, answer, beside)
         else:
             _whole(table, answer, beside)
@@ -124,11 +123,11 @@ def bar(answered: bool, useful: bool) -> str:
 def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
     """What the button beside it asks, and how exact that will be; with a word of caution where a paid check doubts a
     column of it, as the whole of that may be out of sight."""
-    told = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
+    words = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
     if not answered:
-        told = f"<b>{escape(query.promise().short(query))}</b> · {told}"
+        words = f"<b>{escape(query.promise().short(query))}</b> · {words}"
     careful = f' <em class="doubt">{escape(say("fit.careful"))}</em>' if fit_warnings.any_of(table, query) else ""
-    st.html(f'<p class="asked">{told}{careful}</p>')
+    st.html(f'<p class="asked">{words}{careful}</p>')
 
 
 def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
@@ -139,10 +138,10 @@ def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
 def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
     """The latest answer that was paid for to what the form asks, however exact it was to be."""
     try:
-        found = table.recall(table.query(key, **given | {"epsilon": ANY}), exactly=False)
+        paid = table.recall(table.query(key, **given | {"epsilon": ANY}), exactly=False)
     except dp.AllowanceError:  # there is no question yet
         return None
-    return found[-1] if found else None
+    return paid[-1] if paid else None
 
 
 def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:
@@ -150,7 +149,7 @@ def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:
     if not form:
         return False
     key, given = form
-    return _changed(_WITH, answer, [key, {name: one for name, one in given.items() if name != "epsilon"}])
+    return _changed(_WITH, answer, [key, {name: value for name, value in given.items() if name != "epsilon"}])
 
 
 def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:

@@ -58,20 +58,20 @@ def _together(reading: Reading, beta: Fraction) -> None:
         facts = {"count": reading.count, "chance": chance(beta)}
         st.html(lines[0] + f'<p class="muted">{escape(say("looks.shared.nothing", **facts))}</p>')
         return
-    one = as_one(reading)
+    combined = as_one(reading)
     if reading.agree:
         lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}", count=reading.count))}</p>')
-    told = range_words(one)
-    if isinstance(one.interval, dict):
-        told = say("answer.ranges", of=len(one.interval), chance=chance(reading.beta))
-    lead = f'<p class="lead">{escape(told)}</p>{answer_notes.fit_notes(one)}'
-    lines.append(answer_notes.finding(one, lead, kind="together"))
+    words = range_words(combined)
+    if isinstance(combined.interval, dict):
+        words = say("answer.ranges", of=len(combined.interval), chance=chance(reading.beta))
+    lead = f'<p class="lead">{escape(words)}</p>{answer_notes.fit_notes(combined)}'
+    lines.append(answer_notes.finding(combined, lead, kind="together"))
     if reading.agree:
         facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
         lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}.holds", **facts))}</p>')
     st.html("".join(lines))
-    if isinstance(one.value, dict):
-        answers.picture(one, "looks")
+    if isinstance(combined.value, dict):
+        answers.picture(combined, "looks")
 
 
 def _each(table: dp.Table, reading: Reading) -> str:
@@ -89,14 +89,14 @@ def _each(table: dp.Table, reading: Reading) -> str:
 
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
     """Another look is offered where it narrows what is known, and a more exact answer where there is one."""
-    told = []
+    notes = []
     price, narrower = table.preview(answer.query, checked=True), _narrower(answer, reading)
     if price.admissible and narrower:
         label = say("looks.again", share=prices.takes(table, price.share))
         job.ask_button(label, table, answer.query, "look-again", kind="secondary", again=True)
-        told += [say("looks.why.averaged"), narrower]
-    told += [_better(table, answer, bool(told))]
-    if words := " ".join(one for one in told if one):
+        notes += [say("looks.why.averaged"), narrower]
+    notes += [_better(table, answer, bool(notes))]
+    if words := " ".join(filter(None, notes)):
         st.html(f'<p class="muted">{escape(words)}</p>')
 
 
@@ -119,7 +119,7 @@ def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
 def _half(now: Any) -> Fraction | None:
     """Half the width of a range that was received; of several the widest, which a better answer has to beat."""
     ranges = list(now.values()) if isinstance(now, dict) else [now]
-    if not ranges or not all(isinstance(one, tuple) and not isinstance(one[0], str) for one in ranges):
+    if not ranges or not all(isinstance(ends, tuple) and not isinstance(ends[0], str) for ends in ranges):
         return None
     return max((Fraction(high) - Fraction(low)) / 2 for low, high in ranges)
 

@@ -1,4 +1,4 @@
-"""What would help where an answer would be mostly noise, each with its figures and one click away; strongest first."""
+"""How much to spend on a question: a slider, a wished error or ε; and what helps where noise would win."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ from ui.words.markup import unmarked
 
 
 def show_levers(table: dp.Table, query: dp.Query) -> None:
-    found = table.levers(query)
-    if not found:
+    """What would help where an answer would be mostly noise, strongest first, each one click away."""
+    levers = table.levers(query)
+    if not levers:
         return
     st.html(f'<p class="muted">{say("lever.lead")}</p>')
-    for one in found:
-        asked = one.query if one.ends else _asked(table, one.query)
-        told = _words(table, query, one, one.query if one.ends else table.cheapest(asked))
-        words = unmarked(told)
-        if one.ends is None:
+    for lever in levers:
+        asked = lever.query if lever.ends else _asked(table, lever.query)
+        text = _words(table, query, lever, lever.query if lever.ends else table.cheapest(asked))
+        words = unmarked(text)
+        if lever.ends is None:
             st.page_link(nav.page("ask"), label=words, query_params=preview.preview_link(table, asked))
         elif not table.practice:
             where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
             st.page_link(nav.page("data"), label=words, query_params=where)
         else:
-            st.html(f'<p class="muted">{escape(told)}</p>')
+            st.html(f'<p class="muted">{escape(text)}</p>')
 
 
 def after_codes(table: dp.Table, query: dp.Query) -> None:
@@ -55,7 +56,7 @@ def after_codes(table: dp.Table, query: dp.Query) -> None:
     if table.practice or table.closed or fit.doubted or fit.in_part or not may("revise", table.name):
         return
     codes = [text_of(code) for code in column.codes if code <= column.upper]
-    told = say(
+    text = say(
         "lever.codes",
         codes=codes,
         many=len(codes),
@@ -65,7 +66,7 @@ def after_codes(table: dp.Table, query: dp.Query) -> None:
         then=_size(then),
     )
     where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
-    st.page_link(nav.page("data"), label=unmarked(told), query_params=where)
+    st.page_link(nav.page("data"), label=unmarked(text), query_params=where)
 
 
 def _size(query: dp.Query) -> str:
@@ -82,44 +83,44 @@ def _asked(table: dp.Table, query: dp.Query) -> dp.Query:
 
 
 def _words(table: dp.Table, query: dp.Query, lever: Lever, then: dp.Query) -> str:
-    told = {"now": query.promise().short(query), "then": then.promise().short(then)}
+    errors = {"now": query.promise().short(query), "then": then.promise().short(then)}
     if lever.ends is not None:
-        before, after = (f"{plain(one.lower)}–{plain(one.upper)}" for one in lever.ends)
-        return say("lever.range", column=query.answer_column, before=before, after=after, **told)
+        before, after = (f"{plain(column.lower)}–{plain(column.upper)}" for column in lever.ends)
+        return say("lever.range", column=query.answer_column, before=before, after=after, **errors)
     if lever.kind == "groups":
-        return say("lever.groups", question=lever.query.sentence(), **told)
+        return say("lever.groups", question=lever.query.sentence(), **errors)
     if lever.kind in ("bars", "top"):
         many = query.parameters().get("how_many") or 1
-        return say(f"lever.{lever.kind}", question=lever.query.sentence(), many=many, **told)
+        return say(f"lever.{lever.kind}", question=lever.query.sentence(), many=many, **errors)
     (share,) = table.prices([lever.query])
-    return say("lever.spend", share=prices.takes(table, share or Fraction(0)), **told)
+    return say("lever.spend", share=prices.takes(table, share or Fraction(0)), **errors)
 
 
-# “How good must it be?”: a slider from more private to more exact, or a wished promise, or ε; each sets the others.
+# “How good must it be?”: the slider from more private to more exact, the wished error and ε set each other.
 
 DEAR = Fraction(1, 5)  # of the allowance: more than that is asked for twice
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
 LITTLE = Fraction(1, 1000)  # of the allowance: less than that buys only noise, and reads as nothing
 _REFUSED = "spend-refused"
 _SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
-ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
+ASK = "ask"  # the page that owns the ε; other pages keep their own
 
 
 def _epsilon(place: str) -> str:
-    """Under which the ε that counts is kept, as text."""
+    """The session key of the chosen ε, kept as text."""
     return f"{place}-epsilon"
 
 
 def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
     """Take ε from a link or from how the form was left; else the ε of a suggested first question."""
     if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
-        told = str(given or usual(table))
+        epsilon = str(given or usual(table))
         try:
-            told = text_of(read_epsilon(told))
+            epsilon = text_of(read_epsilon(epsilon))
         except dp.AllowanceError as refusal:  # it could not be set right where there is no question to set it for
-            told = usual(table)
-            st.session_state["refusal"] = _stays(refusal, told)
-        st.session_state[_epsilon(place)] = told
+            epsilon = usual(table)
+            st.session_state["refusal"] = _stays(refusal, epsilon)
+        st.session_state[_epsilon(place)] = epsilon
         st.session_state[f"{place}-epsilon-table"] = table.name
 
 
@@ -165,7 +166,9 @@ def dear(price: dp.Preview) -> str:
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
     """Each question starts at its own opening price: also the same one by group, or about another column. One that came
     with a link keeps its price, unless it came without one."""
-    shape = json.dumps([table.name, key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
+    shape = json.dumps(
+        [table.name, key, {name: value for name, value in given.items() if name != "epsilon"}], default=str
+    )
     before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
     if unpriced or before not in (None, shape):
         start_anew(table, key, given)
@@ -231,8 +234,8 @@ def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]
     except dp.AllowanceError:  # there is no question yet
         return {step: say("spend.step_alone", place=place, of=len(steps)) for place, step in enumerate(steps, 1)}
     paid = {step: share for step, share in prices if share is not None}
-    told = (say("spend.step", share=share) for share in percents(list(paid.values()), 1 - table.meter().used))
-    return dict(zip(paid, told, strict=True))
+    labels = (say("spend.step", share=share) for share in percents(list(paid.values()), 1 - table.meter().used))
+    return dict(zip(paid, labels, strict=True))
 
 
 def _from_slider(place: str) -> None:
@@ -264,8 +267,8 @@ def describe(
     if not steps:  # there the button says it
         lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
     st.html("".join(lines))
-    if (told := least_html(table, found or opening)) and table.meter().unused >= LITTLE:  # else it is said above
-        st.html(told)
+    if (least_note := least_html(table, found or opening)) and table.meter().unused >= LITTLE:  # else `choose` says it
+        st.html(least_note)
     fit_warnings.before(table, query, price)
     if not answer_notes.offer_people(table, query) and (whose := answer_notes.supposed(table, query)):
         st.html(whose)
@@ -279,17 +282,17 @@ def describe(
     elif price.times_needed * CLEAR <= 1 and price.share <= CHEAP:
         return  # it is clear already, and takes little
     elif steps if (clear := least(CLEAR)) is None else clear > CHEAP:
-        told = say("spend.dear_most") if clear is None else say("spend.dear", share=prices.takes(table, clear))
+        note = say("spend.dear_most") if clear is None else say("spend.dear", share=prices.takes(table, clear))
         if table.levers(query):
-            with st.expander(unmarked(f"{told} {say('spend.helps')}")):
+            with st.expander(unmarked(f"{note} {say('spend.helps')}")):
                 show_levers(table, query)
         else:
-            st.html(f'<p class="muted">{escape(told)}</p>')
+            st.html(f'<p class="muted">{escape(note)}</p>')
 
 
 def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
-    """That an answer would be mostly noise, and what would help, told in shares: so many times ε is not so many times
-    the price."""
+    """That an answer would be mostly noise, and which share of the allowance would help. A multiple of ε is not that
+    multiple of the price."""
     return _noise(price, table, enough(table, query, price))
 
 
@@ -300,8 +303,8 @@ def _noise(price: dp.Preview, table: dp.Table, share: Fraction | None) -> str:
 
 
 def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) -> Fraction | None:
-    """About what the least setting that is so many `times` more than noise takes of the allowance; None where what is
-    left does not pay."""
+    """The approximate share of the allowance at which the answer is this many `times` above noise; None where the
+    remaining budget does not pay for it."""
     try:
         return table.prices([query.at(query.epsilon * price.times_needed * times)])[0]
     except dp.AllowanceError:  # beyond the largest ε there is
@@ -309,12 +312,12 @@ def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) 
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable[[], None] | None = None) -> None:
-    """The same two numbers typed: ε, or the promise in its own unit; and what else is told of the price."""
+    """The same two numbers typed: ε, or the promise in its own unit; and more about the price."""
     with st.expander(say("spend.exactly")):
         if place == ASK:
-            told = say("spend.starts", left=percent_left(1 - table.meter().used))
+            starts = say("spend.starts", left=percent_left(1 - table.meter().used))
             least = query.promise().floor_words(query.facts.about)
-            st.html(f'<p class="muted">{escape(told)} {escape(least)}</p>')
+            st.html(f'<p class="muted">{escape(starts)} {escape(least)}</p>')
         if beside is not None:
             beside()
         left, right = st.columns(2)

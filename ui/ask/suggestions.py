@@ -1,4 +1,4 @@
-"""The plan of a table as this visitor left it: in the session, and in the URL while it is short enough for one."""
+"""A visitor's plan for a table, kept in the session and, while short enough, in the URL; and suggested questions."""
 
 from __future__ import annotations
 
@@ -128,15 +128,15 @@ def _number() -> int:
 def _read(table: dp.Table, text: str, keep: str) -> Plan:
     plan = Plan(url=text, keep=int(keep) if keep in map(str, KEEPS) else 0)
     try:
-        told = read_strict(text)
+        rows = read_strict(text)
     except ValueError:
-        told = None
-    if not isinstance(told, list) or len(told) > MOST_ROWS:
+        rows = None
+    if not isinstance(rows, list) or len(rows) > MOST_ROWS:
         plan.unread = True
         return plan
-    for one in told:
+    for row in rows:
         try:
-            key, given, amount, locked = one
+            key, given, amount, locked = row
             read = read_number(amount, say("spend.wish.name"))
             query = table.query(str(key), **{str(name): value for name, value in given.items()})
             plan.rows.append(Row(Wish(query, max(read, Fraction(0)), bool(locked)), _number()))
@@ -149,13 +149,13 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 
 
 def show_suggestions(table: dp.Table) -> None:
-    found = table.suggestions()
-    if not found:
+    queries = table.suggestions()
+    if not queries:
         return
     plan = current_plan(table)
     st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
     with st.container(key="suggest", horizontal=True):
-        for place, best in enumerate(found):
+        for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
             with st.container(key=f"card-suggest-{place}", width=310):
                 st.page_link(

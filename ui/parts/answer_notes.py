@@ -1,4 +1,7 @@
-"""A note beside an answer on whether the cells behind it are as declared, as far as paid checks say."""
+"""Notes beside an answer: the headline, whether checks doubt its columns, and how the declaration changes the cells.
+
+They use released answers and public facts alone.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.mechanisms.edges import near_end, near_end_words
+from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
@@ -29,23 +33,27 @@ from ui.words.phrases import edges
 from ui.words.wording import cut_rows, headline
 
 _KEPT = 10_000
-MOST_BETWEEN = 3  # columns below a headline
-_asked: dict[str, dp.Query | None] = {}  # by the row of a charge: every one would be read again at every click
+MOST_BETWEEN = 3  # columns named below a headline
+HARDLY = Fraction(1, 50)  # of everybody
+LONG = 60  # characters: a longer headline is set smaller, so that its range stays in view on a phone
+_queries: dict[str, dp.Query | None] = {}  # by the hash of a charge, so that a click does not read them all again
+
+
+# What checks say about a table's columns ------------------------------------------------------------------------------
 
 
 def fits_of_answer(answer: dp.Answer) -> Fits:
-    """What is known of the columns of an answer's table. Also called while a file is written, where there is no page
-    and no visitor."""
+    """What checks say about the columns of an answer's table. Also works without a page, while a file is written."""
     return fits_of_answers(str(answer.receipt["table"]))
 
 
 def fits_of_answers(name: str) -> Fits:
-    """The same of all answers of a table."""
+    """What checks say about the columns of a table that may be gone."""
     if name in SAMPLES:
         return WELL_MADE
     try:
         return fits_of_table(name)
-    except AllowanceError:  # it is gone
+    except AllowanceError:  # the table is gone
         return WELL_MADE
 
 
@@ -55,13 +63,15 @@ def fits_of_table(name: str) -> Fits:
 
 @lru_cache(maxsize=64)
 def _known(name: str, folder: Path, head: str) -> Fits:
-    """Of a table as its ledger stands: a page with many cards asks once. It holds released answers alone."""
+    """Cached per state of the ledger: a page with many cards asks once. The cache holds released answers alone."""
     return workspace().table(name).fits()
 
 
+# Short notes ----------------------------------------------------------------------------------------------------------
+
+
 def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
-    """On the columns of an answer, or of a part of it; nothing where all cells fit, where we made the table, or where
-    it is gone."""
+    """Notes on the columns of an answer or of one part. None where all cells fit, or the table is a sample or gone."""
     people = None if part else told_by(answer)
     return [
         *fits_of_answer(answer).notes(answer.query, part),
@@ -69,169 +79,182 @@ def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
     ]
 
 
-def fit_in_short(entry: dp.Entry) -> str:
-    """On a line that leads to an answer: what was declared anew since, or what paid checks say against it."""
+def fit_in_short_html(entry: dp.Entry) -> str:
+    return f'<em class="doubt">{escape(note)}</em>' if (note := _fit_in_short(entry)) else ""
+
+
+def _fit_in_short(entry: dp.Entry) -> str:
+    """For a line that links to an answer: what was declared anew since, or what paid checks doubt."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
-    if since := since_then(entry.charge.claim, entry.charge.table):
+    if since := _since_then(entry.charge.claim, entry.charge.table):
         return since
     key = entry.charge.hash
-    if key not in _asked:
-        if len(_asked) >= _KEPT:
-            _asked.clear()
-        _asked[key] = query_of(entry.charge)
-    query = _asked[key]
+    if key not in _queries:
+        if len(_queries) >= _KEPT:
+            _queries.clear()
+        _queries[key] = query_of(entry.charge)
+    query = _queries[key]
     return "" if query is None else fits_of_answers(entry.charge.table).in_short(query)
 
 
-def since_then(claim: dict[str, Any], table: str) -> str:
-    """What was declared anew of an answer's columns, or of whose the rows are, after it was given: it means what was
-    declared then."""
+def _since_then(claim: dict[str, Any], table: str) -> str:
+    """What was declared anew after the answer: columns, or the privacy unit. The answer means the old declaration."""
     if table in SAMPLES:
         return ""
     try:
         facts = workspace().table(table).facts
-    except AllowanceError:  # it is gone
+    except AllowanceError:  # the table is gone
         return ""
-    told = declared_since(claim, facts)
-    return say("since.answer", parts="; ".join(told)) if told else ""
+    changes = declared_since(claim, facts)
+    return say("since.answer", parts="; ".join(changes)) if changes else ""
 
 
-def fit_in_short_html(entry: dp.Entry) -> str:
-    return f'<em class="doubt">{escape(told)}</em>' if (told := fit_in_short(entry)) else ""
+# The headline and what stands below it --------------------------------------------------------------------------------
+
+
+def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str = "") -> str:
+    """The headline, or a paragraph of another `kind`, with its notes.
+
+    `lead` says how far the truth may be. It follows at once, so that nothing pushes it out of view on a phone. Then
+    come warnings: a bar at an end of the declared range, a figure near zero, rows left out. Last and small: how the
+    declaration changes what counts.
+    """
+    warnings = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
+    warned = "".join(f'<p class="warn">{escape(warning)}</p>' for warning in warnings if warning)
+    title = _of_fitting(answer, headline(answer))
+    kind = kind or ("headline long" if len(title) > LONG else "headline")
+    notes = headline_notes(answer, linked)
+    return f'<p class="{kind}">{escape(title)}</p>{notes}{lead}{warned}{cut_note(answer.query)}'
 
 
 def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
-    """Below a headline, in its size: that rows are counted and not people; what a check found too little of to refuse
-    the question, or would not have seen; that nobody has checked; and what a finer check takes. The share of misfits of
-    a column in `below` stands there."""
+    """Notes in the size of the headline, and links to what helps.
+
+    The notes say that rows count and not people, what a check doubts, how rough the check was, and that nobody has
+    checked. An answer that says nothing gets only the first two. A column in `below` has its figures further down.
+    """
     whole = fits_of_answer(answer)
-    known = [] if answer.query.own_scales else whole.between(answer.query)
-    found = [fit for fit in known if fit.doubted or fit.in_part]
-    large = whole.row_notes(answer.query)
-    if there := [fit.column for fit in found if fit.column in below and not fit.codes]:
-        large.append(say("fit.note.below", columns=there))
-    large += [fit.note() for fit in found if fit.column not in there][:MOST_BETWEEN]
-    large += [words for words in (rough_words(known), unchecked_words(known)) if words]
-    lines = [f'<p class="headline-note">{escape(" ".join(large))}</p>'] if large else []
+    fits = [] if answer.query.own_scales else whole.between(answer.query)
+    doubted = [fit for fit in fits if fit.doubted or fit.in_part]
+    notes = whole.row_notes(answer.query)
+    if there := [fit.column for fit in doubted if fit.column in below and not fit.codes]:
+        notes.append(say("fit.note.below", columns=there))
+    notes += [fit.note() for fit in doubted if fit.column not in there][:MOST_BETWEEN]
+    if telling := not _says_nothing(answer):
+        notes += filter(None, (rough_words(fits), unchecked_words(fits)))
+    lines = [f'<p class="headline-note">{escape(" ".join(notes))}</p>'] if notes else []
     if linked:
-        lines += [_mend(answer, fit.column) for fit in found]
-        finer = _finer(answer, [fit.column for fit in known if fit.rough or not fit.checked])
+        lines += [f"<p>{_column_way(answer, fit.column)}</p>" for fit in doubted]
+        unsure = [fit.column for fit in fits if fit.rough or not fit.checked]
+        finer = _finer(answer, unsure) if telling else ""
         lines += [f"<p>{finer}</p>"] if finer else []
     return "".join(lines)
 
 
-def _mend(answer: dp.Answer, column: str) -> str:
-    """The way to the card of a column, where what was found can be said."""
+def _says_nothing(answer: dp.Answer) -> bool:
+    return answer.query.state(answer.value, answer.interval) == FEW
+
+
+def _way(link: str, words: str) -> str:
+    return f'<a class="way" href="{link}" target="_self">{escape(words)}</a>'
+
+
+def _column_way(answer: dp.Answer, column: str) -> str:
+    """The link to a column's card, where it can be declared anew."""
     link = nav.address("data", str(answer.receipt["table"]), change="1", open=column)
-    return f'<p><a class="way" href="{link}" target="_self">{escape(say("data.fit.again", column=column))}</a></p>'
+    return _way(link, say("data.fit.again", column=column))
 
 
 def _finer(answer: dp.Answer, columns: list[str]) -> str:
-    """The way to a finer check, with its price."""
+    """The link to a finer check, with its price."""
     try:
         table = workspace().table(str(answer.receipt["table"]))
-    except AllowanceError:  # it is gone
+    except AllowanceError:  # the table is gone
         return ""
     check = table.finer_check(columns) if columns and not table.closed else None
     if check is None:
         return ""
     share = prices.takes(table, table.preview(check).share)
-    link = nav.address("data", table.name, check="1")
-    return f'<a class="way" href="{link}" target="_self">{escape(say("fit.finer", share=share))}</a>'
+    return _way(nav.address("data", table.name, check="1"), say("fit.finer", share=share))
 
 
-def other_columns(table: dp.Table, answer: dp.Answer) -> None:
-    """Below an answer: columns that it is not about and that a paid check doubts, with the way to what helps."""
-    if table.practice or table.closed:
-        return
-    fits, own = fits_of_table(table.name).all_of(table.schema.columns.items()), answer.query.used()
-    if named := [one.column for one in fits if one.column not in own and (one.doubted or one.in_part)]:
-        way = f'<a class="way" href="{nav.address("data", table.name, check="1")}" target="_self">'
-        told = f"{escape(say('fit.others', columns=named))} {way}{escape(say('fit.others.link'))}</a>"
-        st.html(f'<p class="warn" role="status">{told}</p>')
+def _of_fitting(answer: dp.Answer, title: str) -> str:
+    """Where only cells that fit count: the headline with the share of cells that it is about."""
+    fitting = answer.query.where.fitting()
+    fits = [fit for fit in fits_of_answer(answer).about(answer.query) if fit.column in fitting and fit.found]
+    if not fits:
+        return title
+    least = min(fits, key=lambda fit: 1 - fit.found.misfit.value if fit.found is not None else 1)
+    return say("fit.of_fitting", share=least.fitting_share(), finding=title[:1].lower() + title[1:])
 
 
-def planned_people_note(table: dp.Table, query: dp.Query) -> str:
-    """A note beside a promise that is planned with a number of people which a paid answer shows to be far off."""
-    if table.practice or table.facts.people is not None or not query.promise().supposes(query):
+def _near_end(answer: dp.Answer) -> str:
+    """A warning that the answer lies near an end of the declared range. None where the answer says nothing. Once a
+    check was sure, only where it found cells beyond that end, and no code that would pull the answer there."""
+    query, code = answer.query, near_end(answer.query, answer.value, answer.interval)
+    if not code or query.state(answer.value, answer.interval):
         return ""
-    told = far_off(table)
-    return "" if told is None else told.planned()
+    fit = fits_of_answer(answer).of(query.answer_column, query.facts.schema[query.answer_column])
+    if fit.state == MADE or (fit.found is not None and fit.state != UNSURE):
+        beyond = None if fit.found is None else fit.found.parts.get({"upper": "above", "lower": "below"}[code])
+        if beyond is None or beyond.low <= 0 or fit.codes:
+            return ""
+    return near_end_words(query, code)
 
 
-def far_off(table: dp.Table) -> PeopleTold | None:
-    return _far_off(table.name, workspace().folder, workspace().ledger.head()[1], table.facts.about)
-
-
-@lru_cache(maxsize=64)
-def _far_off(name: str, folder: Path, head: str, declared: int) -> PeopleTold | None:
-    """Of a table as its ledger stands. It holds released answers alone."""
-    return workspace().table(name).people_far_off()
-
-
-def supposed(table: dp.Table, query: dp.Query) -> str:
-    """Whose word the number of people is that a promise is planned with, and the way to its field; where an answer
-    shows that it is far off, `offer` says so instead."""
-    if table.practice or table.facts.people is not None or not query.promise().supposes(query):
+def _hardly(answer: dp.Answer) -> str:
+    """A share or count near zero of a listed value: the file may spell the value differently, if nobody has checked."""
+    query, limits = answer.query, answer.query.limits()
+    if query.answer_kind not in ("share", "count") or limits is None or not isinstance(answer.value, int | float):
         return ""
-    told = escape(say("people.supposed", people=table.facts.about))
-    return f'<p class="muted">{told} {people_way(table.name)}</p>'
+    if answer.value > limits[1] * HARDLY:
+        return ""
+    columns, fits = query.facts.schema.columns, fits_of_answer(answer)
+    asked = {base(column) for condition in query.conditions() for column in condition.columns()}
+    lists = [name for name in columns if name in asked and isinstance(columns[name], dp.Category)]
+    unchecked = [name for name in lists if not fits.of(name, columns[name]).checked]
+    return say("edge.hardly", columns=unchecked) if unchecked else ""
 
 
-def offer_people(table: dp.Table, query: dp.Query) -> bool:
-    """A note that a promise is planned with a number of people which a paid answer shows to be far off, with one tap to
-    plan with what it says."""
-    if not (note := planned_people_note(table, query)) or (told := far_off(table)) is None:
-        return False
-    st.html(f'<p class="warn" role="status">{escape(note)} {people_way(table.name)}</p>')
-    st.button(
-        say("people.use", people=told.about), key="people-use", on_click=correct_people, args=(table.name, told.about)
-    )
-    return True
-
-
-def correct_people(name: str, people: int) -> None:
-    try:
-        workspace().table(name).correct_people(people)
-    except AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
-
-
-def people_way(table: str) -> str:
-    """The link to the very field in which the declared number of people is corrected."""
-    place = nav.address("data", table, people="1")
-    return f'<a class="way" href="{place}" target="_self">{escape(say("people.link"))}</a>'
+# Smaller notes below the headline -------------------------------------------------------------------------------------
 
 
 def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
-    """The notes; on a page `linked` to where columns are checked and declared anew, in a file not. Where each figure is
-    of a column of its own they stand beside the figures."""
-    known, people = fits_of_answer(answer), told_by(answer)
-    between = known.between(answer.query)
-    above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}  # below the headline
-    found = [note for note in known.notes(answer.query) if answer.query.own_scales or note not in above]
-    if since := since_then(answer.receipt["claim"], str(answer.receipt["table"])):
-        found.insert(0, since)
-    told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
+    """Notes that the headline does not carry. `linked` on a page: with the way to the checks; in a file without. Where
+    each figure has its own column, notes on columns stand beside the figures instead."""
+    fits, people = fits_of_answer(answer), told_by(answer)
+    between, table = fits.between(answer.query), str(answer.receipt["table"])
+    if _says_nothing(answer):  # the headline's notes hold only doubts
+        above = {fit.note() for fit in between if fit.doubted or fit.in_part}
+    else:
+        above = {rough_words(between), unchecked_words(between), *(fit.note() for fit in between)}
+    notes = [note for note in fits.notes(answer.query) if answer.query.own_scales or note not in above]
+    if since := _since_then(answer.receipt["claim"], table):
+        notes.insert(0, since)
+    lines = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in notes]
     if people is not None and people.far:
-        way = people_way(str(answer.receipt["table"])) if linked else ""
+        way = people_way(table) if linked else ""
         several = say("people.far_one_row") if answer.query.facts.unit.id_column is None else ""
-        told.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
-    if linked and (found or not all(fit.checked for fit in between)):
-        place = nav.address("data", str(answer.receipt["table"]), check="1")
-        told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
-    return "".join(told)
+        lines.append(f'<p class="warn fit">{escape(people.words())} {escape(several)} {way}</p>')
+    if linked and (notes or not all(fit.checked for fit in between)):
+        place = nav.address("data", table, check="1")
+        lines.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
+    return "".join(lines)
 
 
-# A note beside an answer on how the declaration changes the file's cells before they count; from public facts.
-
-HARDLY = Fraction(1, 50)  # of everybody
-LONG = 60  # characters: a longer finding is set smaller, so that its range stays in view on a phone
+def other_columns(table: dp.Table, answer: dp.Answer) -> None:
+    """Below an answer: other columns that a paid check doubts, with the way to what helps."""
+    if table.practice or table.closed:
+        return
+    fits, own = fits_of_table(table.name).all_of(table.schema.columns.items()), answer.query.used()
+    if doubted := [fit.column for fit in fits if fit.column not in own and (fit.doubted or fit.in_part)]:
+        way = _way(nav.address("data", table.name, check="1"), say("fit.others.link"))
+        st.html(f'<p class="warn" role="status">{escape(say("fit.others", columns=doubted))} {way}</p>')
 
 
 def cut_words(query: dp.Query) -> str:
-    """What is cut, and which rows are left out for want of a value, or count without one; nothing where none can be."""
+    """What the declaration cuts, and which rows with an empty cell are left out or count anyway; from public facts."""
     needed = query.left_out()
     without = say("cut.without" if len(needed) == 1 else "cut.without_any", columns=needed) if needed else ""
     empty = query.counted_empty()
@@ -239,66 +262,64 @@ def cut_words(query: dp.Query) -> str:
     return " ".join(filter(None, [cuts.sentence(query.cuts()), without, within]))
 
 
-def several_rows(query: dp.Query) -> str:
-    """Where rows count: at most how many of each person; and for how many an error is planned that falls with them."""
-    told = say("ask.each_row", most=query.facts.unit.at_most)
-    falls = query.of_size(2 * query.facts.about).promise().amount < query.promise().amount
-    return f"{told} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else told
-
-
-def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str = "") -> str:
-    """The headline, or a paragraph of another `kind`; under it `lead`, which says how far the truth may be, because on
-    a phone nothing may push that out of view; then what a bar at an end of a declared range also holds; where rows of a
-    person may have been left out, which way the truth may lie; and once, smaller, how the declaration changes what
-    counts."""
-    warned = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
-    edge = "".join(f'<p class="warn">{escape(told)}</p>' for told in warned if told)
-    counts = cut_words(answer.query)
-    small = f'<p class="muted counted">{escape(counts)}</p>' if counts else ""
-    said = _of_fitting(answer, headline(answer))
-    kind = kind or ("headline long" if len(said) > LONG else "headline")
-    return f'<p class="{kind}">{escape(said)}</p>{headline_notes(answer, linked)}{lead}{edge}{small}'
-
-
-def _of_fitting(answer: dp.Answer, said: str) -> str:
-    """Where only cells that fit count: of which share of the cells the finding is."""
-    known = fits_of_answer(answer)
-    fits = [fit for fit in known.about(answer.query) if fit.column in answer.query.where.fitting() and fit.found]
-    if not fits:
-        return said
-    least = min(fits, key=lambda fit: 1 - fit.found.misfit.value if fit.found is not None else 1)
-    return say("fit.of_fitting", share=least.fitting_share(), finding=said[:1].lower() + said[1:])
-
-
-def _near_end(answer: dp.Answer) -> str:
-    """Nothing where the answer says nothing itself. Once a check could tell, only where it found cells beyond that very
-    end, and no code that would pull the answer there."""
-    query, code = answer.query, near_end(answer.query, answer.value, answer.interval)
-    if not code or query.state(answer.value, answer.interval):
-        return ""
-    known = fits_of_answer(answer).of(query.answer_column, query.facts.schema[query.answer_column])
-    if known.state == MADE or (known.found is not None and known.state != UNSURE):
-        beyond = None if known.found is None else known.found.parts.get({"upper": "above", "lower": "below"}[code])
-        if beyond is None or beyond.low <= 0 or known.codes:
-            return ""
-    return near_end_words(query, code)
-
-
-def _hardly(answer: dp.Answer) -> str:
-    """A share or number that is next to nothing, of a listed value: the cells may be written otherwise, where nobody
-    has checked them."""
-    query, limits = answer.query, answer.query.limits()
-    if query.answer_kind not in ("share", "count") or limits is None or not isinstance(answer.value, int | float):
-        return ""
-    if answer.value > limits[1] * HARDLY:
-        return ""
-    columns, known = query.facts.schema.columns, fits_of_answer(answer)
-    asked = {base(one) for condition in query.conditions() for one in condition.columns()}
-    lists = [name for name in columns if name in asked and isinstance(columns[name], dp.Category)]
-    unchecked = [name for name in lists if not known.of(name, columns[name]).checked]
-    return say("edge.hardly", columns=unchecked) if unchecked else ""
-
-
 def cut_note(query: dp.Query) -> str:
-    told = cut_words(query)
-    return f'<p class="muted counted">{escape(told)}</p>' if told else ""
+    words = cut_words(query)
+    return f'<p class="muted counted">{escape(words)}</p>' if words else ""
+
+
+def several_rows(query: dp.Query) -> str:
+    """Where rows count: at most how many of each person, and whether the error is planned for several rows each."""
+    words = say("ask.each_row", most=query.facts.unit.at_most)
+    falls = query.of_size(2 * query.facts.about).promise().amount < query.promise().amount
+    return f"{words} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else words
+
+
+# The declared number of people ----------------------------------------------------------------------------------------
+
+
+def _supposes(table: dp.Table, query: dp.Query) -> bool:
+    """Is the promise planned with a number of people that somebody only guessed?"""
+    return not table.practice and table.facts.people is None and query.promise().supposes(query)
+
+
+def far_off(table: dp.Table) -> PeopleTold | None:
+    """The number of people that a paid answer implies, where the declared number is far off."""
+    return _far_off(table.name, workspace().folder, workspace().ledger.head()[1], table.facts.about)
+
+
+@lru_cache(maxsize=64)
+def _far_off(name: str, folder: Path, head: str, declared: int) -> PeopleTold | None:
+    """Cached per state of the ledger. The cache holds released answers alone."""
+    return workspace().table(name).people_far_off()
+
+
+def supposed(table: dp.Table, query: dp.Query) -> str:
+    """A note that the number of people is a guess, and the link to its field. `offer_people` replaces it where an
+    answer shows that the guess is far off."""
+    if not _supposes(table, query):
+        return ""
+    note = escape(say("people.supposed", people=table.facts.about))
+    return f'<p class="muted">{note} {people_way(table.name)}</p>'
+
+
+def offer_people(table: dp.Table, query: dp.Query) -> bool:
+    """Where a paid answer shows that the promise is planned with a wrong number of people: a note, and one tap to plan
+    with the number that the answer implies."""
+    if not _supposes(table, query) or (implied := far_off(table)) is None:
+        return False
+    st.html(f'<p class="warn" role="status">{escape(implied.planned())} {people_way(table.name)}</p>')
+    label = say("people.use", people=implied.about)
+    st.button(label, key="people-use", on_click=_correct_people, args=(table.name, implied.about))
+    return True
+
+
+def _correct_people(name: str, people: int) -> None:
+    try:
+        workspace().table(name).correct_people(people)
+    except AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+
+
+def people_way(table: str) -> str:
+    """The link to the field for the declared number of people."""
+    return _way(nav.address("data", table, people="1"), say("people.link"))

@@ -1,4 +1,4 @@
-"""Conditions as pickers: who counts, of which share, and groups to compare. Only declared values are offered."""
+"""Pickers for conditions, shares, and groups. Only declared values are offered."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpengine.messages import called, say
 from ui.parts import fields
 from ui.shell.language import day_format
 
-# Columns told in groups, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or between
+# Grouped columns, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or between
 # edges, lists by a declared lookup. A picker's options are texts: a column's name, or the JSON of its groups.
 
 USUAL_GROUPS = 15  # that a first step makes at most
@@ -31,7 +31,7 @@ _FIGURES = ("step", "edges")
 
 
 def group_options(schema: Schema, numbers: bool = True) -> list[str]:
-    """What can be told in groups, each as a picker's option; of a number its step is asked for when it is picked."""
+    """Columns that can be grouped, as picker options. The step of a number is asked for once it is picked."""
     found = [
         _text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in group_rules(schema, name)
     ]
@@ -40,7 +40,7 @@ def group_options(schema: Schema, numbers: bool = True) -> list[str]:
 
 
 def group_rules(schema: Schema, name: str) -> list[str]:
-    """By what the days of a column can be told: by more than one group, and by no more than the engine takes."""
+    """The rules that give the days of a column more than one group, and no more groups than the engine takes."""
     found = []
     for rule in OF_DAYS:
         try:
@@ -94,7 +94,7 @@ def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
             "group.how",
             list(_FIGURES),
             "edges" if "edges" in now else "step",
-            lambda one: say(f"group.how.{one}", column=wanted["column"]),
+            lambda how: say(f"group.how.{how}", column=wanted["column"]),
             f"{key}-how",
         )
         label, field = say(f"group.{rule}_field"), f"{key}-{rule}{fields.turn_picker()}"
@@ -182,13 +182,13 @@ def _idle(schema: dp.Schema, rows: list[Any]) -> None:
     for row in rows:
         try:
             read = read_predicate([row], schema)
-        except dp.AllowanceError:  # told where the question is priced
+        except dp.AllowanceError:  # the price says so
             continue
         if any(excludes_nothing(clause, schema) for clause in read.clauses):
             names = sorted(read.columns())
             listed = all(isinstance(schema[name], Category) for name in names)
-            told = say("form.where_all_listed" if listed else "form.where_all", column=names)
-            st.html(f'<p class="warn" role="status">{escape(told)}</p>')
+            note = say("form.where_all_listed" if listed else "form.where_all", column=names)
+            st.html(f'<p class="warn" role="status">{escape(note)}</p>')
 
 
 def _simple(row: Any) -> bool:
@@ -225,7 +225,7 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
     codes of words that speak of rows."""
     columns = table.schema.of_kind(Number)
     if len(columns) > 1:
-        averages = isinstance(given, list) and any(isinstance(one, dict) for one in given)
+        averages = isinstance(given, list) and any(isinstance(option, dict) for option in given)
         kinds = ["groups", "averages"]
         kind = st.segmented_control(
             say("form.compare"),
@@ -233,11 +233,11 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
             default=kinds[averages],
             required=True,
             key=f"ask-compare-{table.name}",
-            format_func=lambda one: say(f"form.compare.{one}{rows if one == kinds[0] else ''}"),
+            format_func=lambda kind: say(f"form.compare.{kind}{rows if kind == kinds[0] else ''}"),
         )
         if kind == "averages":
             return _averages(columns, given if averages else [], table.name)
-    known = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
+    known = [group for group in given if isinstance(group, list)] if isinstance(given, list) else []
     counter = f"ask-options-{table.name}"
     count = st.session_state.setdefault(counter, min(max(len(known), 2), MOST_GROUPS))
     built = []
@@ -249,12 +249,12 @@ def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
             st.button(say("form.option_add"), key="ask-more-options", on_click=_more, args=(counter, 1))
         if count > 2:
             st.button(say("form.option_remove"), key="ask-less-options", on_click=_more, args=(counter, -1))
-    return [one for one in built if one]
+    return [group for group in built if group]
 
 
 def _averages(columns: list[str], given: list[Any], name: str) -> list[Any]:
-    asked = [one.get("mean") for one in given if isinstance(one, dict)]
-    now = [one for one in asked if one in columns] or columns[:2]
+    asked = [column.get("mean") for column in given if isinstance(column, dict)]
+    now = [column for column in asked if column in columns] or columns[:2]
     chosen = st.multiselect(say("form.compare.columns"), columns, now, key=f"ask-averages-{name}")
     st.html(f'<p class="muted">{say("form.compare.help")}</p>')
     return [{"mean": column} for column in chosen]
@@ -282,7 +282,7 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
                 say("form.where_op"),
                 ops,
                 index=ops.index(row[1]) if same and row and row[1] in ops else 0,
-                format_func=lambda one: say(f"form.op.{one}"),
+                format_func=lambda op: say(f"form.op.{op}"),
                 key=f"where-op-{name}-{place}",
             )
         )
@@ -293,14 +293,14 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         values = _values(column, chosen, f"where-values-{name}-{place}", right)
         return [name, op, values]
     before = (rule or row[1]) if same and row else ""
-    ops = ["between", ">=", "<=", *(one for one in ("<", ">", "=") if isinstance(column, Number) or one == before)]
+    ops = ["between", ">=", "<=", *(op for op in ("<", ">", "=") if isinstance(column, Number) or op == before)]
     ops += [*(group_rules(table.schema, name) if isinstance(column, Date) else []), *fitting]
     op = str(
         middle.selectbox(
             say("form.where_op"),
             ops,
             index=ops.index(before) if before in ops else 0,
-            format_func=lambda one: say(f"form.op.{one}"),
+            format_func=lambda op: say(f"form.op.{op}"),
             key=f"where-op-{name}-{place}",
         )
     )
@@ -315,9 +315,9 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
 
 def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, where: Any) -> list[Any]:
     group = read_group(given, schema)
-    told = group.shown()
-    named = [label for label in (now if isinstance(now, list) else [now]) if label in told]
-    picked = where.multiselect(say("form.where_values"), list(told), named, told.__getitem__, key=key)
+    names = group.shown()
+    named = [label for label in (now if isinstance(now, list) else [now]) if label in names]
+    picked = where.multiselect(say("form.where_values"), list(names), named, names.__getitem__, key=key)
     return [given, "in", picked]
 
 
@@ -342,10 +342,10 @@ def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -
         ends = now if isinstance(now, list) and len(now) == 2 else [None, None]
         places, at = where.columns(2), f"{name}-{place}"
         picked = [
-            one.date_input(say(label), inside(end, usual), first, last, f"where-{label}-{at}", format=day_format())
-            for one, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
+            side.date_input(say(label), inside(end, usual), first, last, f"where-{label}-{at}", format=day_format())
+            for side, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
         ]
-        return [one.isoformat() for one in picked]
+        return [day.isoformat() for day in picked]
     key = f"where-date-{op}-{name}-{place}"
     return where.date_input(say("form.value"), inside(now, first), first, last, key, format=day_format()).isoformat()
 

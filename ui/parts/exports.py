@@ -85,10 +85,10 @@ def _parts(query: dp.Query) -> tuple[list[str], list[tuple[str, ...]]]:
     """The columns that identify the parts, and the cells of each part, in the reader's words."""
     names, cells = query.cells()
     if crossed := query.crossed():
-        told = [values for _, values in crossed]
-        return [name for name, _ in crossed], [tuple(map(dict.__getitem__, told, cell)) for cell in cells]
+        names_of = [values for _, values in crossed]
+        return [name for name, _ in crossed], [tuple(map(dict.__getitem__, names_of, cell)) for cell in cells]
     shown = query.shown()
-    return list(names), [tuple(shown.get(one, one) for one in cell) for cell in cells]
+    return list(names), [tuple(shown.get(part, part) for part in cell) for cell in cells]
 
 
 def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:

@@ -1,4 +1,4 @@
-"""A field for a number: it shows and takes what the reader's language writes, and is kept as an address holds it."""
+"""Form fields: numbers in the reader's language, pickers inside a sentence, and what ε means in odds."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def turn_picker() -> str:
 
 
 def picker_arrived() -> bool:
-    """Did a link bring this question just now? It is told once."""
+    """Did a link bring this question just now? True once."""
     return bool(st.session_state.pop(_ARRIVED, False))
 
 
@@ -125,16 +125,16 @@ def odds_after(prior: int, epsilon: Fraction) -> Fraction:
 
 def odds_of_answer(epsilon: Fraction, delta: Fraction, relation: str) -> str:
     """What one answer by itself can do to a suspicion: ε, δ and the odds, for its receipt."""
-    told = {"prior": _PRIOR, "most": odds_after(_PRIOR, epsilon), "epsilon": up(epsilon, 1000)}
+    facts = {"prior": _PRIOR, "most": odds_after(_PRIOR, epsilon), "epsilon": up(epsilon, 1000)}
     slip = say("odds.alone_delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
-    return say(f"odds.alone.{relation}", **told) + " " + slip
+    return say(f"odds.alone.{relation}", **facts) + " " + slip
 
 
 def _dots(on: int, caption: str) -> str:
-    told = escape(caption)
+    words = escape(caption)
     spans = "".join(f'<i class="{"on" if place < on else ""}"></i>' for place in range(100))
-    picture = f'<div class="dots" role="img" aria-label="{told}">{spans}</div>'
-    return f"<figure>{picture}<figcaption>{told}</figcaption></figure>"
+    picture = f'<div class="dots" role="img" aria-label="{words}">{spans}</div>'
+    return f"<figure>{picture}<figcaption>{words}</figcaption></figure>"
 
 
 _STYLE = """<style>

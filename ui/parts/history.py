@@ -52,9 +52,9 @@ def rows_html(
             "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(prices.took(table, entry))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),
         }
-        told = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)
-        rows.append((charge.seq, f"<tr>{told}</tr>"))
-    body = "".join(told for _, told in sorted(rows, reverse=newest_first))
+        row = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)
+        rows.append((charge.seq, f"<tr>{row}</tr>"))
+    body = "".join(row for _, row in sorted(rows, reverse=newest_first))
     return (
         f'{_STYLE}<div class="scroll" tabindex="0"><table class="plain rows"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
@@ -68,12 +68,12 @@ def _act_row(act: Act, columns: int) -> str:
         "receipt": f"<code>{act.hash[:8]}</code>",
     }
     spans = {"question": f' colspan="{columns - 2}"'}
-    told = "".join(f'<td class="at-{name}"{spans.get(name, "")}>{cell}</td>' for name, cell in cells.items())
-    return f'<tr class="act">{told}</tr>'
+    row = "".join(f'<td class="at-{name}"{spans.get(name, "")}>{cell}</td>' for name, cell in cells.items())
+    return f'<tr class="act">{row}</tr>'
 
 
 def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
-    """By request: what several answers to one question say together, told beside the newest of them."""
+    """By request: what several answers to one question say together, for the row of the newest."""
     seen: dict[str, list[dp.Entry]] = {}
     for entry in entries:
         claim = entry.charge.claim
@@ -81,16 +81,17 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
             continue
         if entry.charge.table == table.name and entry.outcome is not None and entry.outcome.kind == "answer":
             seen.setdefault(identity(claim), []).append(entry)
-    told = {}
+    notes = {}
     for looks in seen.values():
         if len(looks) > 1 and _in_one_range(looks[0]):
             reading = table.looks(table.answer_of(looks[0]).query)
             # What bought ranges share holds less often than they do, which there is no room to say here.
             if reading.kind == "averaged" and reading.agree and isinstance(reading.interval, tuple):
-                one = as_one(reading)
-                words = say("looks.span", low=(span := printed_range(one.query, *one.interval))[0], high=span[1])
-                told[looks[0].charge.request] = say("looks.in_short", count=reading.count, together=words)
-    return told
+                combined = as_one(reading)
+                low, high = printed_range(combined.query, *combined.interval)
+                words = say("looks.span", low=low, high=high)
+                notes[looks[0].charge.request] = say("looks.in_short", count=reading.count, together=words)
+    return notes
 
 
 def _in_one_range(entry: dp.Entry) -> bool:
@@ -152,9 +153,9 @@ def kept(title: str, answers: Sequence[dp.Answer], address: Callable[[str, str],
     names = ("when", "question", "answer", "receipt")
     head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
     rows = ""
-    for one in answers:
-        link = receipt_link(address(one.receipt["table"], one.request_id), one.receipt["charge"]["hash"])
-        cells = (escape(when(one.at)), escape(one.sentence), escape(in_short(one)), link)
+    for answer in answers:
+        link = receipt_link(address(answer.receipt["table"], answer.request_id), answer.receipt["charge"]["hash"])
+        cells = (escape(when(answer.at)), escape(answer.sentence), escape(in_short(answer)), link)
         rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     st.html(
         f'<h2>{escape(title)}</h2><div class="scroll" tabindex="0">'
@@ -169,8 +170,8 @@ def trained_address(table: str, request: str) -> str:
 
 def shapes_address(table: str, request: str, target: str = "") -> str:
     """The address of models that are read off a first look; of one column, where it is named."""
-    told = {"table": table, "shapes": request} | ({"target": target} if target else {})
-    return escape("train?" + urlencode(told), quote=True)
+    query = {"table": table, "shapes": request} | ({"target": target} if target else {})
+    return escape("train?" + urlencode(query), quote=True)
 
 
 def board_address(table: str, request: str) -> str:

@@ -80,8 +80,10 @@ def seen() -> int | None:
 
 def _fields(button: str) -> dict[str, str]:
     """What stands in the fields of the form now."""
-    found = {str(name): one for name, one in st.session_state.items() if str(name).startswith(_FIELDS)}
-    return {name: repr(one) for name, one in found.items() if name not in _OURS and not name.startswith(f"{button}-")}
+    found = {str(name): value for name, value in st.session_state.items() if str(name).startswith(_FIELDS)}
+    return {
+        name: repr(value) for name, value in found.items() if name not in _OURS and not name.startswith(f"{button}-")
+    }
 
 
 def _ask(
@@ -97,7 +99,7 @@ def _ask(
     """A field that is left by this very click comes with it: the button was drawn for what stood there before, and
     nobody has seen the question that stands there now."""
     now = _fields("")
-    if any(now.get(name, one) != one for name, one in drawn.items()):
+    if any(now.get(name, value) != value for name, value in drawn.items()):
         _refuse(say("ask.just_changed"))
         return
     try:
@@ -259,13 +261,13 @@ def addressed_widget(place: str, name: str) -> str:
 
 def remember_address(table: dp.Table, place: str, now: dict[str, Any], again: bool = False) -> None:
     """`again`: a link to the page itself brought this, which a browser does not put into its address."""
-    told = {
+    url = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in now.items()
         if value or name == "columns"
     }
-    st.session_state[_state(place)] |= {"url": told, "given": now}
-    address({"table": table.name} | told, again)
+    st.session_state[_state(place)] |= {"url": url, "given": now}
+    address({"table": table.name} | url, again)
 
 
 def read_address(text: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""What became of an act, told beside the button that did it. An act is one call of the engine inside a callback."""
+"""Feedback beside the button of an act, and requests for more. An act is one call of the engine in a callback."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def approval(table: dp.Table, query: dp.Query, key: str) -> None:
 
 def own_short(table: dp.Table, price: dp.Preview) -> str | None:
     """Where a question does not fit into what is left of the person's own share, or is not one that it is for: a
-    sentence, in parts of that share, as the meter tells it."""
+    sentence, in parts of that share, as the meter shows it."""
     if not price.covered:
         return say("people.question_not_granted")
     if price.admissible or price.own_share is None or price.own_left is None:
@@ -90,7 +90,7 @@ def own_short(table: dp.Table, price: dp.Preview) -> str | None:
 
 
 def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
-    """Before anything is told of a price: is this a question that the person's share is not for?"""
+    """Before any price is shown: is this a question that the person's share is not for?"""
     if table.practice or not person.served():
         return None
     try:
@@ -110,7 +110,7 @@ def show_requests(table: dp.Table) -> None:
         return
     own = [held for held in face().grants(table.name) if held.grant.share]
     mine, _ = face().meter(table.name)
-    wishes = [one for one in _own() if one.wanted.table == table.name]
+    wishes = [wish for wish in _own() if wish.wanted.table == table.name]
     if mine.share == 1:  # there is no more to ask for
         _became(wishes)
         return
@@ -131,31 +131,31 @@ def show_requests(table: dp.Table) -> None:
 def elsewhere(tables: Collection[str]) -> None:
     """What the person wished for and what became of it, of all but these tables: a table that was granted to them once
     has no page for them any more."""
-    found = [one for one in _own() if one.wanted.table not in tables] if person.served() and may("wishes") else []
-    if found:
+    wishes = [wish for wish in _own() if wish.wanted.table not in tables] if person.served() and may("wishes") else []
+    if wishes:
         with st.container(key="card-wishes"):
-            _became(found, named=True)
+            _became(wishes, named=True)
 
 
 def _own() -> list[AskedFor]:
     """Newest first."""
-    return [one for one in reversed(face().wishes()) if one.wanted.actor == person.person()]
+    return [wish for wish in reversed(face().wishes()) if wish.wanted.actor == person.person()]
 
 
 def _became(wishes: list[AskedFor], named: bool = False) -> None:
     if not wishes:
         return
     rows = []
-    for one in wishes[:LATEST]:
-        wanted, decision = one.wanted, one.decision
+    for request in wishes[:LATEST]:
+        wanted, decision = request.wanted, request.decision
         if wanted.share is not None:
-            told = say("wish.own.share", share=percent(wanted.share))
+            wish = say("wish.own.share", share=percent(wanted.share))
         else:
-            told = say("wish.own.question", takes=percent(wanted.takes or Fraction(0)))
+            wish = say("wish.own.question", takes=percent(wanted.takes or Fraction(0)))
         state = "waits" if decision is None else decision.answer
         given = percent(decision.share) if decision is not None and decision.share is not None else ""
         became = say(f"wish.own.{state}", share=given) if state == CHANGED else say(f"wish.own.{state}")
-        asked = f"{wanted.table}: {told}" if named else told
+        asked = f"{wanted.table}: {wish}" if named else wish
         beside = f"{say('grants.wish.reason', reason=wanted.reason)} · {history.when((decision or wanted).at)}"
         line = (
             f'{escape(asked)} <span class="tag">{escape(became)}</span><br><span class="muted">{escape(beside)}</span>'

@@ -1,5 +1,7 @@
-"""Columns of a table that nobody described: that they can be found is offered when it is added, and once again after
-its first answers. Everything here is public: names, what is declared, and what was bought.
+"""Offers for a table: to find its undescribed columns, and to take a first look.
+
+Finding is offered when the table is added, and once more after its first answers. All of it is public: names, the
+declaration, and what was bought.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _reminded: OrderedDict[tuple[str, str], None] = OrderedDict()  # who was reminde
 
 
 def missing_columns(table: dp.Table) -> list[str]:
-    """Neither declared, nor whose a row is, nor bought already."""
+    """Columns that are neither declared, nor the id column, nor bought already."""
     if table.practice or table.closed:
         return []
     known = {*table.schema.columns, table.facts.unit.id_column}
@@ -69,10 +71,10 @@ def missing_html(table: dp.Table) -> str:
     """The same on the card of a table."""
     if not (left := _due(table)):
         return ""
-    told = escape(say("missing.told", many=len(left), columns=_some(left)))
+    note = escape(say("missing.told", many=len(left), columns=_some(left)))
     link = nav.address("data", table.name, **{_FIND: "1"})
     way = f'<a class="way" href="{link}" target="_self">{escape(say("missing.link", many=len(left)))}</a>'
-    return f'<p class="muted missing">{told} {way}</p>'
+    return f'<p class="muted missing">{note} {way}</p>'
 
 
 def leave_missing(name: str) -> None:
@@ -92,7 +94,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
-# The offer of a first look, wherever somebody arrives at a table: with its price, or to the board it became.
+# The first look: an offer with its price, or a link to its board.
 
 
 def first_look_possible(schema: Schema) -> bool:
@@ -103,16 +105,16 @@ def first_look_label(table: dp.Table) -> str | None:
     """What a link to it says; None where there is nothing to look at, and nothing can be bought."""
     if table.newest_look():
         return say("first_look.open")
-    found = None if table.closed else _opening(table)
-    if found is None:
+    opening = None if table.closed else _opening(table)
+    if opening is None:
         return None
-    return say("first_look.offer", share=prices.takes(table, table.preview(found.asked, checked=True).share))
+    return say("first_look.offer", share=prices.takes(table, table.preview(opening.asked, checked=True).share))
 
 
 def usual_first_look(table: dp.Table) -> dp.Query | None:
     """All columns at the price that the form opens with; None where there is nothing to look at, or nothing left."""
-    found = _opening(table)
-    return None if found is None else found.query
+    opening = _opening(table)
+    return None if opening is None else opening.query
 
 
 def _opening(table: dp.Table) -> Opening | None:
@@ -123,5 +125,5 @@ def _opening(table: dp.Table) -> Opening | None:
 
 
 def first_look_link(table: dp.Table) -> None:
-    if told := first_look_label(table):
-        st.page_link(nav.page("board"), label=told, query_params={"table": table.name})
+    if label := first_look_label(table):
+        st.page_link(nav.page("board"), label=label, query_params={"table": table.name})

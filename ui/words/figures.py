@@ -67,7 +67,7 @@ def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any
 
 def printed_range(query: dp.Query, low: Any, high: Any, part: str = "") -> tuple[str, str]:
     """A range as it is shown; one of days as it is."""
-    return _told(query, low, low, high, part)[1:]
+    return _texts(query, low, low, high, part)[1:]
 
 
 def anything(query: dp.Query, interval: Range) -> tuple[str, str]:
@@ -79,9 +79,9 @@ def anything(query: dp.Query, interval: Range) -> tuple[str, str]:
 def printed(query: dp.Query, value: Any, interval: Any, part: str = "") -> str:
     """A figure as it is shown."""
     if interval is None:
-        told = day(value) if isinstance(value, str) else plain(value)
-        return ungrouped(told) if _in_years(query, part) else told
-    return _told(query, value, interval[0], interval[1], part)[0]
+        text = day(value) if isinstance(value, str) else plain(value)
+        return ungrouped(text) if _in_years(query, part) else text
+    return _texts(query, value, interval[0], interval[1], part)[0]
 
 
 def figure(answer: dp.Answer, part: str) -> str:
@@ -111,36 +111,36 @@ def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None
     names = query.shown()
 
     def renamed(part: dict[str, Any] | None) -> Any:
-        return part and {names.get(label, label): one for label, one in part.items()}
+        return part and {names.get(label, label): value for label, value in part.items()}
 
     return renamed(values), renamed(ranges)
 
 
-def printable(told: Any) -> Any:
+def printable(value: Any) -> Any:
     """Exact means as the numbers that are printed; a range rounds outwards when it is printed."""
-    if isinstance(told, dict):
-        return {label: printable(one) for label, one in told.items()}
-    if isinstance(told, tuple):
-        return tuple(printable(one) for one in told)
-    if isinstance(told, Fraction):
-        return int(told) if told.denominator == 1 else float(told)
-    return told
+    if isinstance(value, dict):
+        return {label: printable(part) for label, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(printable(part) for part in value)
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value
 
 
-def _told(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[str, str, str]:
+def _texts(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[str, str, str]:
     if isinstance(low, str):
         return day(value), day(low), day(high)
     least, most = query.sure(part)
     value, (first, last) = cut(query, value, (low, high), part)
     step = _place(low, high, _decimals(value, first, last))
-    told = []
-    for one, rounding in ((value, ROUND_HALF_EVEN), (first, ROUND_FLOOR), (last, ROUND_CEILING)):
-        whole = _whole(_exact(one), step, rounding) if step else _exact(one)
+    texts = []
+    for number, rounding in ((value, ROUND_HALF_EVEN), (first, ROUND_FLOOR), (last, ROUND_CEILING)):
+        whole = _whole(_exact(number), step, rounding) if step else _exact(number)
         kept = _kept(Fraction(whole), least, most)
-        told.append(
-            _end(kept, rounding) if kept != Fraction(whole) or not step else _print(_exact(one), step, rounding)
+        texts.append(
+            _end(kept, rounding) if kept != Fraction(whole) or not step else _print(_exact(number), step, rounding)
         )
-    return tuple(map(ungrouped, told)) if _in_years(query, part) else tuple(told)  # type: ignore[return-value]
+    return tuple(map(ungrouped, texts)) if _in_years(query, part) else tuple(texts)  # type: ignore[return-value]
 
 
 def _end(value: Fraction, rounding: str) -> str:
@@ -188,5 +188,5 @@ def _whole(value: Decimal, step: Decimal, rounding: str) -> Decimal:
 
 
 def _print(value: Decimal, step: Decimal, rounding: str) -> str:
-    told = _whole(value, step, rounding) + 0
-    return local(f"{told:,.{max(0, -step.adjusted())}f}".replace("-", "−"))
+    rounded_value = _whole(value, step, rounding) + 0
+    return local(f"{rounded_value:,.{max(0, -step.adjusted())}f}".replace("-", "−"))

@@ -40,7 +40,7 @@ WORDS = (
     "rehearsal",
     "session",
 )
-LESSON = {  # where a word is shown rather than told
+LESSON = {  # the lesson that shows a word
     "allowance": 2,
     "epsilon": 4,
     "delta": 4,
@@ -66,13 +66,13 @@ def html(safe: str) -> str:
     if "glossary" not in MEANT[current()]:
         return safe
     pattern, names = _pattern(current())
-    told: set[str] = set()
+    marked: set[str] = set()
 
     def mark(found: re.Match[str]) -> str:
         name = names.get(found.lastgroup or "")
-        if name is None or name in told:
+        if name is None or name in marked:
             return found.group()
-        told.add(name)
+        marked.add(name)
         return word(name, found.group(), escaped=True)
 
     return pattern.sub(mark, safe)
@@ -88,7 +88,7 @@ def word(name: str, shown: str, escaped: bool = False) -> str:
 def _pattern(lang: str) -> tuple[re.Pattern[str], dict[str, str]]:
     """One pattern for all: tags and what must stay as it is first, then longer ways to say a word before shorter."""
     seen = [(word, CATALOGUES[lang][f"gloss.{word}.seen"]) for word in WORDS if known(f"gloss.{word}.seen")]
-    ways = sorted(((way, name) for name, several in seen for way in several.split("|")), key=lambda one: -len(one[0]))
+    ways = sorted(((way, name) for name, several in seen for way in several.split("|")), key=lambda pair: -len(pair[0]))
     names = {f"w{place}": name for place, (_, name) in enumerate(ways)}
     parts = [f"(?P<w{place}>{_way(way)})" for place, (way, _) in enumerate(ways)]
     kept = r"<(a|h\d|dfn|code|style|button)\b.*?</\1>|<[^>]*>|&\w+;"

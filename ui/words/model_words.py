@@ -16,9 +16,9 @@ from dpengine.messages.language import current
 from dpengine.released.shapes import LookWithModels, Shapes
 from ui.words.figures import bare, printed, printed_range
 
-NAMED = 2  # values of a side that are told by name
+NAMED = 2  # values of a side that are named
 BETTER = 0.98  # of what always saying the average is off by
-RANKS, _STEP = 60, 5  # of 100 in the right order, told in steps of 5: fewer are hardly more than a coin
+RANKS, _STEP = 60, 5  # of 100 in the right order, shown in steps of 5: fewer are hardly more than a coin
 _KEPT = 1_000
 _read: dict[tuple[str, str], tuple[str, str]] = {}  # by the charge and the language: reading a model takes a while
 
@@ -32,8 +32,8 @@ def trained(answer: dp.Answer) -> str:
 def board(answer: dp.Answer) -> str:
     """A first look; where it was bought for a model, how good that is."""
     query: Any = answer.query
-    told = say("answer.board", columns=len(query.names))
-    return _of_look(answer)[0] or told
+    words = say("answer.board", columns=len(query.names))
+    return _of_look(answer)[0] or words
 
 
 def verdict(answer: dp.Answer) -> str:
@@ -118,9 +118,9 @@ def measured(answer: dp.Answer, checks: Sequence[dp.Answer]) -> str:
     if query.goal is None or answer.path is None or not isinstance(query, OfGradients):
         return ""
     model = query.model(answer.path.weights)
-    known = (one for one in checks if isinstance(one.query, OfModel) and one.query.model == model)
-    found = next((one for one in known if not one.query.state(one.value, one.interval)), None)
-    return say("train_page.not_checked") if found is None else say("train_page.checked", told=checked(found))
+    known = (check for check in checks if isinstance(check.query, OfModel) and check.query.model == model)
+    newest = next((check for check in known if not check.query.state(check.value, check.interval)), None)
+    return say("train_page.not_checked") if newest is None else say("train_page.checked", told=checked(newest))
 
 
 def checked(answer: dp.Answer) -> str:

@@ -1,4 +1,4 @@
-"""Under a finding: what a bar or group that it names also holds, where that is at an end of a declared range."""
+"""Phrases that headlines share: ends of declared ranges, synthetic tables, densities and curves."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def edges(answer: dp.Answer) -> str:
         named = [] if state and state != APART else _named(answer, state)
         if named or not state:
             named = list(dict.fromkeys([*named, *_largest(value)]))
-    return " ".join(told for part in named if (told := beyond(query, part)))
+    return " ".join(note for part in named if (note := beyond(query, part)))
 
 
 def _largest(value: dict[str, Any]) -> list[str]:
-    known = {part: one for part, one in value.items() if isinstance(one, int | float | Fraction)}
+    known = {part: number for part, number in value.items() if isinstance(number, int | float | Fraction)}
     return [max(known, key=known.__getitem__)] if known else []
 
 
@@ -62,7 +62,7 @@ def listed_edges(query: dp.Query, telling: list[str]) -> list[str]:
     return telling if len(telling) <= LISTED else query.told_first(telling)[:LISTED]
 
 
-# What a synthetic table does not keep, in a sentence: it goes wherever its answer goes.
+# What a synthetic table does not keep; the sentence goes wherever the answer goes.
 
 
 def not_kept(answer: dp.Answer, follows: Collection[str] = ()) -> str:
@@ -98,12 +98,12 @@ def threes(kept: KeptTogether) -> str:
 
 
 def density_unit(query: Density, shares: bool = False) -> str:
-    """“% of people per 500 of income”: what heights are told in."""
+    """“% of people per 500 of income”: the unit of the heights."""
     _, steps = curves.scale_of(query)
     share = shares or query.people is not None
     kind = "share" if share else "people" if query.facts.unit.id_column is None else "rows"
-    told = {"step": " × ".join(plain(step) for step in steps), "columns": " × ".join(query.columns)}
-    return say(f"density.unit.{kind}", **told)
+    facts = {"step": " × ".join(plain(step) for step in steps), "columns": " × ".join(query.columns)}
+    return say(f"density.unit.{kind}", **facts)
 
 
 def density_reach(query: Density) -> tuple[Fraction, Fraction]:
@@ -123,19 +123,19 @@ def density_headline(query: Density, value: dict[str, float]) -> str:
 def density_top(query: Density, heights: Floats) -> str:
     """The grid point with the greatest height, to what the bandwidth can tell apart."""
     places = np.unravel_index(int(heights.argmax()), heights.shape)
-    told = []
+    places_shown = []
     for grid, place, width in zip(query.grids(), places, query.widths, strict=True):
         digits = -int(np.floor(np.log10(float(width))))
         near = round(float(grid[int(place)]), digits)
-        told.append(plain(int(near) if digits <= 0 else near))
-    return say("who.and").join(told)
+        places_shown.append(plain(int(near) if digits <= 0 else near))
+    return say("who.and").join(places_shown)
 
 
 # A curve of shares in words.
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
-    """The value that half of the rows are at or below, and between which ones it is; only where a curve tells."""
+    """The value that half of the rows are at or below, and between which ones it is; only where the curve shows it."""
     names = list(answer.value)
     lows, highs = zip(*(answer.interval[name] for name in names), strict=True)
     found = halfway([answer.value[name] for name in names], lows, highs)
@@ -143,5 +143,5 @@ def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
         return None
     column = answer.query.facts.schema[answer.query.answer_column]
     write = day if isinstance(column, dp.Date) else local if getattr(column, "years", False) else setting
-    told = [write(names[place]) for place in found]
-    return told[0], told[1], told[2]
+    values = [write(names[place]) for place in found]
+    return values[0], values[1], values[2]

@@ -1,4 +1,4 @@
-"""Prices as a person reads them beside the meter: what is told is what the meter moves by."""
+"""Prices as a person reads them beside the meter: they equal what the meter moves by."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def took_in_all(table: dp.Table, entry: dp.Entry | None) -> str:
     if entry is None:
         return ""
     entries = [*table.checks_before(entry), entry]
-    return percent_taken(table.left_before(entries[0]), sum((table.took(one) for one in entries), Fraction(0)))
+    return percent_taken(table.left_before(entries[0]), sum((table.took(paid) for paid in entries), Fraction(0)))
 
 
 def took(table: dp.Table, entry: dp.Entry | None) -> str:

@@ -49,8 +49,8 @@ def from_zero(query: dp.Query) -> bool:
 
 def headline(answer: dp.Answer) -> str:
     """The finding in a few words."""
-    if said := answer.query.finding_of(answer.value, answer.interval, answer.raw):
-        return said
+    if title := answer.query.finding_of(answer.value, answer.interval, answer.raw):
+        return title
     state = answer.query.state(answer.value, answer.interval)
     return _HEADLINES.get(answer.query.answer_kind, _figures)(answer, state)
 
@@ -61,8 +61,8 @@ def cut_rows(answer: dp.Answer) -> str:
     query = answer.query
     if (most := query.most_rows) is None:
         return ""
-    said = query.finding(answer.value, answer.interval)
-    if said or not from_zero(query):
+    own_words = query.finding(answer.value, answer.interval)
+    if own_words or not from_zero(query):
         return say("answer.cut", most=most)
     return say("answer.cut.people" if query.unit == "people" else "answer.cut.count", most=most)
 
@@ -78,12 +78,12 @@ def _figures(answer: dp.Answer, state: str) -> str:
     least = query.sure()[0]
     if least == 0 and isinstance(answer.interval, tuple) and answer.interval[0] <= 0 < answer.interval[1]:
         return say("answer.at_most", value=_counted(query, printed_range(query, *answer.interval)[1]))
-    told = printed(query, value, answer.interval)
+    value_words = printed(query, value, answer.interval)
     if isinstance(value, str):
-        return told
+        return value_words
     if _percent_sign(query):
-        return say("answer.about_percent", value=told)
-    return say("answer.about", value=_counted(query, told))
+        return say("answer.about_percent", value=value_words)
+    return say("answer.about", value=_counted(query, value_words))
 
 
 def _percent_sign(query: dp.Query) -> str:
@@ -105,8 +105,8 @@ def _table(answer: dp.Answer, state: str) -> str:
     return _noisy(say("answer.made", rows=sum(answer.value.values())), state)
 
 
-def _noisy(told: str, state: str) -> str:
-    return say("answer.noise", what=told) if state else told
+def _noisy(what: str, state: str) -> str:
+    return say("answer.noise", what=what) if state else what
 
 
 def _range(answer: dp.Answer, state: str) -> str:
@@ -190,14 +190,14 @@ def finding(answer: dp.Answer, state: str) -> str:
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     if len(telling) <= LISTED or not query.compared or not ranges:
         first = listed_edges(query, telling)
-        told = "; ".join(_part(answer, part, names.get(part, part)) for part in first)
-        told += "; …" if len(telling) > LISTED else ""
-        told = say("answer.apart", parts=told) if state else told
+        words = "; ".join(_part(answer, part, names.get(part, part)) for part in first)
+        words += "; …" if len(telling) > LISTED else ""
+        words = say("answer.apart", parts=words) if state else words
     elif state:
-        told = say("answer.apart_many", parts=len(telling), **_spanned(answer, telling))
+        words = say("answer.apart_many", parts=len(telling), **_spanned(answer, telling))
     else:
-        told = _largest(answer, telling)
-    return say("answer.found", values=len(answer.value), most=told) if query.unseen() is not None else told
+        words = _largest(answer, telling)
+    return say("answer.found", values=len(answer.value), most=words) if query.unseen() is not None else words
 
 
 def _largest(answer: dp.Answer, telling: list[str]) -> str:
@@ -209,11 +209,11 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
     among, beside = "answer.", {}
     if ends and inner:
         among, telling, first = "answer.inner.", inner, leaders({part: answer.interval[part] for part in inner})
-        told = [
+        at_ends = [
             say("answer.inner.end", name=named(query, part), value=_counted(query, figure(answer, part), part))
             for part in ends
         ]
-        beside = {"ends": "; ".join(told)}
+        beside = {"ends": "; ".join(at_ends)}
     code = among + ("most" if from_zero(query) else "highest")
     if len(first) == 1:
         return say(code, name=_explained(query, first[0]), value=_counted(query, figure(answer, first[0])), **beside)
@@ -233,12 +233,12 @@ def _spanned(answer: dp.Answer, parts: list[str]) -> dict[str, str]:
 
 def _part(answer: dp.Answer, part: str, name: str) -> str:
     """One of several figures with its range: nobody who reads it alone may take it for exact."""
-    query, told = answer.query, _counted(answer.query, figure(answer, part), part)
+    query, value = answer.query, _counted(answer.query, figure(answer, part), part)
     if not answer.interval or query.mute(answer.interval.get(part), part):
-        return f"{name}: {told}"
+        return f"{name}: {value}"
     first, last = answer.interval[part]
     low, high = printed_range(query, first, last, part)
-    return say("answer.part", name=name, value=told, low=low, high=high)
+    return say("answer.part", name=name, value=value, low=low, high=high)
 
 
 def _ahead(answer: dp.Answer, first: list[str]) -> str:
@@ -290,7 +290,7 @@ def _curve_range(answer: dp.Answer) -> str:
 
 def _density_range(answer: dp.Answer) -> str:
     query: Any = answer.query
-    alpha, pointwise = (two_figures(one) for one in phrases.density_reach(query))
+    alpha, pointwise = (two_figures(width) for width in phrases.density_reach(query))
     code = "answer.density_map" if len(query.columns) > 1 else "answer.density_band"
     facts = {"alpha": alpha, "unit": phrases.density_unit(query), "chance": chance(query.beta)}
     return say(code, pointwise=pointwise, **facts)
@@ -308,8 +308,8 @@ def _whole_range(answer: dp.Answer) -> str:
 
 def _board_range(answer: dp.Answer) -> str:
     promised = answer.promise.words(answer.query)
-    told = promised[:1].upper() + promised[1:] + "."
-    return f"{model_words.verdict(answer)} {told}".strip()
+    error = promised[:1].upper() + promised[1:] + "."
+    return f"{model_words.verdict(answer)} {error}".strip()
 
 
 def released_words(answer: dp.Answer) -> str:
@@ -322,16 +322,16 @@ def released_words(answer: dp.Answer) -> str:
 def _label_range(answer: dp.Answer) -> str:
     """How far another may be ahead of the names that were drawn."""
     several = isinstance(answer.value, dict)
-    told = answer.promise.drawn(answer.query, several)
+    words = answer.promise.drawn(answer.query, several)
     state = answer.query.state(answer.value, answer.interval)
     if state == REST:
-        told = say("answer.drawn_several" if several else "answer.drawn", names=names_of(answer)) + " " + told
+        words = say("answer.drawn_several" if several else "answer.drawn", names=names_of(answer)) + " " + words
     if state == APART:
-        told += " " + say("answer.perhaps_means" if answer.query.conditional else "answer.perhaps_few")
+        words += " " + say("answer.perhaps_means" if answer.query.conditional else "answer.perhaps_few")
     if not answer.query.names_ordered:
-        return told
+        return words
     first = next(iter(answer.value)) if several else answer.value
-    return f"{told} {_unlisted(answer, first)}".strip()
+    return f"{words} {_unlisted(answer, first)}".strip()
 
 
 def _unlisted(answer: dp.Answer, first: str) -> str:
@@ -359,17 +359,17 @@ _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
 def _each(answer: dp.Answer) -> str:
     """How far each of several figures may be off, and what else may be there."""
     query, promise, of = answer.query, answer.promise, len(answer.interval)
-    told = promise.each(query, of) if of else ""
+    words = promise.each(query, of) if of else ""
     if (unseen := query.unseen()) is not None:
         absent = say("answer.unseen", unseen=unseen, unit=say(f"chart.{query.counted}"))
         # Both are for as many values as rows are declared.
-        told = " ".join(one.removesuffix(".") + promise.guess() + "." for one in (told, absent) if one)
+        words = " ".join(text.removesuffix(".") + promise.guess() + "." for text in (words, absent) if text)
     if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
-        told += " " + say("answer.few_parts", few=few, of=of)
+        words += " " + say("answer.few_parts", few=few, of=of)
     if of and from_zero(query):
         first = leaders(answer.interval)
-        told += " " + _unlisted(answer, first[0]) if len(first) == 1 else ""
-    return told.strip()
+        words += " " + _unlisted(answer, first[0]) if len(first) == 1 else ""
+    return words.strip()
 
 
 def as_one(reading: Reading) -> dp.Answer:

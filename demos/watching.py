@@ -23,7 +23,7 @@ from dpengine.accountant import compositions
 from dpengine.accountant.costs import cost
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues, Found
+from dpengine.mechanisms.choices.find_values import FindValues, ValueCounts
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.fit_checks import FitChecks
@@ -109,11 +109,11 @@ class WatchedValues(Watched):
     def threshold(self) -> int:
         return self.query.threshold
 
-    def value(self, rows: Sequence[Row]) -> Found:
+    def value(self, rows: Sequence[Row]) -> ValueCounts:
         counts: Any = self.query.need().of(rows)
         return counts[0] if isinstance(self.query, FindDeclarations) else counts  # type: ignore[no-any-return]
 
-    def draw(self, value: Found, coins: Coins) -> Found:
+    def draw(self, value: ValueCounts, coins: Coins) -> ValueCounts:
         noisy = self.noised([count for _, count in value], coins)
         return tuple((name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= self.threshold)
 
@@ -127,13 +127,13 @@ class WatchedValues(Watched):
         query = self.query
         return Normal(count, query.variance) if isinstance(query, FindDeclarations) else Laplace(count, query.scale)
 
-    def view(self, one: Found, other: Found) -> View:
+    def view(self, one: ValueCounts, other: ValueCounts) -> View:
         names = sorted(dict(one).keys() | dict(other).keys())
         last = max(self.threshold, *(count for _, count in one + other)) + self._beyond
         ours, theirs = ([self._shown(dict(value).get(name, 0), last) for name in names] for value in (one, other))
         pairs = {at: (p, q) for at, (p, q) in enumerate(zip(ours, theirs, strict=True)) if p != q}
 
-        def parts(raw: Found) -> tuple[int | None, ...]:
+        def parts(raw: ValueCounts) -> tuple[int | None, ...]:
             shown = dict(raw)
             return tuple(min(shown[name], last) if name in shown else None for name in names)
 

@@ -20,15 +20,15 @@ from dpengine.asking.answers import (
     Preview,
     Protection,
     asked,
+    build_meter,
+    build_preview,
+    build_protection,
     claim_of,
-    make_meter,
-    make_preview,
-    make_protection,
 )
 from dpengine.asking.checking import ColumnDoubted, check_for, column_doubts, doubts, finer_check, id_check_for
-from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, spared
+from dpengine.asking.column_fit import ColumnFit, Fits, fits_of, only_fitting
 from dpengine.asking.exports import BurnDownStep, Fit, account_lines
-from dpengine.asking.implied_people import PeopleTold, far_off, kinds
+from dpengine.asking.implied_people import ImpliedPeople, far_off, kinds
 from dpengine.asking.jobs import outcome_of
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
@@ -69,7 +69,7 @@ from dpengine.released.compare import Comparable, figures
 from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
 from dpengine.released.published import Published
-from dpengine.released.synthetic import KEYS, MadeTable, Synthetic
+from dpengine.released.synthetic import KEYS, FittedTable, Synthetic
 from dpengine.storage.registry import Record
 
 CHECK = ".check"  # ends the request id of a question's check
@@ -128,7 +128,7 @@ class Table:
         """The price and the promise of a question. With `checked`, the price includes the check that it would buy
         first."""
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %
-        seen = make_preview(query, self.budget.rule, standing)
+        seen = build_preview(query, self.budget.rule, standing)
         checks = self.checks_for([query]) if checked else []
         if not checks:
             return seen
@@ -339,7 +339,7 @@ class Table:
 
     def _asked_before(self, known: Entry, query: AnyQuery, anyway: bool) -> bool:
         """Is this charge by the same person for this very question, or, with `anyway`, for its cells that fit?"""
-        same = [query, *([other] if anyway and (other := spared(query, self.fits().doubted(query))) else [])]
+        same = [query, *([other] if anyway and (other := only_fitting(query, self.fits().doubted(query))) else [])]
         ours = (known.charge.actor, known.charge.budget) == (self.actor, self._budget.id)
         return ours and any(claim_of(asked) == known.charge.claim for asked in same)
 
@@ -354,7 +354,7 @@ class Table:
         doubted = fits.doubted(query)
         if any(fit.hardly_fits for fit in doubted):
             raise column_doubts(fits, query, self.facts, check) or refused
-        return spared(query, doubted) or query
+        return only_fitting(query, doubted) or query
 
     def revise(self, schema: Schema) -> Table:
         """The same rows declared anew, on the same budget. Free; earlier answers keep their meaning."""
@@ -368,7 +368,7 @@ class Table:
         `unit` says. Free; no row is read."""
         self._workspace.refuse_unit(self._record, unit)
         before, after = self._workspace.ledger.protection_of(self._budget.id, unit)
-        return make_protection(self.budget.rule, before, after, unit.at_most)
+        return build_protection(self.budget.rule, before, after, unit.at_most)
 
     def protect(self, unit: Unit, people: int | None = None) -> Table:
         """Declare more protection, never less: one row each becomes an id column with a bound on a person's rows, or
@@ -457,7 +457,7 @@ class Table:
 
     def session(self, request_id: str) -> Session:
         """A paid session at its present step; refused if this table has none of that id."""
-        return paid_answers.session_for(self._asker, request_id)
+        return paid_answers.paid_session(self._asker, request_id)
 
     def published(self, answer: Answer) -> Published:
         """A published table, with what can be computed from it: free."""
@@ -479,9 +479,9 @@ class Table:
         """Bought ranges and lists of several columns of this table, newest first: free to see and to use."""
         return paid_answers.answers_of_kinds(self._asker, (FindDeclarations.card.key,), most)
 
-    def synthetic(self, answer: Answer) -> Synthetic | MadeTable:
+    def synthetic(self, answer: Answer) -> Synthetic | FittedTable:
         """A synthetic table, with what can be computed from it: free."""
-        return paid_answers.made_rows(self._asker, answer)
+        return paid_answers.synthetic_rows(self._asker, answer)
 
     def make_rows(self, answer: Answer) -> None:
         """Fit the rows of a synthetic table in a background thread, if they are not fitted yet: free."""
@@ -517,13 +517,13 @@ class Table:
     def looks(self, query: AnyQuery) -> paid_answers.Reading:
         """The paid answers to this question at any ε, and what they say together: free. They are read in the order they
         were given, so that a later answer never changes a stated range."""
-        return paid_answers.looks_at(self._asker, query)
+        return paid_answers.repeated_answers(self._asker, query)
 
     def fits(self) -> Fits:
         """The paid checks of how the cells of its columns fit: free to see."""
         return fits_of(self._workspace.ledger, self._budget.id, self.name, made=self.practice)
 
-    def people_far_off(self) -> PeopleTold | None:
+    def people_far_off(self) -> ImpliedPeople | None:
         """The number of people that a paid answer implies, if the declared one is certainly far off: free to see."""
         if self.practice or self.facts.people is not None:
             return None
@@ -612,7 +612,7 @@ class Table:
 
     def meter(self) -> Meter:
         standing = self._standing()  # before the cap, as in `preview`
-        return make_meter(self.budget, standing)
+        return build_meter(self.budget, standing)
 
     def _standing(self) -> Standing:
         return self._workspace.ledger.standing(self._budget.id)

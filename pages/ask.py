@@ -22,7 +22,7 @@ from ui.workshop import workshop
 table = current_table()
 st.html(f'<h1 class="sr">{escape(say("page.ask"))}</h1>')
 frame.pick_table(table, "ask")
-change.told(table)  # whoever came back from there
+change.show_saved(table)  # whoever came back from there
 request = job.current_request()
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:

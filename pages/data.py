@@ -22,5 +22,5 @@ else:
             "care": people.budget,
             "done": table_page.done,
         },
-        source.found,
+        source.take_described,
     )

@@ -17,7 +17,7 @@ from ui.workshop import workshop
 if "answer" in st.query_params:  # an address of a time when Start showed the first answer
     st.switch_page(nav.page("ask"), query_params={"table": FIRST_TABLE, "answer": st.query_params["answer"]})
 
-frame.nothing()
+frame.hide_meter()
 title = f"{escape(say('start.title'))}<br>{escape(say('start.title_two'))}"
 lead = escape(
     say("start.lead_class" if workshop_state.on() or gate.configured() else "start.lead")

@@ -29,7 +29,7 @@ TARGET, COLUMNS = "car", ("age", "sex", "town")
 
 def asked(relation: str = "replace", epsilon: str = "3", people: int = PEOPLE, **given: Any) -> Overview:
     facts = Facts("made up", SCHEMA, dp.Unit.rows(), relation, people)  # type: ignore[arg-type]
-    wanted = training.asked(SCHEMA, TARGET, COLUMNS) | given
+    wanted = training.look_for_model(SCHEMA, TARGET, COLUMNS) | given
     query = dp.catalogue["overview"].build(facts, wanted | {"epsilon": epsilon})
     assert isinstance(query, Overview)
     return query

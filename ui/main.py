@@ -18,7 +18,18 @@ from ui.api import metrics  # noqa: E402
 from ui.data import wizard  # noqa: E402
 from ui.parts import job  # noqa: E402
 from ui.people import names  # noqa: E402
-from ui.shell import frame, incoming, language, nav, person, scroll, speed, style, tour, widget_words  # noqa: E402
+from ui.shell import (  # noqa: E402
+    frame,
+    incoming,
+    language,
+    nav,
+    person,
+    scroll,
+    speed,
+    style,
+    tour,
+    widget_words,
+)
 from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
@@ -35,9 +46,9 @@ try:
     own = current_table()
     table = open_table(FIRST_TABLE) if page.url_path == "" else own  # Start always asks about Town
 except dp.AllowanceError as error:  # the workspace itself has changed or is damaged: see docs/operating.md
-    frame.complain(str(error))
+    frame.show_refusal(str(error))
     st.stop()
-frame.complain(st.session_state.pop("complaint", None))
+frame.show_refusal(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
 scroll.at_address(name)
 if name != "data":
@@ -56,10 +67,10 @@ try:
     with incoming.here.run(person.person() or visitor_of(st.context.cookies)):
         page.run()
 except dp.AllowanceError as error:
-    frame.complain(str(error), calmly=error.code == NO_RIGHT)
+    frame.show_refusal(str(error), calmly=error.code == NO_RIGHT)
 except Exception as error:  # its message may hold a value: the log gets its type, the page one sentence
     logging.getLogger("allowance").error("page %s failed: %s", page.title, type(error).__name__)
-    frame.complain(say("page.failed"))
+    frame.show_refusal(say("page.failed"))
 finally:
     metrics.here.page(time.perf_counter() - began)
     speed.settle()

@@ -124,7 +124,7 @@ NAMES = CENSUS.names
 def bought(people: int, epsilon: float, target: str = "owner", sort: Sort = CENSUS, **given: Any) -> Overview:
     """The first look that spends a whole fresh allowance of (ε, δ)."""
     facts = sort.facts(people)
-    wanted = training.asked(facts.schema, target, sort.names) | given
+    wanted = training.look_for_model(facts.schema, target, sort.names) | given
     found = at_share(
         dp.catalogue["overview"].build(facts, wanted | {"epsilon": "1"}), Fraction(1), rule_of(epsilon), Totals.NOTHING
     )

@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpengine.accountant import renyi
-from dpengine.accountant.loss import Approximate, Bounded, Exponential, Gaussian, Loss, Pure, Simple, counted
+from dpengine.accountant.loss import Approximate, Bounded, Exponential, Gaussian, Loss, Pure, Simple, simple_events
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
 
@@ -59,7 +59,7 @@ def checked_parts(loss: Loss) -> tuple[Simple, ...]:
 def counted_parts(loss: Loss) -> tuple[tuple[Simple, int], ...]:
     """The simple events of a loss with their multiplicity; raises for an unknown kind, an inexact amount or a negative
     one (a refund)."""
-    parts = counted(loss)
+    parts = simple_events(loss)
     for part, _ in parts:
         if type(part) not in (Pure, Exponential, Gaussian, Bounded, Approximate):
             raise AllowanceError("loss.unknown")

@@ -72,14 +72,14 @@ _KINDS: dict[str, type[Simple]] = {
 }
 
 
-def counted(loss: Loss) -> tuple[tuple[Simple, int], ...]:
+def simple_events(loss: Loss) -> tuple[tuple[Simple, int], ...]:
     """The simple events in a loss, each with its multiplicity."""
     if isinstance(loss, Together):
-        return tuple(simple for inner in loss.parts for simple in counted(inner))
+        return tuple(simple for inner in loss.parts for simple in simple_events(inner))
     if isinstance(loss, Repeated):
         if isinstance(loss.times, bool) or not isinstance(loss.times, int) or loss.times < 1:
             raise AllowanceError("loss.range")
-        return tuple((part, times * loss.times) for part, times in counted(loss.part))
+        return tuple((part, times * loss.times) for part, times in simple_events(loss.part))
     return ((loss, 1),)
 
 

@@ -19,7 +19,7 @@ from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger import repeats
-from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing, cap_needed
+from dpengine.ledger.ledger import BudgetRecord, Entry, SessionStep, Standing, cap_needed
 from dpengine.ledger.rows import Charge
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.marginals.overview import Overview
@@ -128,13 +128,13 @@ class Protection:
     needs: Fraction | None  # the cap it would take; None where no cap is enough
 
 
-def make_protection(rule: filter.Rule, before: Standing, after: Standing, rows: int) -> Protection:
+def build_protection(rule: filter.Rule, before: Standing, after: Standing, rows: int) -> Protection:
     left_now, left_then = (max(1 - filter.used(rule, standing.totals), Fraction(0)) for standing in (before, after))
     return Protection(rows, left_now, left_then, filter.admits(rule, after.totals), cap_needed(rule, after.totals))
 
 
 @remembered(4096)
-def make_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Preview:
+def build_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Preview:
     price_of = cost(query.loss(), rule.alpha)
     after = standing.totals.plus(price_of)
     promise = query.promise()
@@ -160,7 +160,7 @@ def round_up_two(value: Fraction) -> int:
     return -(-number // grain) * grain
 
 
-def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
+def build_meter(record: BudgetRecord, standing: Standing) -> Meter:
     return _read(record.rule, standing)
 
 
@@ -220,7 +220,7 @@ def _interval(stored: Json, labels: list[str]) -> Json:
     return None if stored is None else tuple(stored)
 
 
-def make_answer(query: AnyQuery, entry: Entry) -> Answer:
+def build_answer(query: AnyQuery, entry: Entry) -> Answer:
     assert entry.outcome is not None
     body = entry.outcome.body
     value = body["value"]
@@ -236,7 +236,7 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
         value=value,
         interval=interval,
         promise=query.promise(),
-        receipt=make_receipt(entry),
+        receipt=build_receipt(entry),
         query=query,
         request_id=entry.charge.request,
         at=entry.charge.at,
@@ -245,15 +245,15 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
     )
 
 
-def make_step_receipt(entry: Entry, burned: Burned) -> JsonObject:
+def build_step_receipt(entry: Entry, burned: SessionStep) -> JsonObject:
     """The receipt of a session together with one of its steps and that step's outcome."""
     step = {"seq": burned.seq, "hash": burned.hash, "index": burned.index, "id": burned.step, "claim": burned.claim}
     outcome = burned.told
     part = {"seq": outcome.seq, "hash": outcome.hash} | outcome.body if outcome and outcome.kind == "part" else None
-    return make_receipt(entry) | {"step": step, "part": part}
+    return build_receipt(entry) | {"step": step, "part": part}
 
 
-def make_receipt(entry: Entry) -> JsonObject:
+def build_receipt(entry: Entry) -> JsonObject:
     """Everything needed to check the claim against the ledger later; docs/receipts.md names every field."""
     charge, outcome = entry.charge, entry.outcome
     return {

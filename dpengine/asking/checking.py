@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from dpengine.asking.answers import Answer, Preview
-from dpengine.asking.column_fit import ColumnFit, Fits, near, spared
+from dpengine.asking.column_fit import ColumnFit, Fits, near, only_fitting
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.types import Json, JsonObject
@@ -113,7 +113,7 @@ def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | Non
     if not doubted:
         return None
     ways = [way for fit in doubted for way in _ways(fit, facts.schema)]
-    if (other := spared(query, doubted)) is not None:
+    if (other := only_fitting(query, doubted)) is not None:
         ways.append(WayOut("fitting", doubted[0].column, query=other))
     return ColumnDoubted(query, [fit.reason() for fit in doubted], ways, check, [fit.column for fit in doubted])
 
@@ -125,10 +125,10 @@ def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
     ways = []
     for code in found.doubted_codes:
         if isinstance(column, Number):
-            ways.append(WayOut("code", name, schema=_with(schema, name, coded(column, code)), code=text_of(code)))
+            ways.append(WayOut("code", name, schema=_with(schema, name, with_code(column, code)), code=text_of(code)))
     commonest = max(found.parts, key=lambda part: found.parts[part].value)
     if found.misfit.low > 0 and found.misfit.value >= max((share.value for share in found.codes.values()), default=0):
-        if commonest == "word" and (mended := words_fit(column)) is not None:
+        if commonest == "word" and (mended := with_unknown_words(column)) is not None:
             ways.append(WayOut("words", name, schema=_with(schema, name, mended)))
         elif commonest in ("below", "above"):
             ways.append(WayOut("widen", name))
@@ -145,10 +145,10 @@ def ways_in_part(fit: ColumnFit, schema: Schema) -> list[WayOut]:
         return []
     ways = []
     if isinstance(column, Number):
-        mended = [(code, _with(schema, name, coded(column, code))) for code in fit.codes]
+        mended = [(code, _with(schema, name, with_code(column, code))) for code in fit.codes]
         ways = [WayOut("code", name, schema=anew, code=text_of(code)) for code, anew in mended]
     words = fit.found.parts.get("word")
-    if words is not None and words.low > 0 and (anew := words_fit(column)) is not None:
+    if words is not None and words.low > 0 and (anew := with_unknown_words(column)) is not None:
         ways.append(WayOut("words", name, schema=_with(schema, name, anew)))
     return ways
 
@@ -157,12 +157,12 @@ def _with(schema: Schema, name: str, column: Column) -> Schema:
     return replace(schema, columns=schema.columns | {name: column})
 
 
-def coded(column: Number, code: Fraction) -> Number:
+def with_code(column: Number, code: Fraction) -> Number:
     """The column with this number meaning “unknown”."""
     return Number(**_parts(column) | {"codes": [*column.codes, code]})
 
 
-def words_fit(column: Column) -> Column | None:
+def with_unknown_words(column: Column) -> Column | None:
     """The column with the usual words for “unknown” counting as empty cells."""
     if isinstance(column, Number):
         return Number(**_parts(column) | {"words": True})

@@ -330,7 +330,7 @@ def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -
     return replace(found, codes=left, parts=parts, misfit=misfit)
 
 
-def spared(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
+def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
     """The same question, only of cells that fit; None where hardly any does, or where it takes no condition."""
     doubted = list(doubted)
     if any(fit.hardly_fits for fit in doubted):

@@ -19,7 +19,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import loss_from_json
-from dpengine.asking.answers import Answer, make_answer, make_receipt, make_step_receipt, query_of
+from dpengine.asking.answers import Answer, build_answer, build_receipt, build_step_receipt, query_of
 from dpengine.asking.column_fit import Fits
 from dpengine.asking.receipts import Finding, Receipt, check, check_alone, facts_of
 from dpengine.core.errors import AllowanceError
@@ -29,7 +29,7 @@ from dpengine.ledger import long_lists
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Act, Ledger
 from dpengine.ledger.people_rules import ALL_QUESTIONS, KINDS
-from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, questions_of
+from dpengine.ledger.rows import ACTS, STEP_OUTCOMES, BudgetRecord, Charge, Entry, Outcome, SessionStep, questions_of
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.query import AnyQuery
@@ -143,7 +143,7 @@ def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]
         elif row["kind"] == long_lists.KIND:
             with stored():
                 sentence = say("act.list", many=len(json.loads(row["body"])["values"]))
-        elif row["kind"] in ("step", "ended", *TOLD):
+        elif row["kind"] in ("step", "ended", *STEP_OUTCOMES):
             body = json.loads(row["body"])
             with stored():
                 table, sentence = body.get("table", ""), step_words(row["kind"], body)
@@ -162,7 +162,7 @@ def sentence_of(charge: Charge) -> str:
     return as_stored if query is None else query.sentence()
 
 
-def counted(charge: Charge, step: Burned | None = None) -> str:
+def counted(charge: Charge, step: SessionStep | None = None) -> str:
     """The cuts that apply to an answer, as stored in its row."""
     claim = charge.claim if step is None else step.claim
     with stored():
@@ -184,7 +184,7 @@ def act_words(act: Act) -> str:
 
 
 @dataclass(frozen=True)
-class Deed:
+class AuditRow:
     """A ledger row as an auditor reads it."""
 
     seq: int
@@ -197,7 +197,7 @@ class Deed:
     hash: str
 
 
-def deed_of(row: JsonObject) -> Deed:
+def audit_row(row: JsonObject) -> AuditRow:
     body, table = json.loads(row["body"]), ""
     if row["kind"] == "charge":
         charge = Charge.from_row(row)
@@ -212,7 +212,7 @@ def deed_of(row: JsonObject) -> Deed:
     else:
         known = row["kind"] in ("budget", "recovered")
         table, words = body.get("name", ""), say(f"people.row.{row['kind']}") if known else row["kind"]
-    return Deed(row["seq"], row["at"], row["actor"], row["kind"], row["budget"], table, words, row["hash"])
+    return AuditRow(row["seq"], row["at"], row["actor"], row["kind"], row["budget"], table, words, row["hash"])
 
 
 def people_words(kind: str, body: JsonObject, actor: str) -> str:
@@ -298,12 +298,12 @@ def _english(notes: FigureNotes | None, part: str = "") -> str:
 def answer_lines(ledger: Ledger, budget: BudgetRecord) -> Iterator[str]:
     """Every receipt with its answer as one line of JSON, oldest first."""
     for entry in _answered(ledger, budget):
-        yield json.dumps(make_receipt(entry), ensure_ascii=False) + "\n"
+        yield json.dumps(build_receipt(entry), ensure_ascii=False) + "\n"
         for burned in _parts(ledger, entry):
-            yield json.dumps(make_step_receipt(entry, burned), ensure_ascii=False) + "\n"
+            yield json.dumps(build_step_receipt(entry, burned), ensure_ascii=False) + "\n"
 
 
-def _parts(ledger: Ledger, entry: Entry) -> list[Burned]:
+def _parts(ledger: Ledger, entry: Entry) -> list[SessionStep]:
     """The answers of a session, in order."""
     if questions_of(entry.charge.claim) is None:
         return []
@@ -318,7 +318,7 @@ def account_lines(entries: Iterable[Entry]) -> Iterator[str]:
     """One record per line for every answered charge."""
     for entry in entries:
         if entry.outcome is not None and entry.outcome.kind == "answer":
-            yield json.dumps({"place": entry.charge.history.count, "receipt": make_receipt(entry)})
+            yield json.dumps({"place": entry.charge.history.count, "receipt": build_receipt(entry)})
 
 
 def charge_of(receipt: Receipt) -> Charge:
@@ -370,7 +370,7 @@ class Account:
         outcome = Outcome(body.pop("seq"), charge.at, body.pop("hash"), "answer", body)
         try:
             query = catalogue[charge.claim["key"]].build(facts_of(charge), charge.claim["parameters"])
-            return make_answer(query, Entry(charge, outcome, receipt["ledger"]))
+            return build_answer(query, Entry(charge, outcome, receipt["ledger"]))
         except _ILLEGIBLE:
             return None
 

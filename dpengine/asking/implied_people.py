@@ -1,7 +1,7 @@
 """Does the declared number of people agree with paid answers? Free post-processing.
 
 Where membership is secret nobody counts people when a table is declared: the owner states their number, and every
-promised error assumes it. Some answers imply it (`Query.people_told`): a count of everybody, bars of a whole table, a
+promised error assumes it. Some answers imply it (`Query.people_bounds`): a count of everybody, bars of a whole table, a
 first look, a check of the columns. A count under a condition implies a lower bound. A range far from the declared
 number gets a note.
 """
@@ -21,7 +21,7 @@ from dpengine.messages import say
 
 
 @dataclass(frozen=True)
-class PeopleTold:
+class ImpliedPeople:
     """An answer implies between `low` and `high` people, or at least `low`, except with probability β."""
 
     declared: int
@@ -55,23 +55,23 @@ class PeopleTold:
         return say(f"{code}_least" if self.high is None else code, **facts)
 
 
-def told_by(answer: Answer) -> PeopleTold | None:
+def implied_by(answer: Answer) -> ImpliedPeople | None:
     """What an answer implies; None where it implies nothing or the number is public."""
     query = answer.query
     if query.facts.people is not None or answer.raw is None:
         return None
-    bounds = query.people_told(answer.raw)
-    return None if bounds is None else PeopleTold(query.facts.about, *bounds, query.beta)
+    bounds = query.people_bounds(answer.raw)
+    return None if bounds is None else ImpliedPeople(query.facts.about, *bounds, query.beta)
 
 
 def kinds() -> list[str]:
     """Questions with answers that may imply it."""
-    return [key for key, kind in catalogue.items() if kind.rows_told is not AnyQuery.rows_told]
+    return [key for key, kind in catalogue.items() if kind.row_bounds is not AnyQuery.row_bounds]
 
 
-def far_off(answers: Iterable[Answer], declared: int) -> PeopleTold | None:
+def far_off(answers: Iterable[Answer], declared: int) -> ImpliedPeople | None:
     """The newest of these answers that was asked with the declared number and shows it to be far off. One with both
     ends comes before those with a lower end only."""
-    implied = (told_by(answer) for answer in answers if answer.query.facts.about == declared)
+    implied = (implied_by(answer) for answer in answers if answer.query.facts.about == declared)
     far = [people for people in implied if people is not None and people.far]
     return next((people for people in far if people.high is not None), far[0] if far else None)

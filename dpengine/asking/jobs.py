@@ -28,7 +28,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import questions_of, read_request
 from dpengine.messages.language import carried as in_words_of_caller
-from dpengine.storage.workers import Worker, carried, note_waiting, refuse_apart, tidy_notes, waited
+from dpengine.storage.workers import Worker, note_waiting, refuse_apart, still_computing, tidy_notes, was_waiting
 
 THREADS = {False: 2, True: 1}  # for short questions, and for long ones
 PATIENCE = 30.0  # seconds that a second asker waits for the answer that another is drawing
@@ -110,7 +110,7 @@ def _state_of(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
     if entry is None:
         return "unknown", None
     charge, kept_in = entry.charge, ledger.kept_in
-    if entry.outcome is None and not carried(ledger.path.parent, charge.worker, charge.request, kept_in.hears):
+    if entry.outcome is None and not still_computing(ledger.path.parent, charge.worker, charge.request, kept_in.hears):
         if kept_in.shared and questions_of(charge.claim) is None:  # opening a session draws nothing: it can wait
             with suppress(AllowanceError):
                 ledger.fail(request, "release.interrupted")
@@ -245,7 +245,7 @@ class Jobs:
         refused = job.error if job is not None else None
         if refused is not None and (state == "unknown" or refused.code == "request.reused"):
             return JobState("refused", refused)
-        if entry is None and waited(self._ledger.path.parent, _key(request, actor), self._ledger.kept_in.hears):
+        if entry is None and was_waiting(self._ledger.path.parent, _key(request, actor), self._ledger.kept_in.hears):
             return JobState("refused", AllowanceError("release.dropped"))
         return JobState(state, AllowanceError(_ENDED_BADLY[state]) if state in _ENDED_BADLY else None)
 

@@ -48,7 +48,7 @@ from fractions import Fraction
 from functools import partial
 from threading import Lock
 
-from dpengine.asking.answers import Answer, claim_of, make_answer
+from dpengine.asking.answers import Answer, build_answer, claim_of
 from dpengine.asking.column_fit import fits_of
 from dpengine.asking.plan import PlanRun, requests_of
 from dpengine.asking.release import Asker
@@ -66,7 +66,7 @@ from dpengine.mechanisms.query import AnyQuery, Averaged
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.released.look import Look
 from dpengine.released.look_answers import KnownAlready, known
-from dpengine.released.synthetic import Curve, MadeTable, Synthetic
+from dpengine.released.synthetic import Curve, FittedTable, Synthetic
 
 Interval = Ends
 MOST_AVERAGED = 12  # answers at one ε: β/2^m falls so fast that later ones hardly narrow the range
@@ -198,7 +198,7 @@ def _inside(value: Json, ranges: Json) -> Json:
 
 def answer_of(facts: Facts, entry: Entry) -> Answer:
     """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
-    return make_answer(_asked(entry.charge.hash, facts, entry), entry)
+    return build_answer(_asked(entry.charge.hash, facts, entry), entry)
 
 
 def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
@@ -273,7 +273,7 @@ def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlre
     return min(promised, key=lambda estimate: estimate.width or 0.0) if promised else next(iter(known_by), None)
 
 
-def looks_at(asker: Asker, query: AnyQuery) -> Reading:
+def repeated_answers(asker: Asker, query: AnyQuery) -> Reading:
     """The answers to this question at any ε, and what they say together. They are read in the order they were given, so
     that a later answer never changes a stated range."""
     repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
@@ -294,7 +294,7 @@ def run_of(asker: Asker, run: str) -> PlanRun:
     return PlanRun(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
 
 
-def session_for(asker: Asker, request: str) -> Session:
+def paid_session(asker: Asker, request: str) -> Session:
     """A paid session at its present step; refused if this table has none of that id."""
     ledger, jobs, coins = asker.home.ledger, asker.home.jobs, asker.home.coins
     entry = ledger.find(request)
@@ -311,11 +311,11 @@ def session_for(asker: Asker, request: str) -> Session:
     return Session(ledger, jobs, stored, query, asker.read, coins, asker.refuse_changed, reserve, fits)
 
 
-def made_rows(asker: Asker, answer: Answer) -> Synthetic | MadeTable:
+def synthetic_rows(asker: Asker, answer: Answer) -> Synthetic | FittedTable:
     if answer.query.makes_rows != "fitted":
         return Synthetic(answer.query, answer.value)
     path = asker.home.published_file(answer.request_id)
-    return MadeTable(
+    return FittedTable(
         answer.query, answer.value, path, partial(_curves, asker, answer), partial(_progress, asker, answer)
     )
 
@@ -326,14 +326,14 @@ def with_rows(asker: Asker, query: AnyQuery, request: str, carry: Callable[[], E
         return carry
 
     def carry_then_fit() -> None:
-        submit_rows(asker, make_answer(query, carry()))
+        submit_rows(asker, build_answer(query, carry()))
 
     return carry_then_fit
 
 
 def submit_rows(asker: Asker, answer: Answer) -> None:
-    table = made_rows(asker, answer)
-    if isinstance(table, MadeTable) and not table.ready:
+    table = synthetic_rows(asker, answer)
+    if isinstance(table, FittedTable) and not table.ready:
         fit = _fit_of(answer)
         work = partial(table.make, partial(asker.home.jobs.note, fit))
         asker.home.jobs.submit(fit, work, turn=asker.actor, long=True)

@@ -47,12 +47,12 @@ class Wish:
     @staticmethod
     def of(query: AnyQuery) -> Wish:
         """The accuracy of the question now, to three digits and never better."""
-        return Wish(query, tidy(query.promise().amount))
+        return Wish(query, round_up_amount(query.promise().amount))
 
     @property
     def as_asked(self) -> bool:
         """Is this still the question's own accuracy?"""
-        return self.amount == tidy(self.query.promise().amount)
+        return self.amount == round_up_amount(self.query.promise().amount)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class Planner:
     def _scaled(self, wishes: Sequence[Wish], places: Sequence[int]) -> list[Wish] | None:
         def at(factor: int) -> list[Wish]:
             return [
-                replace(wish, amount=tidy(wish.amount * factor / _GRAIN)) if place in places else wish
+                replace(wish, amount=round_up_amount(wish.amount * factor / _GRAIN)) if place in places else wish
                 for place, wish in enumerate(wishes)
             ]
 
@@ -264,7 +264,7 @@ def _least_renyi(option: _Option) -> tuple[Fraction, bool]:
     return option[1].renyi, option[1].epsilon is None
 
 
-def tidy(amount: Fraction) -> Fraction:
+def round_up_amount(amount: Fraction) -> Fraction:
     """Rounded up to three digits, above that to a whole number: an amount that a person can read and type."""
     if amount <= 0:
         return Fraction(0)

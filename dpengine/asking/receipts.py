@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import loss_as_json
-from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json
+from dpengine.asking.answers import RECEIPT, build_receipt, build_step_receipt, promise_as_json
 from dpengine.asking.sessions import session_of, step_claim
 from dpengine.core.errors import AllowanceError
 from dpengine.core.strict_json import canonical, read_strict
@@ -27,7 +27,17 @@ from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger import long_lists
 from dpengine.ledger.chain import verify
-from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, LedgerRow, Outcome, is_request
+from dpengine.ledger.rows import (
+    OUTCOMES,
+    STEP_OUTCOMES,
+    BudgetRecord,
+    Charge,
+    Entry,
+    LedgerRow,
+    Outcome,
+    SessionStep,
+    is_request,
+)
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import known, plain, say
@@ -124,7 +134,7 @@ class _Book:
                 self.lists[json.loads(row["body"])["digest"]] = row["body"]
             elif row["kind"] in ("charge", *OUTCOMES) and row["request"] in self.wanted:
                 (self.charges if row["kind"] == "charge" else self.outcomes)[row["request"]] = row
-            elif row["kind"] in ("step", *TOLD) and row["request"] in self.wanted:
+            elif row["kind"] in ("step", *STEP_OUTCOMES) and row["request"] in self.wanted:
                 place = (row["request"], json.loads(row["body"])["index"])
                 (self.steps if row["kind"] == "step" else self.step_outcomes)[place] = row
 
@@ -143,7 +153,7 @@ class _Book:
             burned = self._burned(receipt)
             if burned is None:
                 return _finding(receipt, "verify.absent")
-        ours = json.loads(canonical(make_receipt(entry) if burned is None else make_step_receipt(entry, burned)))
+        ours = json.loads(canonical(build_receipt(entry) if burned is None else build_step_receipt(entry, burned)))
         differences = list(_differences(receipt, ours, ""))
         if differences:
             return _finding(receipt, "verify.differs", differences, first=differences[0])
@@ -160,13 +170,13 @@ class _Book:
         rows, version = {"row": charge.seq, "answer": entry.outcome.seq}, charge.claim.get("version")
         return _finding(receipt, code, None, title=_title(charge), version=version, **rows)
 
-    def _burned(self, receipt: Receipt) -> Burned | None:
+    def _burned(self, receipt: Receipt) -> SessionStep | None:
         step = receipt["step"]
         index = step.get("index") if isinstance(step, dict) else None
         place = (receipt["request"], index) if type(index) is int else None
         if place is None or place not in self.steps:
             return None
-        return Burned.from_row(self._with_lists(self.steps[place]), self.step_outcomes.get(place))
+        return SessionStep.from_row(self._with_lists(self.steps[place]), self.step_outcomes.get(place))
 
     def _with_lists(self, row: LedgerRow) -> LedgerRow:
         """The row, after its long lists are registered."""
@@ -239,7 +249,7 @@ def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
     return canonical(stated) == canonical([cut.as_json() for cut in query.cuts()])
 
 
-def step_fault(charge: Charge, burned: Burned) -> str | None:
+def step_fault(charge: Charge, burned: SessionStep) -> str | None:
     """The fault in a step's claim as one answer of the charged session: a message code, or None."""
     if not _recomputable(charge.claim):
         return None

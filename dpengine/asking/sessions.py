@@ -22,7 +22,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import Past
-from dpengine.asking.answers import cuts_as_json, make_step_receipt, promise_as_json
+from dpengine.asking.answers import build_step_receipt, cuts_as_json, promise_as_json
 from dpengine.asking.checking import doubts
 from dpengine.asking.column_fit import Fits
 from dpengine.asking.jobs import PATIENCE, Jobs, JobState
@@ -34,7 +34,7 @@ from dpengine.core.types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Ledger
-from dpengine.ledger.rows import Burned, Entry
+from dpengine.ledger.rows import Entry, SessionStep
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
@@ -44,7 +44,7 @@ from dpengine.noise.coins import Coins
 from dpengine.population.session_validity import claimed, rounded
 from dpengine.population.validity import Width
 from dpengine.statistics.need import AnyNeed
-from dpengine.storage.workers import carried, in_hand
+from dpengine.storage.workers import in_hand, still_computing
 
 HALF = Fraction(1, 2)
 BEST = "best"  # the kind of noise that promises more now
@@ -147,7 +147,7 @@ class Session:
     def _name(self, step: str) -> str:
         return hashlib.sha256(f"{self.request}\n{step}".encode()).hexdigest()[:32]
 
-    def _carry(self, ask: Json, step: str, checked: bool) -> Callable[[], Burned]:
+    def _carry(self, ask: Json, step: str, checked: bool) -> Callable[[], SessionStep]:
         asked = self.query.asking(ask)
         claim = step_claim(asked)  # refused here, before a step is used
         if checked:
@@ -157,7 +157,7 @@ class Session:
             if anew := fits.outdated(asked):
                 raise AllowanceError("session.declared_anew", columns=anew)
 
-        def carry() -> Burned:
+        def carry() -> SessionStep:
             self.ready()
             worker = self.jobs.worker
             with in_hand(worker, self._name(step)):
@@ -168,7 +168,7 @@ class Session:
 
         return carry
 
-    def _draw(self, burned: Burned, ask: Json) -> None:
+    def _draw(self, burned: SessionStep, ask: Json) -> None:
         try:
             before = State(self.query.questions, burned.index - 1)
             _, part = self.query.step(before, ask, self.read, self.coins)
@@ -181,7 +181,7 @@ class Session:
             if not isinstance(error, Exception):
                 raise
 
-    def _outcome(self, step: str) -> Burned:
+    def _outcome(self, step: str) -> SessionStep:
         deadline = time.monotonic() + PATIENCE
         while True:
             burned = self.ledger.step(self.request, step)
@@ -195,9 +195,9 @@ class Session:
                 raise AllowanceError("release.waiting")
             time.sleep(_POLL)
 
-    def _state(self, burned: Burned) -> str:
+    def _state(self, burned: SessionStep) -> str:
         kept_in, name = self.ledger.kept_in, self._name(burned.step)
-        if burned.told is None and not carried(self.ledger.path.parent, burned.worker, name, kept_in.hears):
+        if burned.told is None and not still_computing(self.ledger.path.parent, burned.worker, name, kept_in.hears):
             if kept_in.shared:  # noted once for all machines, as for a question (jobs.py)
                 with suppress(AllowanceError):
                     self.ledger.tell(self.request, burned.index, "lost", {"code": "session.step_lost"})
@@ -209,18 +209,18 @@ class Session:
             return "running"
         return "done" if burned.told.kind == "part" else "lost"
 
-    def _taken(self, burned: Burned, choices: int, since: int | None) -> Taken:
+    def _taken(self, burned: SessionStep, choices: int, since: int | None) -> Taken:
         """`choices`: how many of the steps before it asked “which is largest”; `since`: `others_from`."""
         body = burned.told.body if burned.told is not None else {}
         interval = body.get("interval")
         state, query, value = self._state(burned), self.query.again(burned.claim), body.get("value")
         reach = self._claim(burned, choices, since) if state == "done" and interval is not None else None
         population = None if reach is None else _around(query, value, reach.width)
-        ends, receipt = None if interval is None else tuple(interval), make_step_receipt(self.entry, burned)
+        ends, receipt = None if interval is None else tuple(interval), build_step_receipt(self.entry, burned)
         step = burned.index, burned.step, burned.at
         return Taken(*step, state, query, value, ends, receipt, burned.seq, population)
 
-    def _claim(self, burned: Burned, choices: int, since: int | None) -> Width | None:
+    def _claim(self, burned: SessionStep, choices: int, since: int | None) -> Width | None:
         """The claim about the population, counting all that was released before the step."""
         if self.withdrawn:
             return None
@@ -243,7 +243,7 @@ def _around(query: AdaptiveSession, value: Json, width: Fraction) -> tuple[float
     return float(max(Fraction(value) - reach, low)), float(min(Fraction(value) + reach, high))
 
 
-def _chose(burned: Burned) -> bool:
+def _chose(burned: SessionStep) -> bool:
     return "largest" in burned.claim["ask"]
 
 
@@ -329,7 +329,7 @@ def _fitted(
     return usual.at(Fraction(largest(allowed, least, int(most * _GRAIN)), _GRAIN))
 
 
-def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:
+def most_questions(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:
     """The most questions for which every answer is within alpha of the table's own; 0 if even one is too many."""
 
     def fine(questions: int) -> bool:

@@ -50,7 +50,7 @@ from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.core.types import Floats, Json
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues, Found
+from dpengine.mechanisms.choices.find_values import FindValues, ValueCounts
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 
@@ -231,7 +231,7 @@ def _pair_parts(query: AnyQuery, value: Json) -> Counter[str]:
     return Counter(map(repr, law.parts if isinstance(law, Independent) else (law,)))
 
 
-def _lifted(first: Found, second: Found, more: int) -> tuple[Found, Found]:
+def _lifted(first: ValueCounts, second: ValueCounts, more: int) -> tuple[ValueCounts, ValueCounts]:
     """The same two tables with `more` further people for each value that occurs, so that counts are near the
     threshold."""
     names = sorted({name for name, _ in (*first, *second)})

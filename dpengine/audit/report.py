@@ -31,7 +31,7 @@ import numpy as np
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule
-from dpengine.accountant.loss import counted
+from dpengine.accountant.loss import simple_events
 from dpengine.audit import games
 from dpengine.audit.empirical import FAILURE, Counts, Evidence, lower_bound, lower_chance, search_by, upper_chance
 from dpengine.audit.events import EventReading, plain, readings_of, values_of
@@ -289,7 +289,7 @@ def figure(value: float) -> str:
 
 
 def _kind(query: AnyQuery) -> str:
-    return type(counted(query.loss())[0][0]).__name__.lower()
+    return type(simple_events(query.loss())[0][0]).__name__.lower()
 
 
 def _variants(spot: Spot) -> Iterator[tuple[AnyQuery, Worst]]:

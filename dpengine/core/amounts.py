@@ -19,7 +19,7 @@ _FAR = 40  # places from the decimal point
 _BEYOND = re.compile(r"(\d*[.,]\d{20})\d+")  # digits that no rounding to nine decimals depends on
 
 
-def cut(text: str) -> str:
+def cut_decimals(text: str) -> str:
     """A written ε without the decimals that no rounding depends on."""
     match = _BEYOND.fullmatch(text.strip())
     return text if match is None else match[1]
@@ -32,7 +32,7 @@ def read_epsilon(value: Json) -> Fraction:
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < _FAR:
         value = f"{value:f}"
     if type(value) is str:  # not `Unread`, which has its own error
-        value = cut(value)
+        value = cut_decimals(value)
     epsilon = read_number(value, "ε")
     if epsilon <= 0:
         raise AllowanceError("epsilon.positive")

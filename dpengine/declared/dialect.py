@@ -108,7 +108,7 @@ def _mark(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("dpengine.mark", _mark)
 
 
-def ordinary(path: Path) -> None:
+def refuse_unreadable(path: Path) -> None:
     """Refuses anything but a file or a folder: reading a pipe could wait forever, reading a device never end."""
     try:
         kind = stat.S_IFMT(path.stat().st_mode)
@@ -157,7 +157,7 @@ class Utf8(io.RawIOBase):
     blocks can be put back."""
 
     def __init__(self, path: Path, encoding: str) -> None:
-        ordinary(path)
+        refuse_unreadable(path)
         try:
             self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
         except OSError:
@@ -347,7 +347,7 @@ def suggest(path: Path, regional: str = "windows-1252") -> Dialect:
     """A guess from the first line alone. Separator: the one that splits it into most parts. Encoding: that of the byte
     order mark; else UTF-8 if the names prove it; else, if they are no valid UTF-8, the usual one of the person's
     region. Plain letters prove neither, so then each line may be in either."""
-    ordinary(path)
+    refuse_unreadable(path)
     marked = "utf-8"  # the encoding of the byte order mark
     with suppress(OSError):  # the next step reports it
         with open(path, "rb") as file:

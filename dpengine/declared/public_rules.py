@@ -59,7 +59,7 @@ def rules_on(schema: Schema, names: Sequence[str]) -> list[Json]:
     return [rule.as_json() for rule in rules if rule.columns() <= set(names)]
 
 
-def carried(old: Schema, new: Schema) -> Schema:
+def carry_over(old: Schema, new: Schema) -> Schema:
     """A new declaration without rules and lookups keeps the old ones that still fit."""
     never = new.never or tuple(rule for rule in old.never if _fits(replace(new, never=(rule,))))
     lookups = new.lookups or {

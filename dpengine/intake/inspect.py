@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow
-from dpengine.declared.dialect import Dialect, check_names, ordinary, read_header
+from dpengine.declared.dialect import Dialect, check_names, read_header, refuse_unreadable
 from dpengine.intake.csv_records import read_csv
 from dpengine.intake.sheet_records import read_sheet, sheet_names
 
@@ -59,7 +59,7 @@ class Unpacked:
 
 def files_of(path: Path) -> list[Path]:
     """The file itself, or all files of a folder in the order of their names; links out of it are not followed."""
-    ordinary(path)
+    refuse_unreadable(path)
     if not path.is_dir():
         return [path]
     here = (file for file in path.iterdir() if file.is_file() and not file.is_symlink())

@@ -35,7 +35,7 @@ from dpengine.ledger.people_rules import (
     Grant,
     HolderPart,
     Role,
-    Wanted,
+    ShareRequest,
     apart_id,
     base_of,
     is_group,
@@ -45,7 +45,7 @@ from dpengine.ledger.rows import (
     ACTS,
     COLUMNS,
     OUTCOMES,
-    TOLD,
+    STEP_OUTCOMES,
     BudgetRecord,
     LedgerRow,
     Moved,
@@ -164,7 +164,7 @@ class _Reader:
                 return self._outcome(row["request"])
             if row["kind"] in ACTS:
                 return self._act(row)
-            if row["kind"] in ("step", "ended", *TOLD):
+            if row["kind"] in ("step", "ended", *STEP_OUTCOMES):
                 return self._step(row)
             if row["kind"] == long_lists.KIND:
                 return self._list(row["body"])
@@ -237,7 +237,7 @@ class _Reader:
         if not self.lists.issuperset(long_lists.named_in(row["body"])):
             return "chain.orphan"
         body = json.loads(row["body"])
-        if row["kind"] in TOLD:
+        if row["kind"] in STEP_OUTCOMES:
             if body["index"] not in session.open:
                 return "chain.session"
             session.open.remove(body["index"])
@@ -347,7 +347,7 @@ class PeopleSoFar:
         self._moved: dict[tuple[str, str], tuple[Fraction, str]] = {}  # and the table of the holder's last charge
         self._of_table: dict[tuple[str, str], Standing] = {}
         self._limits: dict[tuple[str, str], Fraction | None] = {}
-        self._wishes: dict[str, Wanted] = {}
+        self._wishes: dict[str, ShareRequest] = {}
         self._decisions: dict[str, Decision] = {}
         self._waiting: Counter[tuple[str, str, str]] = Counter()
         self._used: set[str] = set()
@@ -393,13 +393,13 @@ class PeopleSoFar:
     def limit(self, budget: str, table: str) -> Fraction | None:
         return self._limits.get((budget, table))
 
-    def wanted(self, request: str) -> Wanted | None:
+    def wanted(self, request: str) -> ShareRequest | None:
         return self._wishes.get(request)
 
     def decision(self, request: str) -> Decision | None:
         return self._decisions.get(request)
 
-    def approved(self, actor: str, budget: str, table: str) -> list[Wanted]:
+    def approved(self, actor: str, budget: str, table: str) -> list[ShareRequest]:
         passed = [request for request, decision in self._decisions.items() if decision.answer != NO]
         wishes = [self._wishes[request] for request in passed if request not in self._used]
         theirs = [wanted for wanted in wishes if (wanted.actor, wanted.budget, wanted.table) == (actor, budget, table)]
@@ -534,7 +534,7 @@ class PeopleSoFar:
         return code
 
     def _wish(self, row: LedgerRow) -> str | None:
-        wanted = Wanted.from_row(row)
+        wanted = ShareRequest.from_row(row)
         if wanted.id in self._wishes:
             return "request.reused"
         code = people_rules.wish_fault(self, wanted, wanted.at[:10])

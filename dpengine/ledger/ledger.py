@@ -44,21 +44,21 @@ from dpengine.ledger.people_rules import (
     Grant,
     HolderPart,
     Role,
-    Wanted,
+    ShareRequest,
     apart_id,
     base_of,
 )
 from dpengine.ledger.rows import (
     COLUMNS,
     BudgetRecord,
-    Burned,
     Charge,
     Entry,
-    Looked,
     Outcome,
     Paid,
     Raised,
+    Repeats,
     Reservation,
+    SessionStep,
     Standing,
     Sums,
     charge_body,
@@ -75,7 +75,7 @@ from dpengine.ledger.rows import (
 from dpengine.ledger.sqlite_file import LedgerFile, head_of, sound_rows
 from dpengine.ledger.store import Database, Store
 
-__all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
+__all__ = ["Act", "BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "SessionStep", "Standing", "Verdict"]
 
 WITHIN, SOON = 600.0, 300.0  # seconds since the last whole check: a charge waits for a new one, or starts one
 DAMAGED = "ledger.damaged"
@@ -412,24 +412,24 @@ class Ledger:
                 return None  # it asked about rows; the same words now ask about people
         return entries[0] if entries else None
 
-    def looks_at(self, budget: str, table: str, claim: JsonObject) -> Looked:
+    def looks_at(self, budget: str, table: str, claim: JsonObject) -> Repeats:
         """The answers to one question, at any ε and with any noise: their number, the first ones of each law, and the
         latest. Costs the same after ten thousand answers as after a hundred."""
         with self._file.reading() as db:
             question = repeats.question_of(repeats.since(db, budget), table, claim)
             count = repeats.number(db, question)
             first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
-        return Looked(count, tuple(first), tuple(newest))
+        return Repeats(count, tuple(first), tuple(newest))
 
     # Reading: sessions
 
-    def steps(self, session: str, newest: int | None = None) -> list[Burned]:
+    def steps(self, session: str, newest: int | None = None) -> list[SessionStep]:
         """The steps of a session in order, with their outcomes: all, or the newest."""
         with self._file.reading() as db:
             after = 0 if newest is None else max(steps_asked(db, session) - newest, 0)
             return steps_of(db, session, after)
 
-    def step(self, session: str, step: str) -> Burned | None:
+    def step(self, session: str, step: str) -> SessionStep | None:
         with self._file.reading() as db:
             return find_step(db, _BY_ID, session, step)
 
@@ -628,7 +628,7 @@ class Ledger:
 
     def refuse_bringing(self, actor: str) -> None:
         with self.people() as book:
-            if book.served() and not people_rules.brings(book, actor):
+            if book.served() and not people_rules.may_add_tables(book, actor):
                 raise AllowanceError(people_rules.NO_RIGHT)
 
     def name_role(self, person: str, role: str, actor: str, table: str = "", on: bool = True, budget: str = "") -> None:
@@ -672,7 +672,7 @@ class Ledger:
         share: Fraction | None = None,
         claim: JsonObject | None = None,
         takes: Fraction | None = None,
-    ) -> Wanted:
+    ) -> ShareRequest:
         """Ask for a larger share, or for one question above the limit. The row holds the question and its price, never
         an answer."""
         read_request(wish)
@@ -682,10 +682,10 @@ class Ledger:
             book, at = PeopleBook(db), _now()
             if book.wanted(wish) is not None:
                 raise AllowanceError("request.reused")
-            wanted = Wanted(wish, 0, at, actor, budget, table, reason, share, claim, takes)
+            wanted = ShareRequest(wish, 0, at, actor, budget, table, reason, share, claim, takes)
             _refuse(people_rules.wish_fault(book, wanted, at[:10]))
             body = people_rules.wish_body(table, reason, share, claim, takes)
-            return Wanted.from_row(self._append(db, "wish", budget, wish, actor, body, "", at))
+            return ShareRequest.from_row(self._append(db, "wish", budget, wish, actor, body, "", at))
 
     def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
         """Approve, decline or change a request; never one's own. An approval is granted in the same transaction."""
@@ -915,7 +915,7 @@ class Ledger:
         """Record that the release failed; the charge stays. Does nothing if the request already has an outcome."""
         self._settle(request, "failed", {"code": code})
 
-    def burn(self, session: str, step: str, actor: str, claim: JsonObject, worker: str) -> Burned:
+    def burn(self, session: str, step: str, actor: str, claim: JsonObject, worker: str) -> SessionStep:
         """Record the next step of a session as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
         read_request(step)
         self._watch.before_spending()
@@ -937,7 +937,7 @@ class Ledger:
             claim = self._listed(db, charge.budget, actor, claim, at)
             body = {"table": charge.table, "index": asked + 1, "step": step, "worker": worker, "claim": claim}
             row = self._append(db, "step", charge.budget, session, actor, canonical(body), "", at)
-        return Burned.from_row(row, fresh=True)
+        return SessionStep.from_row(row, fresh=True)
 
     def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
         """Record the outcome of a used step, `part` or `lost`, once; a second outcome is ignored."""
@@ -1139,11 +1139,11 @@ _ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entri
 _ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
 
 
-def steps_of(db: Database, session: str, after: int = 0) -> list[Burned]:
+def steps_of(db: Database, session: str, after: int = 0) -> list[SessionStep]:
     """The steps after number `after`, in order, each with its outcome."""
     outcomes = {_index(row): row for row in sound_rows(db, _OUTCOMES_AFTER, [session, after])}
     rows = sorted(sound_rows(db, _STEPS, [session, after]), key=_index)
-    return [Burned.from_row(row, outcomes.get(_index(row))) for row in rows]
+    return [SessionStep.from_row(row, outcomes.get(_index(row))) for row in rows]
 
 
 def steps_asked(db: Database, session: str) -> int:
@@ -1169,21 +1169,21 @@ def _index(row: JsonObject) -> int:
     return int(json.loads(row["body"])["index"])
 
 
-def find_step(db: Database, sql: str, session: str, step: str | int) -> Burned | None:
+def find_step(db: Database, sql: str, session: str, step: str | int) -> SessionStep | None:
     """A step of a session, by its id or its number, with its outcome."""
     rows = sound_rows(db, sql, [session, step])
     if not rows:
         return None
-    burned = Burned.from_row(rows[0])
+    burned = SessionStep.from_row(rows[0])
     outcomes = sound_rows(db, _OUTCOME_OF, [burned.session, burned.index])
-    return Burned.from_row(rows[0], outcomes[0] if outcomes else None)
+    return SessionStep.from_row(rows[0], outcomes[0] if outcomes else None)
 
 
 # People
 
 
 def _approved(
-    book: PeopleBook, wanted: Wanted, given: Fraction, answer: str, day: str
+    book: PeopleBook, wanted: ShareRequest, given: Fraction, answer: str, day: str
 ) -> tuple[Fraction, tuple[str, ...], str]:
     """The share, questions and last day of the grant that an approved request becomes. A request names a total share,
     so the shares of the person's groups count towards it. Limits on questions and days stay: those of the person's own

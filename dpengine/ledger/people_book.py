@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpengine.accountant.filter import Totals
 from dpengine.core.types import JsonObject
 from dpengine.ledger import owner_rows, people_rules
-from dpengine.ledger.people_rules import NO, OWNER, Decision, Grant, HolderPart, Role, Wanted, is_group
+from dpengine.ledger.people_rules import NO, OWNER, Decision, Grant, HolderPart, Role, ShareRequest, is_group
 from dpengine.ledger.rows import BudgetRecord, Charge, Standing, Sums, standing_after, standing_from, sums_of
 from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.ledger.store import Database
@@ -148,15 +148,15 @@ class PeopleBook:
         share = json.loads(rows[0]["body"])["share"] if rows else None
         return None if share is None else Fraction(share)
 
-    def wanted(self, request: str) -> Wanted | None:
+    def wanted(self, request: str) -> ShareRequest | None:
         rows = self._rows(_WISH, request)
-        return Wanted.from_row(rows[0]) if rows else None
+        return ShareRequest.from_row(rows[0]) if rows else None
 
     def decision(self, request: str) -> Decision | None:
         rows = self._rows(_DECIDED, request)
         return Decision.from_row(rows[0]) if rows else None
 
-    def approved(self, actor: str, budget: str, table: str) -> list[Wanted]:
+    def approved(self, actor: str, budget: str, table: str) -> list[ShareRequest]:
         """This person's approved questions that are not asked yet."""
         asked = (wanted for wanted in self.wishes(budget, table) if wanted.actor == actor and wanted.claim is not None)
         return [wanted for wanted in asked if self.passed(wanted.id) and not list(self._db.query(_USED, [wanted.id]))]
@@ -225,11 +225,11 @@ class PeopleBook:
         newest = {(grant.budget, grant.table): grant for grant in map(Grant.from_row, self._rows(_GRANTS_TO, holder))}
         return list(newest.values())
 
-    def wishes(self, budget: str, table: str) -> list[Wanted]:
-        return [Wanted.from_row(row) for row in self._rows(_WISHES, budget, table)]
+    def wishes(self, budget: str, table: str) -> list[ShareRequest]:
+        return [ShareRequest.from_row(row) for row in self._rows(_WISHES, budget, table)]
 
-    def all_wishes(self) -> list[Wanted]:
-        return [Wanted.from_row(row) for row in self._rows(_ALL_WISHES)]
+    def all_wishes(self) -> list[ShareRequest]:
+        return [ShareRequest.from_row(row) for row in self._rows(_ALL_WISHES)]
 
     def _rows(self, sql: str, *values: str | int) -> list[JsonObject]:
         return sound_rows(self._db, sql, list(values))

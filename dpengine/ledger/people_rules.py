@@ -139,7 +139,7 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ShareRequest:
     """A request for more: a share of the allowance, or one question with its price."""
 
     id: str
@@ -154,11 +154,11 @@ class Wanted:
     takes: Fraction | None
 
     @staticmethod
-    def from_row(row: LedgerRow) -> Wanted:
+    def from_row(row: LedgerRow) -> ShareRequest:
         body = json.loads(row["body"])
         share, takes = (None if body[name] is None else Fraction(body[name]) for name in ("share", "takes"))
         start = (row["request"], row["seq"], row["at"], row["actor"], row["budget"], body["table"], body["reason"])
-        return Wanted(*start, share, body["claim"], takes)
+        return ShareRequest(*start, share, body["claim"], takes)
 
 
 @dataclass(frozen=True)
@@ -246,9 +246,9 @@ class Book(Protocol):
     def held(self, record: BudgetRecord, holder: str) -> HolderPart: ...
     def of_table(self, budget: str, table: str) -> Standing: ...
     def limit(self, budget: str, table: str) -> Fraction | None: ...
-    def wanted(self, request: str) -> Wanted | None: ...
+    def wanted(self, request: str) -> ShareRequest | None: ...
     def decision(self, request: str) -> Decision | None: ...
-    def approved(self, actor: str, budget: str, table: str) -> list[Wanted]: ...
+    def approved(self, actor: str, budget: str, table: str) -> list[ShareRequest]: ...
     def apart(self, budget: str) -> tuple[str, ...] | None: ...
     def owners_on(self, budget: str) -> dict[str, set[str]]: ...
     def group_grants(self, budget: str) -> list[Grant]: ...
@@ -286,7 +286,7 @@ def one_owner(book: Book, budget: str) -> bool:
     return bool(owners) and bool(set.intersection(*owners))
 
 
-def brings(book: Book, person: str) -> bool:
+def may_add_tables(book: Book, person: str) -> bool:
     """May they add tables? Whoever owns one, or was named an owner before the first."""
     return active(book, person) and book.owner(person)
 
@@ -314,7 +314,7 @@ def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: 
     if actor == OPERATOR or administers(book, actor):
         return None
     added = role == OWNER and on and person == actor and bool(table) and not book.owned(table)
-    if not added or not brings(book, actor):
+    if not added or not may_add_tables(book, actor):
         return NO_RIGHT
     return NO_RIGHT if book.apart(budget) is not None and not owns_all(book, actor, budget) else None
 
@@ -351,7 +351,7 @@ def grant_fault(book: Book, grant: Grant) -> str | None:
     return "people.own_grant"
 
 
-def wish_fault(book: Book, wanted: Wanted, day: str) -> str | None:
+def wish_fault(book: Book, wanted: ShareRequest, day: str) -> str | None:
     if not wanted.reason.strip() or (wanted.share is None) == (wanted.claim is None):
         return "people.wish_form"
     if wanted.share is not None and not 0 < wanted.share <= 1:
@@ -362,14 +362,16 @@ def wish_fault(book: Book, wanted: Wanted, day: str) -> str | None:
     return None if known or grants_for(book, wanted.actor, wanted.budget, wanted.table, day) else NO_RIGHT
 
 
-def may_decide(book: Book, wanted: Wanted, actor: str) -> bool:
+def may_decide(book: Book, wanted: ShareRequest, actor: str) -> bool:
     """An owner of the table, except the requester; an administrator if the requester is an owner."""
     if actor == wanted.actor or book.budget_of(wanted.table) != wanted.budget:
         return False
     return owns(book, actor, wanted.table) or (administers(book, actor) and owns(book, wanted.actor, wanted.table))
 
 
-def decided_fault(book: Book, wanted: Wanted | None, answer: str, given: Fraction | None, actor: str) -> str | None:
+def decided_fault(
+    book: Book, wanted: ShareRequest | None, answer: str, given: Fraction | None, actor: str
+) -> str | None:
     if wanted is None:
         return "people.wish_unknown"
     if actor == wanted.actor:
@@ -432,7 +434,7 @@ def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
     apart = book.apart(base_of(record.id)) or ()
     if base_of(record.id) != record.id:
         return None if any(record.id == apart_id(base_of(record.id), person) for person in apart) else NO_RIGHT
-    return None if brings(book, actor) else NO_RIGHT
+    return None if may_add_tables(book, actor) else NO_RIGHT
 
 
 def shared_unknown(book: Book, budget: str, table: str) -> bool:
@@ -533,7 +535,7 @@ def waits(rule: Rule, most: Fraction | None, before: Standing, paid: Cost) -> bo
     return most is not None and share(rule, before.totals, paid) > most
 
 
-def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject) -> Wanted | None:
+def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject) -> ShareRequest | None:
     """An approved request for exactly this question that was not used yet."""
     same = canonical(claim)
     approved = book.approved(actor, base_of(budget), table)

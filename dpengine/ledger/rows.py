@@ -37,7 +37,7 @@ from dpengine.ledger import long_lists
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
 ACTS = ("seal", "forget", "raise", "close", "new_people", "protect")
-TOLD = ("part", "lost")
+STEP_OUTCOMES = ("part", "lost")
 SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
 
@@ -262,7 +262,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Looked:
+class Repeats:
     """The answers to one question in order: their number, the first ones of each law, and the latest."""
 
     count: int
@@ -371,7 +371,7 @@ def newer_of(row: LedgerRow) -> str:
 
 
 @dataclass(frozen=True)
-class Burned:
+class SessionStep:
     """A step of a session that was recorded as used, and its outcome: `part`, `lost`, or none yet."""
 
     seq: int
@@ -387,9 +387,9 @@ class Burned:
     fresh: bool = False  # True only for the caller who recorded the step; only this caller may draw
 
     @staticmethod
-    def from_row(row: LedgerRow, outcome: LedgerRow | None = None, fresh: bool = False) -> Burned:
+    def from_row(row: LedgerRow, outcome: LedgerRow | None = None, fresh: bool = False) -> SessionStep:
         body = json.loads(row["body"])
-        return Burned(
+        return SessionStep(
             row["seq"],
             row["at"],
             row["hash"],

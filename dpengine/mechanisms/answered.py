@@ -211,7 +211,7 @@ class Answered(ABC):
         """Are the parts figures of the same kind, so that one of them can be the largest?"""
         return self.by is not None
 
-    def told_first(self, parts: list[str]) -> list[str]:
+    def headline_parts(self, parts: list[str]) -> list[str]:
         """The parts in the order in which a headline should begin, if it has too many."""
         return parts
 

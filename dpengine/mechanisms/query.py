@@ -270,14 +270,14 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The column that names the answer's parts, if there is one."""
         return None if self.by is None else self.facts.schema.category(self.by)
 
-    def rows_told(self, raw: Figures) -> Bounds | None:
+    def row_bounds(self, raw: Figures) -> Bounds | None:
         """Bounds on the table's row count, from the draw alone. They hold together with all ranges of the answer except
         with probability β. None if the answer does not bound it."""
         return None
 
-    def people_told(self, raw: Figures) -> Bounds | None:
+    def people_bounds(self, raw: Figures) -> Bounds | None:
         """Bounds on the number of people: each has at least one row, and at most as many as count."""
-        rows = self.rows_told(raw)
+        rows = self.row_bounds(raw)
         return None if rows is None else (-(-rows[0] // self.facts.unit.at_most), rows[1])
 
     def listed(self, value: JsonObject) -> list[str]:

@@ -17,8 +17,8 @@ from typing import cast
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.asking.answers import Answer, Job, Meter, claim_of, make_meter
-from dpengine.asking.exports import Deed, deed_of
+from dpengine.asking.answers import Answer, Job, Meter, build_meter, claim_of
+from dpengine.asking.exports import AuditRow, audit_row
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.plan import PlanRun
 from dpengine.asking.receipts import Finding, check, read_receipts
@@ -34,7 +34,7 @@ from dpengine.ledger.chain import Verdict
 from dpengine.ledger.exports import export_lines
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.ledger.people_book import PeopleBook
-from dpengine.ledger.people_rules import ALL_QUESTIONS, BARRED, Decision, Grant, Role, Wanted, apart_id
+from dpengine.ledger.people_rules import ALL_QUESTIONS, BARRED, Decision, Grant, Role, ShareRequest, apart_id
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.people import limiter, rights
 from dpengine.people.home import House, PersonHome, Standpoint
@@ -60,7 +60,7 @@ class HeldGrant:
 class AskedFor:
     """A request for more, and the decision on it."""
 
-    wanted: Wanted
+    wanted: ShareRequest
     decision: Decision | None
 
 
@@ -320,13 +320,13 @@ class Face:
         record, ledger = self._at.house.record(table), self._at.ledger
         budget = self._at.budget_of(record)
         if record.practice:
-            whole = make_meter(budget, ledger.standing(budget.id))
+            whole = build_meter(budget, ledger.standing(budget.id))
             return whole, whole
         mine = own_meter(budget, payer_of(ledger, budget, table, self.person))
         with self._at.house.ledger.people() as book:
             apart = book.apart(record.budget)
         if apart is None:
-            return mine, make_meter(budget, ledger.standing(budget.id))
+            return mine, build_meter(budget, ledger.standing(budget.id))
         budgets = [record.budget, *(apart_id(record.budget, person) for person in apart)]
         return mine, if_all_talk(ledger, self._at.house.ledger.budget(record.budget), budgets)
 
@@ -402,7 +402,7 @@ class Face:
         share: Json | None = None,
         query: AnyQuery | None = None,
         wish_id: str | None = None,
-    ) -> Wanted:
+    ) -> ShareRequest:
         """Ask for a total share of the allowance, or for one question above the limit, with a reason."""
         record = self._own_record("wish", table)
         wanted = None if share is None else read_number(share, "share")
@@ -427,7 +427,7 @@ class Face:
             ]
             return [AskedFor(wanted, book.decision(wanted.id)) for wanted in visible]
 
-    def pending(self) -> list[Wanted]:
+    def pending(self) -> list[ShareRequest]:
         """The requests that wait for this person's decision: a badge counts them."""
         self._check("pending")
         with self._at.house.ledger.people() as book:
@@ -444,7 +444,7 @@ class Face:
         given = None if share is None else read_number(share, "share")
         return self._at.house.ledger.decide(wish, answer, self.person, given)
 
-    def _sees(self, book: PeopleBook, wanted: Wanted) -> bool:
+    def _sees(self, book: PeopleBook, wanted: ShareRequest) -> bool:
         if wanted.actor == self.person or people_rules.may_decide(book, wanted, self.person):
             return True
         return bool(self._at.relations(wanted.table) & {rights.OWNER, rights.AUDITOR})
@@ -461,13 +461,13 @@ class Face:
             tables = tuple(name for name, budget in house.names() if budget == base)
             for budget in (base, *(apart_id(base, person) for person in people)):
                 record = house.ledger.budget(budget)
-                accounts.append(BudgetAccount(record, tables, make_meter(record, house.ledger.standing(budget))))
+                accounts.append(BudgetAccount(record, tables, build_meter(record, house.ledger.standing(budget))))
         return accounts
 
-    def acts_of(self, person: str | None = None, most: int = 100, before: int | None = None) -> list[Deed]:
+    def acts_of(self, person: str | None = None, most: int = 100, before: int | None = None) -> list[AuditRow]:
         """The acts of everybody, or one person, newest first: every question, grant, request, decision and act."""
         self._check("acts_of")
-        return [deed_of(row) for row in self._at.house.ledger.acts_by(person, most, before)]
+        return [audit_row(row) for row in self._at.house.ledger.acts_by(person, most, before)]
 
     def export(self) -> Iterator[str]:
         """The whole ledger as lines of JSON, to be checked elsewhere."""

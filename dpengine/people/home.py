@@ -30,7 +30,7 @@ from dpengine.declared.unit import Unit
 from dpengine.intake.postgres import Described
 from dpengine.ledger import people_rules
 from dpengine.ledger.chain import Verdict
-from dpengine.ledger.ledger import NO_ROW, Act, BudgetRecord, Burned, Charge, Entry, Ledger
+from dpengine.ledger.ledger import NO_ROW, Act, BudgetRecord, Charge, Entry, Ledger, SessionStep
 from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.people_rules import KINDS, NO_RIGHT, apart_id, base_of
 from dpengine.ledger.rows import ACTS, Standing, together
@@ -153,7 +153,7 @@ class LedgerView(Ledger):
     def spread(self, budget: str, most: int) -> list[Charge]:
         return list(map(self.told, filter(self._shows(), super().spread(budget, most))))
 
-    def steps(self, session: str, newest: int | None = None) -> list[Burned]:
+    def steps(self, session: str, newest: int | None = None) -> list[SessionStep]:
         return super().steps(session, newest) if self.find(session) is not None else []
 
     def progress(self, session: str) -> tuple[int, bool, bool]:
@@ -304,7 +304,7 @@ class Standpoint:
     def _at_all(self, book: PeopleBook) -> set[str]:
         holders = [self.person, *book.groups_of(self.person)]
         granted = any(grant.live(today()) for holder in holders for grant in book.grants_to(holder))
-        owner = people_rules.brings(book, self.person)
+        owner = people_rules.may_add_tables(book, self.person)
         return ({rights.OWNER} if owner else set()) | ({rights.ANALYST} if granted else set())
 
     def _to(self, book: PeopleBook, name: str, budget: str | None) -> set[str]:

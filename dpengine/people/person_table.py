@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpengine.accountant import filter
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.asking.answers import Meter, Preview, claim_of, make_meter
+from dpengine.asking.answers import Meter, Preview, build_meter, claim_of
 from dpengine.asking.plan import Planner, PlanRow, Priced
 from dpengine.asking.sessions import BEST
 from dpengine.core.exact import down
@@ -176,15 +176,15 @@ def _roomiest(payers: Sequence[Payer]) -> Payer | None:
 def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
     """The used part of a person's share: how far they moved the table's meter, relative to their grant."""
     if payer is None:
-        return replace(make_meter(record, Standing.NOTHING), used=Fraction(1), share=NOTHING)
+        return replace(build_meter(record, Standing.NOTHING), used=Fraction(1), share=NOTHING)
     share = payer.grant.share
-    return replace(make_meter(record, payer.own), used=payer.held.moved / share, share=share)
+    return replace(build_meter(record, payer.own), used=payer.held.moved / share, share=share)
 
 
 def if_all_talk(ledger: Ledger, record: BudgetRecord, budgets: Sequence[str]) -> Meter:
     """The meter of all who keep apart, together. Order and toll are the same for all, so their sums add up, and the
     reading holds for the whole as each person's holds for them. It may pass 100 %."""
-    return make_meter(record, together(ledger.standing(budget) for budget in budgets))
+    return build_meter(record, together(ledger.standing(budget) for budget in budgets))
 
 
 def _times(rule: Rule, payer: Payer, price: Cost) -> int:

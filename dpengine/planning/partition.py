@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.asking.plan import Planner, Wish, tidy
+from dpengine.asking.plan import Planner, Wish, round_up_amount
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.strict_json import canonical
@@ -65,7 +65,7 @@ class PutTogether:
         return [self.wish if place == self.places[0] else wish for place, wish in kept]
 
 
-def as_one(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None:
+def merged_offer(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None:
     """The best merger, if the plan then costs clearly less. From public facts alone; free."""
     before = planner.price(wishes)
     offers = []
@@ -88,7 +88,7 @@ def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) 
     if not query.promise().supposes(query):
         return min(wish.amount for wish in wishes)
     closest = max(single.epsilon for single in asked)
-    return tidy(query.at(closest * (2 if query.facts.relation == "replace" else 1)).promise().amount)
+    return round_up_amount(query.at(closest * (2 if query.facts.relation == "replace" else 1)).promise().amount)
 
 
 def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]:

@@ -137,7 +137,7 @@ CODES = 100  # values: a first group of a number with more is split
 _FINER = (1, 2, 5, 10, 20, 50)  # thousandths … of the first group
 
 
-def asked(schema: Schema, target: str, features: Sequence[str]) -> JsonObject:
+def look_for_model(schema: Schema, target: str, features: Sequence[str]) -> JsonObject:
     """The parameters, without ε, of the first look for a model of yes or no.
 
     It counts the cells of every two columns, most exactly against the target: a noisy table of two columns is cut to

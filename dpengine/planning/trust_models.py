@@ -239,7 +239,7 @@ def fewest(query: Shuffled) -> int | None:
     return binomial.least_people(query.epsilon, query.delta, sums_of(query), MOST_PEOPLE)
 
 
-def off(query: Shuffled, honest: int, chance: Fraction) -> Fraction:
+def error_with_dishonest(query: Shuffled, honest: int, chance: Fraction) -> Fraction:
     """The error bound of any number in the answer, except with probability β, if dishonest people send anything."""
     people, others = query.facts.about, query.facts.about - honest
     values, second = 1, False
@@ -251,7 +251,7 @@ def off(query: Shuffled, honest: int, chance: Fraction) -> Fraction:
     return Fraction(ceiling(max(expected - low + others, above + 2 * others)))
 
 
-def kept(all_ways: Sequence[Way], honest: int) -> tuple[Kept, ...]:
+def kept_by_honest(all_ways: Sequence[Way], honest: int) -> tuple[Kept, ...]:
     """Each possible way as it is; the shuffled one with the least coin once more, with the coin that it needs."""
     rows: list[Kept] = []
     for way in all_ways:
@@ -269,7 +269,7 @@ def kept(all_ways: Sequence[Way], honest: int) -> tuple[Kept, ...]:
 
 
 def _shuffled(model: str, query: Shuffled, honest: int, chance: Fraction) -> Kept:
-    alone, worst = off(query, query.facts.about, chance), off(query, honest, chance)
+    alone, worst = error_with_dishonest(query, query.facts.about, chance), error_with_dishonest(query, honest, chance)
     return Kept(model, delta_of(query, honest, chance), query.delta, chance, alone, worst)
 
 

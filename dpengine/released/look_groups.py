@@ -145,7 +145,7 @@ def _share_in(look: Look, column: str, value: str, groups: Mapping[str, str]) ->
     return share
 
 
-def told_apart(look: Look, column: str) -> float:
+def shown_beyond_noise(look: Look, column: str) -> float:
     """The least share of rows outside the largest bar, on the claim: how much a picture shows beyond noise. Near 0
     where nearly all rows are in one bar, and where every bar may be zero."""
     least = [max(figure.low or 0.0, 0.0) for figure in of_everyone(look, column)]

@@ -202,7 +202,7 @@ def held_back(moments: CrossMoments) -> tuple[float, float]:
     return float(np.mean(off)), float(np.mean(blank))
 
 
-def in_all(cells: Floats, total: float) -> Floats:
+def projected(cells: Floats, total: float) -> Floats:
     """The nearest numbers from 0 up that add up to the total."""
     falling = np.sort(cells)[::-1]
     above = (np.cumsum(falling) - total) / np.arange(1, len(cells) + 1)
@@ -210,7 +210,7 @@ def in_all(cells: Floats, total: float) -> Floats:
     return projected
 
 
-def standing_out(table: Floats, variance: float) -> Floats:
+def denoised(table: Floats, variance: float) -> Floats:
     """The part of a table with rows and columns that add up to 0 that stands out of noise of this variance in every
     cell."""
     left, sizes, right = np.linalg.svd(table, full_matrices=False)
@@ -312,13 +312,13 @@ class Shapes:
     @cached_property
     def moments(self) -> CrossMoments:
         look, query, (worth, counted) = self.look, self.look.query, self._worth
-        goal = in_all(look.marginals[(self._goal,)], look.rows) * counted
+        goal = projected(look.marginals[(self._goal,)], look.rows) * counted
         rows = max(float(goal.sum()), 1.0)
         average = float(goal @ worth) / rows
         spread = float(goal @ (worth - average) ** 2) / rows
         away = (worth - average) * counted
         sizes = tuple(query.axes[place].size for place in self.places)
-        cells = [in_all(look.marginals[(place,)], look.rows) for place in self.places]
+        cells = [projected(look.marginals[(place,)], look.rows) for place in self.places]
         # Rows without a target count in the tables of columns but not in its own: as if they were like the others.
         against = [self._against(place) @ away * (look.rows / rows) for place in self.places]
         steep = float(((away - away.mean()) ** 2).sum()) * (look.rows / rows) ** 2
@@ -332,7 +332,7 @@ class Shapes:
         for one, other in combinations(range(len(sizes)), 2):
             beyond, variance = self._beyond(self.places[one], self.places[other], cells[one], cells[other])
             first, last = (slice(starts[at], starts[at + 1]) for at in (one, other))
-            kept = standing_out(beyond, variance)
+            kept = denoised(beyond, variance)
             second[first, last], second[last, first] = kept, kept.T
             bare[first, last], bare[last, first] = beyond, beyond.T
         sums = np.concatenate(cells), second, bare, np.concatenate(against), noise

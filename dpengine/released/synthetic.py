@@ -48,7 +48,7 @@ KEYS = tuple(key for key, question in catalogue.items() if question.card.answer 
 Pair = tuple[str, str]
 
 
-def made_by_declaration(look: Look, place: int) -> npt.NDArray[np.bool_]:
+def undeclared_cells(look: Look, place: int) -> npt.NDArray[np.bool_]:
     """Which cells of a column are neither a listed value nor a group of its range."""
     query = look.query
     axis, extra = query.axes[place], query.extra(place)
@@ -65,7 +65,7 @@ def left_out(look: Look) -> list[npt.NDArray[np.bool_]]:
     cells = []
     for place in range(len(look.query.axes)):
         sure = SURE * math.sqrt(float(look.query.layout.variance((place,), look.noise)))
-        out = made_by_declaration(look, place) & (look.marginals[(place,)] <= sure)
+        out = undeclared_cells(look, place) & (look.marginals[(place,)] <= sure)
         cells.append(out if not out.all() else np.zeros_like(out))
     return cells
 
@@ -80,7 +80,7 @@ def kept(cells: Sequence[npt.NDArray[np.bool_]], codes: Sequence[Integers]) -> n
 
 def perhaps_none(look: Look, place: int, rows: Floats) -> list[str]:
     """The listed values and groups of a column with made-up rows that may be noise alone, in the reader's words."""
-    names, own = look.query.cell_names(place), made_by_declaration(look, place)
+    names, own = look.query.cell_names(place), undeclared_cells(look, place)
     none = look.marginals[(place,)] - math.ceil(look.reach((place,))) <= 0
     return [name for cell, name in enumerate(names) if none[cell] and rows[cell] > 0 and not own[cell]]
 
@@ -231,7 +231,7 @@ class Tried:
     pairs: int
 
 
-class MadeTable:
+class FittedTable:
     """The rows of a paid synthetic table, fitted to the released marginals: written once, read any number of times.
     Free, and the table itself is not needed.
 

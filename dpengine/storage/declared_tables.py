@@ -184,7 +184,7 @@ class DeclaredTables:
             raise AllowanceError("table.practice")
         self.ledger.refuse_other(record.budget, name, actor)
         schema.check_signs()
-        schema = public_rules.carried(self.schema_of(record), schema)
+        schema = public_rules.carry_over(self.schema_of(record), schema)
         public_rules.check(schema)
         if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)

@@ -45,7 +45,9 @@ def in_hand(worker: str, request: str) -> Iterator[None]:
                 del _hands[key]
 
 
-def carried(folder: Path, worker: str, request: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
+def still_computing(
+    folder: Path, worker: str, request: str, elsewhere: Callable[[str], bool] = lambda _: False
+) -> bool:
     """Is this release still being computed? A process knows its own workers directly, others by their locks;
     `elsewhere` knows those of other machines."""
     with _guard:
@@ -137,7 +139,7 @@ def note_waiting(folder: Path, worker: str, name: str, waits: bool) -> None:
             os.close(handle)
 
 
-def waited(folder: Path, name: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
+def was_waiting(folder: Path, name: str, elsewhere: Callable[[str], bool] = lambda _: False) -> bool:
     """Did this question wait in a process that has ended since?"""
     return any(_hash(name) in _left(path) for path in _ended_notes(folder, elsewhere))
 

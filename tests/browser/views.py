@@ -29,7 +29,7 @@ def pages() -> dict[str, str]:
 
 def each_lesson() -> dict[str, str]:
     return {"lessons": "/lessons"} | {
-        f"lesson-{lessons.place(number):02}": f"/lessons?lesson={name}" for number, name in lessons.NAMES.items()
+        f"lesson-{lessons.position(number):02}": f"/lessons?lesson={name}" for number, name in lessons.NAMES.items()
     }
 
 

@@ -319,7 +319,7 @@ def test_how_much_a_picture_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     figures = {name: [Figure(str(at), *one, "measured") for at, one in enumerate(ends)] for name, ends in told.items()}
     monkeypatch.setattr(look_groups, "of_everyone", lambda _, column: figures[column])
-    shown = {name: look_groups.told_apart(None, name) for name in told}  # type: ignore[arg-type]
+    shown = {name: look_groups.shown_beyond_noise(None, name) for name in told}  # type: ignore[arg-type]
     assert shown == {"halves": pytest.approx(0.45), "one": pytest.approx(0.01), "noise": 0}
 
 

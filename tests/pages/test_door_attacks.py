@@ -226,7 +226,7 @@ def test_no_field_of_any_kind_breaks_the_door(door: AtDoor, verb: Verb) -> None:
 
 
 def test_on_a_laptop_the_front_door_lets_nobody_to_it() -> None:
-    assert gate.shut("/api/v1/ask") and gate.shut("/metrics")
+    assert gate.is_closed("/api/v1/ask") and gate.is_closed("/metrics")
 
 
 # From here on something is spent, on a door of their own.

@@ -81,7 +81,7 @@ def test_shares_are_no_such_bars_and_columns_in_which_nothing_shows_are_one_sent
     assert not average.maybe_none((-1, 1)) and checks.maybe_none((-1, 1), "land")
     ranges = {"land": (-20, 26), "side": (277, 323)}
     answer = replace(table.ask(checks), value={"land": 3, "side": 300}, interval=ranges)
-    assert many.told_from_none(answer) == (["side"], ["land"]), "a wide range around none is not what was found"
+    assert many.split_maybe_zero(answer) == (["side"], ["land"]), "a wide range around none is not what was found"
     told = many.none_words(answer, ["land"])
     assert told.startswith("In 1 column nothing shows that cells do not fit; up to 26 of them could still be outside")
     below = replace(answer, interval={"land": (-85, -39), "side": (277, 323)})

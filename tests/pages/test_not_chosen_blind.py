@@ -13,9 +13,9 @@ from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
 from dpengine.declared.conditions import excludes_nothing, read_predicate
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.mechanisms.counts.fit_checks import SOME_NOT
-from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.data import price

@@ -19,7 +19,7 @@ from openpyxl import load_workbook
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine.released.synthetic import MadeTable
+from dpengine.released.synthetic import FittedTable
 from ui.ask.answer import card_sentence
 from ui.ledger import report
 from ui.parts import exports, history
@@ -195,7 +195,7 @@ def test_a_click_makes_it_on_the_worker_and_the_address_finds_it(tables: dict[st
     found = workspace.job(request).answer
     assert found is not None
     made = table.synthetic(found)
-    assert isinstance(made, MadeTable) and made.counts("colour", "=size")[0, 1] == 0, "a rule was broken"
+    assert isinstance(made, FittedTable) and made.counts("colour", "=size")[0, 1] == 0, "a rule was broken"
     first, *rest = exports.table_csv(made.table()).decode("utf-8-sig").splitlines()
     assert first == '"colour","\'=size"' and len(rest) == made.rows and '"red","big"' not in rest
     sheet = load_workbook(BytesIO(exports.table_sheet(made.table()))).active
@@ -213,7 +213,7 @@ def test_what_was_chosen_is_told_and_what_was_not_has_no_promise(tables: dict[st
     asked = table.query("synthetic_table", columns=columns, plan="chosen", epsilon="1")
     found = table.ask(asked)
     made = table.synthetic(found)
-    assert isinstance(made, MadeTable) and made.table().num_rows == PEOPLE
+    assert isinstance(made, FittedTable) and made.table().num_rows == PEOPLE
     pairs = {part for part in made.look.marginals if len(part) == 2}
     left = next(part for part in combinations(range(5), 2) if part not in pairs)
     names = " × ".join(made.look.cells[place] for place in left)

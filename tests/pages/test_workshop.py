@@ -251,7 +251,7 @@ def test_the_instructor_has_a_code_and_nobody_else_an_act(here: Any, monkeypatch
     assert compared[-1] and not any(compared[:-1]) and here.code not in str(dict(app.query_params))
     assert app.selectbox(key="wall-question").value == "smokers" and app.select_slider[0].value == "0.05"
     app.button(key="wall-pose").click().run()
-    assert here.room.posed == workshop_state.Posed(1, "smokers", "0.05") and "0 participants" in html(app)
+    assert here.room.posed == workshop_state.WallQuestion(1, "smokers", "0.05") and "0 participants" in html(app)
     app.toggle[0].set_value(True).run()
     app.toggle[1].set_value(True).run()
     assert here.room.posed.truth and here.room.posed.simulated
@@ -309,7 +309,9 @@ def test_every_question_at_its_ends_has_a_picture_and_words(here: Any, question:
         for count in (1, 2, 30, 120):
             for shown in (False, True):
                 names = tuple(map(str, range(count)))
-                seen = Snapshot(1, 1, workshop_state.Posed(1, question, epsilon, shown), dots[:count], names, count, 3)
+                seen = Snapshot(
+                    1, 1, workshop_state.WallQuestion(1, question, epsilon, shown), dots[:count], names, count, 3
+                )
                 told = wall.everybody(seen, "0")
                 assert told.count('<i class="d') == count and ("truth" in told) == shown
                 assert not re.search(r"\bnan\b|\binf\b|None|[{}]", re.sub(r"<style>.*?</style>", "", told))

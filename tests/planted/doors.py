@@ -49,7 +49,7 @@ def check_no_other_name_leads_here(meant: Meant) -> None:
 
 def believes_a_proxy(scope: Mapping[str, Any], told: gate.Origin | None) -> gate.Origin | None:
     forwarded = gate.header(scope, b"x-forwarded-host")
-    return gate.meant(_scope(host=forwarded) if forwarded else scope, told)
+    return gate.own_origin(_scope(host=forwarded) if forwarded else scope, told)
 
 
 def check_files_come_only_where_asked_for(kind: type[Incoming]) -> None:
@@ -107,7 +107,7 @@ PLANTED = [
         "The front door takes the name from X-Forwarded-Host.",
         check_no_other_name_leads_here,
         "another name",
-        gate.meant,
+        gate.own_origin,
         believes_a_proxy,
     ),
     Planted(

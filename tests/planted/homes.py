@@ -20,7 +20,7 @@ from dpengine.core.strict_json import canonical
 from dpengine.intake.load import Loaded
 from dpengine.ledger import exports
 from dpengine.ledger.ledger import Act
-from dpengine.ledger.rows import Burned
+from dpengine.ledger.rows import SessionStep
 from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.noise.coins import SystemCoins
@@ -85,10 +85,10 @@ def check_a_step_is_burned_before_its_draw(kind: type[Session]) -> None:
 
 
 class DrawsThenBurns(Session):
-    def _carry(self, ask: Any, step: str, checked: bool) -> Callable[[], Burned]:
+    def _carry(self, ask: Any, step: str, checked: bool) -> Callable[[], SessionStep]:
         claim = step_claim(self.query.asking(ask))
 
-        def carry() -> Burned:
+        def carry() -> SessionStep:
             asked, _, _ = self.ledger.progress(self.request)
             _, part = self.query.step(State(self.query.questions, asked), ask, self.read, self.coins)
             burned = self.ledger.burn(self.request, step, self.entry.charge.actor, claim, self.jobs.worker)

@@ -21,7 +21,7 @@ from dpengine.messages import plain, say, written_day
 from dpengine.messages.numbers import day, local
 from dpengine.released.compare import shares
 from dpengine.released.curves import rising
-from dpengine.released.synthetic import MadeTable
+from dpengine.released.synthetic import FittedTable
 from ui.ask import density
 from ui.parts import answer_notes, exports, fields
 from ui.pictures import charts, many, svg
@@ -232,7 +232,7 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
     query = answer.query
     if not _crossed(answer):
         alike = query.compared or bool(query.crossed())  # else the largest of them means nothing
-        labels, none = _shown_labels(answer, key, alike and len(answer.value) > 2), many.told_from_none(answer)[1]
+        labels, none = _shown_labels(answer, key, alike and len(answer.value) > 2), many.split_maybe_zero(answer)[1]
         if none and (query.none_hoped or not st.toggle(say("many.none_shown"), key=f"none-{key}")):
             together = set(none)
             labels = [label for label in labels if label not in together]
@@ -502,7 +502,7 @@ def speechless(answer: dp.Answer) -> bool:
 
 
 def bars_alt(answer: dp.Answer) -> str:
-    names, (drawn, none) = answer.query.shown(), many.told_from_none(answer)
+    names, (drawn, none) = answer.query.shown(), many.split_maybe_zero(answer)
     figures = [f"{names.get(label, label)}: {figure(answer, label)}" for label in drawn[:60]]
     return "; ".join([*figures, many.none_words(answer, none)] if none else figures)
 
@@ -633,7 +633,7 @@ def _follows(answer: dp.Answer) -> Collection[str]:
         rows = workspace().table(answer.receipt["table"]).synthetic(answer)
     except dp.AllowanceError:  # the table is gone
         return ()
-    return rows.refined if isinstance(rows, MadeTable) and rows.ready else ()
+    return rows.refined if isinstance(rows, FittedTable) and rows.ready else ()
 
 
 def _source(answer: dp.Answer) -> str:

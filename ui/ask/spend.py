@@ -12,7 +12,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
-from dpengine.core.amounts import LEAST_EPSILON, cut, read_epsilon
+from dpengine.core.amounts import LEAST_EPSILON, cut_decimals, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
 from dpengine.messages import plain, say
@@ -345,7 +345,7 @@ def _typed(key: str, now: str, place: str) -> None:
     if not held(key):
         return
     try:
-        wanted = read_epsilon(as_typed(cut(st.session_state[key])))
+        wanted = read_epsilon(as_typed(cut_decimals(st.session_state[key])))
     except dp.AllowanceError as refusal:
         _refuse(refusal, now)
         return

@@ -132,7 +132,7 @@ class AuthMiddleware:
         if inner == HEALTH and scope["type"] == "http":
             await self.app(scope, receive, send)
             return
-        ours = gate.meant(scope, self._served.origin)
+        ours = gate.own_origin(scope, self._served.origin)
         if ours != self._served.origin or gate.foreign(scope, ours):
             await self._no(scope, send, 403, "porter.elsewhere", address=self._served.address)
             return
@@ -169,7 +169,7 @@ class AuthMiddleware:
 
     def _theirs(self, who: str, path: str) -> bool:
         inner = gate.within(path)
-        if "_stcore" in inner and gate.shut(path):
+        if "_stcore" in inner and gate.is_closed(path):
             return False
         if inner.startswith("media/"):
             return downloads.here.theirs(who, inner)

@@ -224,14 +224,14 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
     note = note_of(look, column, picked)
     bars = () if note in ("untold", "large") else tuple(bars_of(look, column, picked))
     if column in look.query.items:
-        score = 0.0 if picked.by else look_groups.told_apart(look, column)
+        score = 0.0 if picked.by else look_groups.shown_beyond_noise(look, column)
         return Card(column, bars, False, aside_of_list(bars), note, score)
     in_order = ordered(look, column)
     if groups := picked.of(column):
         figures = [] if note else look_groups.of_group(look, column, groups)
         score = look_groups.unlike(figures, look_groups.of_everyone(look, column)) if figures else 0.0
         return Card(column, bars, in_order, "" if in_order else aside_of_list(bars), note, score)
-    return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.told_apart(look, column))
+    return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.shown_beyond_noise(look, column))
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:

@@ -13,7 +13,7 @@ from dpengine.core.exact import text_of
 from dpengine.declared.grouped import MERGED, Grouped, base, ref_json
 from dpengine.declared.merging import MOST_MERGED, read_merged
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, coarser, readable, tellable
+from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, coarser, has_cells, readable
 from dpengine.messages import say
 from ui.parts import answer_notes, job
 
@@ -42,7 +42,7 @@ _HEAVY = 4  # the weight of a column that matters most
 
 
 def offered(table: dp.Table) -> list[str]:
-    return [name for name, column in table.schema.columns.items() if tellable(column)]
+    return [name for name, column in table.schema.columns.items() if has_cells(column)]
 
 
 def can_be_coarser(table: dp.Table) -> list[str]:

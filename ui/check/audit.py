@@ -235,7 +235,7 @@ def _many(count: int) -> str:
 
 
 def show(table: dp.Table) -> None:
-    frame.instead(say("check.meter"))
+    frame.replace_meter(say("check.meter"))
     title, lead = escape(say("check.title")), gloss.text(say("check.lead"))
     st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
     given = audit_state.state()

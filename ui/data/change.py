@@ -210,10 +210,10 @@ def _then() -> dict[str, str]:
     return {name: value for name, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
 
 
-def told(table: dp.Table) -> bool:
+def show_saved(table: dp.Table) -> bool:
     """Confirm a change once, right after it was saved; was there one?"""
     if st.session_state.get(_CHANGED) != table.name:
         return False
     del st.session_state[_CHANGED]
-    frame.fine(say("data.change.done"), bring=True)
+    frame.show_success(say("data.change.done"), bring=True)
     return True

@@ -222,7 +222,7 @@ def protection_result(table: dp.Table) -> None:
     if st.session_state.get(_DONE) == table.name:
         del st.session_state[_DONE]
         left = percent_left(table.meter().unused)
-        frame.fine(say("data.protect.done", each=table.facts.unit.at_most, left=left), bring=True)
+        frame.show_success(say("data.protect.done", each=table.facts.unit.at_most, left=left), bring=True)
 
 
 # --- can a person have several rows, and is membership secret?

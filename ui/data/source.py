@@ -110,7 +110,7 @@ def _look(draft: Draft) -> None:
     state[_PASSWORD] = ""
 
 
-def found(draft: Draft, source: dp.Source, described: Described) -> None:
+def take_described(draft: Draft, source: dp.Source, described: Described) -> None:
     """Store the columns that the database declares, and go to the next screen."""
     here.forget(draft.path)
     draft.path, draft.source = None, source.described(described.seen)

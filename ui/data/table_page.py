@@ -154,7 +154,7 @@ def show() -> None:
     if table.closed:
         owner.closed(table)
     people.protection_result(table)
-    if change.told(table) and asks:
+    if change.show_saved(table) and asks:
         offers.show_first_questions(table)  # a new declaration is checked before a question
     offers.check_people(table)
     with st.container(key="card-done"):

@@ -27,7 +27,7 @@ _SEARCHED = 20  # charges of a budget that other tables spend too
 
 
 def show() -> None:
-    frame.nothing()  # each card has a bar of its own
+    frame.hide_meter()  # each card has a bar of its own
     st.html(f'<h1>{escape(say("tables.title"))}</h1><p class="lead">{escape(say("tables.lead"))}</p>')
     labels = table_labels()
     if not workshop_state.on():
@@ -90,7 +90,7 @@ def _tile(label: str, facts: str, inner: str) -> str:
 
 
 def _left(used: Fraction, beside: str = "") -> str:
-    return f'{frame.small(used)}<p class="left">{say("tables.left", left=percent_left(1 - used))}{beside}</p>'
+    return f'{frame.small_bar(used)}<p class="left">{say("tables.left", left=percent_left(1 - used))}{beside}</p>'
 
 
 def _ways(*ways: tuple[str, str]) -> str:

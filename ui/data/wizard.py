@@ -107,7 +107,7 @@ def current() -> Draft:
         left = _left.get(visitor())
         _keep(left if left is not None and left.step != "done" else Draft())  # an added table has its own page
     draft: Draft = st.session_state[_DRAFT]
-    if draft.path is not None and draft.task is None and uploads.let_go(draft.path):
+    if draft.path is not None and draft.task is None and uploads.is_deleted_upload(draft.path):
         draft.path, draft.complaint = None, AllowanceError("upload.gone")
         draft.go("file")
     return draft
@@ -151,7 +151,7 @@ def show(screens: dict[str, Callable[[Draft], None]], take_source: Callable[...,
     """`take_source` stores the columns that a database declares."""
     look()
     if not may("add_table"):
-        frame.nothing()
+        frame.hide_meter()
         st.html(f'<p class="lead">{escape(say("data.not_you"))}</p>')
         return
     draft = current()
@@ -160,7 +160,7 @@ def show(screens: dict[str, Callable[[Draft], None]], take_source: Callable[...,
     on_the_way = draft.step not in ("file", "done")
     top = st.container()
     if draft.step != "done":
-        frame.nothing()  # the bar of an open table has nothing to do with a new one
+        frame.hide_meter()  # the bar of an open table has nothing to do with a new one
     if draft.task is not None:
         if on_the_way:
             _so_far(draft)

@@ -18,7 +18,7 @@ IN_ADDRESS = "word"
 
 
 def show() -> None:
-    frame.instead(say("gloss.lead"))
+    frame.replace_meter(say("gloss.lead"))
     st.html(f"<h1>{escape(say('gloss.title'))}</h1>")
     words = sorted(gloss.WORDS, key=_in_order)
     wanted = st.query_params.get(IN_ADDRESS)
@@ -41,8 +41,8 @@ def show() -> None:
             st.html(f'<dl class="words">{gloss.entry(chosen)}</dl>')
             number = gloss.LESSON.get(chosen)
             if number is not None:
-                label = say("gloss.lesson", number=lessons.place(number), title=lessons.lesson(number).title)
-                st.page_link(nav.page("lessons"), label=label, query_params=lessons.to(number))
+                label = say("gloss.lesson", number=lessons.position(number), title=lessons.lesson(number).title)
+                st.page_link(nav.page("lessons"), label=label, query_params=lessons.lesson_query(number))
     st.html(f'<dl class="words">{"".join(gloss.entry(name) for name in words if name != chosen)}</dl>')
 
 

@@ -50,7 +50,7 @@ def lesson(number: int) -> Lesson:
 
 
 def show() -> None:
-    frame.instead(say("lessons.meter"))
+    frame.replace_meter(say("lessons.meter"))
     st.html(f"<style>{rules()}</style>")
     named = st.query_params.get("lesson")
     number = next((number for number, name in NAMES.items() if name == named), None)
@@ -98,15 +98,15 @@ def _line(number: int) -> None:
 
 
 def _named(number: int) -> str:
-    return say("lessons.named", number=place(number), title=lesson(number).title)
+    return say("lessons.named", number=position(number), title=lesson(number).title)
 
 
-def place(number: int) -> int:
+def position(number: int) -> int:
     """The number that readers see, from 1."""
     return 1 + list(NAMES).index(number)
 
 
-def to(number: int, **settings: str) -> dict[str, str]:
+def lesson_query(number: int, **settings: str) -> dict[str, str]:
     """The query of a lesson's address."""
     return {"lesson": NAMES[number]} | settings
 
@@ -116,12 +116,12 @@ def to(number: int, **settings: str) -> dict[str, str]:
 
 def show_lesson(number: int) -> None:
     _arrive(number)
-    where = say("lessons.place", number=place(number), all=len(NAMES))
+    where = say("lessons.place", number=position(number), all=len(NAMES))
     st.html(f'<p class="crumb"{written()}>{escape(where)}</p><h1{written()}>{escape(lesson(number).title)}</h1>')
     with st.container(key=f"card-one-{number}"):
         _screen(number)
     with st.container(key="lesson-steps", horizontal=True):
-        order, at = [0, *NAMES, 0], place(number)
+        order, at = [0, *NAMES, 0], position(number)
         before, after = order[at - 1], order[at + 1]
         if before:
             _to(before, say("lessons.back"), "lesson-back")
@@ -245,7 +245,7 @@ def _arrive(number: int) -> None:
 
 def _go(number: int) -> None:
     """Open another lesson; 0: the overview."""
-    address(to(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
+    address(lesson_query(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
 
 
 def _remember(number: int, given: Given) -> None:
@@ -254,7 +254,7 @@ def _remember(number: int, given: Given) -> None:
     if kept["given"][number] == given and not kept["tossed"]:
         return
     kept["given"][number], kept["tossed"] = dict(given), False
-    kept["url"] = to(number) | dict(given)
+    kept["url"] = lesson_query(number) | dict(given)
     address(kept["url"], again=True)
 
 
@@ -268,4 +268,4 @@ def _toss(number: int, control: Setting) -> None:
 def _address(number: int, given: Given) -> str:
     """The full address of this lesson with these settings, for a slide."""
     here: Any = st.context.url
-    return f"{here or '/lessons'}?{urlencode(to(number) | dict(given) | in_address())}"
+    return f"{here or '/lessons'}?{urlencode(lesson_query(number) | dict(given) | in_address())}"

@@ -39,8 +39,8 @@ def show() -> None:
             if drawn is not None:
                 st.button(say("why.back"), key="why-back", type="tertiary", on_click=_forget)
                 number = lesson_differencing.NUMBER
-                label = say("why.lesson", number=lessons.place(number))
-                st.page_link(nav.page("lessons"), label=label, query_params=lessons.to(number, way="noise"))
+                label = say("why.lesson", number=lessons.position(number))
+                st.page_link(nav.page("lessons"), label=label, query_params=lessons.lesson_query(number, way="noise"))
 
 
 def _draw() -> None:

@@ -26,7 +26,7 @@ from ui.parts import exports, history, owner
 from ui.parts.history import outcome
 from ui.pictures import charts
 from ui.shell import frame, nav, workshop_state
-from ui.shell.frame import broken, fine
+from ui.shell.frame import show_error, show_success
 from ui.shell.incoming import here
 from ui.shell.state import may, workspace
 from ui.words import gloss
@@ -48,9 +48,9 @@ def show_receipt_check() -> None:
         try:
             findings = _findings(file)
         except dp.AllowanceError as error:
-            broken(say("receipt.unread"), str(error))
+            show_error(say("receipt.unread"), str(error))
             return
-        show_finding(findings)
+        show_findings(findings)
 
 
 def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Finding]:
@@ -65,22 +65,22 @@ def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Findi
     return findings
 
 
-def show_finding(findings: list[Finding]) -> None:
+def show_findings(findings: list[Finding]) -> None:
     """One receipt in full; for several, how many hold and which do not."""
     bad = [finding for finding in findings if not finding.ok]
     if len(findings) > 1 and bad:
-        broken(say("receipt.some_bad", bad=len(bad), count=len(findings)), "")
+        show_error(say("receipt.some_bad", bad=len(bad), count=len(findings)), "")
     elif len(findings) > 1:
-        fine(say("receipt.all_good", count=len(findings)))
+        show_success(say("receipt.all_good", count=len(findings)))
         html = "".join(f"<li>{escape(_answered(finding))}</li>" for finding in findings[:MOST_LISTED])
         st.html(f'<ul class="muted">{html}</ul>')
         return
     for finding in (bad or findings)[:MOST_LISTED]:
         if finding.ok:
-            fine(say("receipt.genuine", answer=_answered(finding)))
+            show_success(say("receipt.genuine", answer=_answered(finding)))
             st.html(f'<p class="muted">{escape(say("receipt.good", name=finding.name))} {escape(finding.sentence)}</p>')
             continue
-        broken(say("receipt.bad", name=finding.name), finding.sentence)
+        show_error(say("receipt.bad", name=finding.name), finding.sentence)
         if len(finding.differences) > 1:
             html = "".join(f"<li>{escape(line)}</li>" for line in finding.differences[:MOST_LISTED])
             st.html(f'<ul class="muted">{html}</ul>')
@@ -109,7 +109,7 @@ def show(table: dp.Table) -> None:
     try:
         asked = account(table)
     except dp.AllowanceError as error:  # locked for too long, or edited by hand: the check below says where
-        broken(say("ledger.unreadable"), str(error))
+        show_error(say("ledger.unreadable"), str(error))
         st.session_state.pop(_VERDICT, None)
         check(at_once=error.code == "ledger.damaged")
         return
@@ -255,10 +255,10 @@ def check(at_once: bool = False) -> None:
 def show_verdict(verdict: Verdict) -> None:
     row, head = verdict.head
     if verdict.ok:
-        fine(say("ledger.verified", rows=verdict.rows, head=head[:8]))
+        show_success(say("ledger.verified", rows=verdict.rows, head=head[:8]))
         return
     last = say("ledger.holds_to", row=row, hash=head[:16]) if row else say("ledger.nothing_holds")
-    broken(say("ledger.broken"), f"{verdict.sentence} {last}")
+    show_error(say("ledger.broken"), f"{verdict.sentence} {last}")
 
 
 def show_kept(kept: str) -> None:
@@ -268,9 +268,9 @@ def show_kept(kept: str) -> None:
         return
     row = workspace().ledger.row_of(kept)
     if row is None:
-        broken(say("ledger.kept_gone_title"), say("ledger.kept_gone"))
+        show_error(say("ledger.kept_gone_title"), say("ledger.kept_gone"))
     else:
-        fine(say("ledger.kept_found", row=row))
+        show_success(say("ledger.kept_found", row=row))
 
 
 def downloads(table: dp.Table) -> None:

@@ -246,7 +246,7 @@ def picture(answer: dp.Answer) -> str:
     if answer.query.own_scales:
         return strips_html(answer)
     if isinstance(answer.value, dict):
-        apart, none = many.told_from_none(answer)
+        apart, none = many.split_maybe_zero(answer)
         note = _p(many.none_words(answer, none), "muted") if none else ""
         if not apart:
             return note

@@ -17,13 +17,13 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.answers import query_of
 from dpengine.asking.column_fit import MADE, WELL_MADE, Fits, declared_since, rough_words, unchecked_words
-from dpengine.asking.implied_people import PeopleTold, told_by
+from dpengine.asking.implied_people import ImpliedPeople, implied_by
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.grouped import base
 from dpengine.mechanisms import cuts
+from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.mechanisms.edges import near_end, near_end_words
-from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
 from ui.shell import nav
@@ -72,7 +72,7 @@ def _known(name: str, folder: Path, head: str) -> Fits:
 
 def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
     """Notes on the columns of an answer or of one part. None where all cells fit, or the table is a sample or gone."""
-    people = None if part else told_by(answer)
+    people = None if part else implied_by(answer)
     return [
         *fits_of_answer(answer).notes(answer.query, part),
         *([people.words()] if people is not None and people.far else []),
@@ -223,7 +223,7 @@ def _hardly(answer: dp.Answer) -> str:
 def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
     """Notes that the headline does not carry. `linked` on a page: with the way to the checks; in a file without. Where
     each figure has its own column, notes on columns stand beside the figures instead."""
-    fits, people = fits_of_answer(answer), told_by(answer)
+    fits, people = fits_of_answer(answer), implied_by(answer)
     between, table = fits.between(answer.query), str(answer.receipt["table"])
     if _says_nothing(answer):  # the headline's notes hold only doubts
         above = {fit.note() for fit in between if fit.doubted or fit.in_part}
@@ -282,13 +282,13 @@ def _supposes(table: dp.Table, query: dp.Query) -> bool:
     return not table.practice and table.facts.people is None and query.promise().supposes(query)
 
 
-def far_off(table: dp.Table) -> PeopleTold | None:
+def far_off(table: dp.Table) -> ImpliedPeople | None:
     """The number of people that a paid answer implies, where the declared number is far off."""
     return _far_off(table.name, workspace().folder, workspace().ledger.head()[1], table.facts.about)
 
 
 @lru_cache(maxsize=64)
-def _far_off(name: str, folder: Path, head: str, declared: int) -> PeopleTold | None:
+def _far_off(name: str, folder: Path, head: str, declared: int) -> ImpliedPeople | None:
     """Cached per state of the ledger. The cache holds released answers alone."""
     return workspace().table(name).people_far_off()
 

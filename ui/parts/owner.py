@@ -15,7 +15,7 @@ import dpengine as dp
 from dpengine.core.exact import as_typed, text_of
 from dpengine.messages import say
 from ui.shell import nav
-from ui.shell.frame import broken, fine
+from ui.shell.frame import show_error, show_success
 from ui.shell.state import workspace
 from ui.words import gloss
 from ui.words.markup import unmarked
@@ -139,6 +139,6 @@ def _tell(name: str, *acts: str) -> None:
         return
     if good:
         _unsay()
-        fine(sentence)
+        show_success(sentence)
     else:
-        broken(say("owner.not_done"), sentence)
+        show_error(say("owner.not_done"), sentence)

@@ -18,7 +18,7 @@ from dpengine.messages import say
 from dpengine.people.face import AskedFor
 from ui.parts import history
 from ui.shell import nav, person
-from ui.shell.frame import broken, fine
+from ui.shell.frame import show_error, show_success
 from ui.shell.state import face, may
 
 _SAID = "people-said"
@@ -41,9 +41,9 @@ def show_feedback(place: str) -> None:
         return
     if good:
         st.session_state.pop(_SAID)
-        fine(sentence)
+        show_success(sentence)
     else:
-        broken(say("owner.not_done"), sentence)
+        show_error(say("owner.not_done"), sentence)
 
 
 # Asking for more: a larger share of a table's allowance, or one question above the owner's limit, with a reason.

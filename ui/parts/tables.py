@@ -14,7 +14,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.schema import Schema
-from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS, tellable
+from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS, has_cells
 from dpengine.messages import say
 from dpengine.planning.opening import Opening
 from ui.shell import nav
@@ -98,7 +98,7 @@ def _some(names: list[str]) -> str:
 
 
 def first_look_possible(schema: Schema) -> bool:
-    return any(tellable(column) for column in schema.columns.values())
+    return any(has_cells(column) for column in schema.columns.values())
 
 
 def first_look_label(table: dp.Table) -> str | None:
@@ -118,7 +118,7 @@ def usual_first_look(table: dp.Table) -> dp.Query | None:
 
 
 def _opening(table: dp.Table) -> Opening | None:
-    names = [name for name, column in table.schema.columns.items() if tellable(column)][:MOST_COLUMNS]
+    names = [name for name, column in table.schema.columns.items() if has_cells(column)][:MOST_COLUMNS]
     if not names or not table.meter().unused:
         return None
     return table.opening(table.query("overview", columns=names, against=[], epsilon="1"))

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.asking.exports import Deed
+from dpengine.asking.exports import AuditRow
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.ledger import ledger_view
@@ -23,7 +23,7 @@ MOST = 100
 def show() -> None:
     if not opened("accounts", "accounts", "accounts.not_you"):
         return
-    called = names.called(face().people())
+    called = names.labels_of(face().people())
     _accounts(called)
     _acts(called)
     ledger_view.check()
@@ -46,7 +46,7 @@ def _accounts(called: dict[str, str]) -> None:
         left = say("tables.left", left=percent_left(1 - account.meter.used))
         facts = say("accounts.facts", charges=account.meter.charges, epsilon=account.meter.epsilon)
         head = f'<h3>{escape(title)}</h3><p class="muted">{escape(facts)}</p>'
-        bar = f'{frame.small(min(account.meter.used, Fraction(1)))}<p class="left">{left}</p>'
+        bar = f'{frame.small_bar(min(account.meter.used, Fraction(1)))}<p class="left">{left}</p>'
         tiles.append(f'<article class="tile">{head}{bar}</article>')
     html = "".join(tiles) or f'<p class="muted">{escape(say("accounts.none"))}</p>'
     st.html(f'<section class="tables"><h2>{escape(say("accounts.all"))}</h2><div class="tiles">{html}</div></section>')
@@ -74,7 +74,7 @@ def _acts(called: dict[str, str]) -> None:
             st.button(say("accounts.older"), key="accounts-older", on_click=_from, args=(deeds[-1].seq,))
 
 
-def _row(deed: Deed, called: dict[str, str]) -> str:
+def _row(deed: AuditRow, called: dict[str, str]) -> str:
     who = called.get(deed.actor, deed.actor[:12])
     words = deed.words
     for known, name in called.items():  # the ledger names people by the start of their ids

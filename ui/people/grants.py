@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import percent, percent_left, power_of_ten
-from dpengine.ledger.people_rules import ALL_QUESTIONS, CHANGED, NO, YES, Wanted
+from dpengine.ledger.people_rules import ALL_QUESTIONS, CHANGED, NO, YES, ShareRequest
 from dpengine.messages import say
 from dpengine.people.face import HeldGrant
 from ui.parts import fields, history, requests
@@ -27,7 +27,7 @@ _PRIOR = 10  # in percent
 def show(table: dp.Table) -> None:
     if not person.served() or table.practice or not may("grant", table.name):
         return
-    called = names.called(face().people()) | {name: name[2:] for name in face().groups()}
+    called = names.labels_of(face().people()) | {name: name[2:] for name in face().groups()}
     waiting = [wish for wish in face().pending() if wish.table == table.name]
     with st.container(key="card-people"):
         badge = f' <span class="badge">{len(waiting)}</span>' if waiting else ""
@@ -49,7 +49,7 @@ def waiting() -> int:
     return len(face().pending())
 
 
-def wished(table: dp.Table | None, wish: Wanted, called: dict[str, str]) -> None:
+def wished(table: dp.Table | None, wish: ShareRequest, called: dict[str, str]) -> None:
     """Who, why, how much, what the table promises (if visible to this person), and the decision buttons."""
     who = called.get(wish.actor, wish.actor[:10])
     if wish.share is not None:
@@ -98,7 +98,7 @@ def _held(table: dp.Table, held: HeldGrant, called: dict[str, str]) -> None:
     facts += [_questions(grant.questions)] if grant.questions != ALL_QUESTIONS else []
     with st.container(key=f"held-{grant.to}", horizontal=True, vertical_alignment="center"):
         line = f'<b>{escape(who)}</b><br><span class="muted">{escape(" · ".join(facts))}</span>'
-        st.html(f'<div class="person">{line}{frame.small(used)}</div>')
+        st.html(f'<div class="person">{line}{frame.small_bar(used)}</div>')
         if grant.share and grant.to != person.person():
             st.button(
                 say("grants.back"), key=f"back-{grant.to}-{grant.seq}", on_click=_back, args=(table.name, grant.to)

@@ -14,13 +14,13 @@ from ui.shell.state import face, may
 from ui.words.markup import unmarked
 
 
-def of(who: str) -> KnownPerson:
+def known_person(who: str) -> KnownPerson:
     """A person's name by id, if the signed-in person may know others; else the id."""
     matching = (known for known in face().people() if known.id == who) if may("people") else ()
     return next(iter(matching), KnownPerson(who, "", "", ""))
 
 
-def called(people: Iterable[KnownPerson]) -> dict[str, str]:
+def labels_of(people: Iterable[KnownPerson]) -> dict[str, str]:
     """Names for a list to choose from; people with the same name get their address or id."""
     listed = list(people)
     shown = [known.shown for known in listed]
@@ -36,7 +36,7 @@ def called(people: Iterable[KnownPerson]) -> dict[str, str]:
 def opened(page: str, verb: str, not_you: str) -> bool:
     """The head of a page, in words that begin with `page`. False if nobody signs in or the person lacks the page's
     right; then it says so and draws nothing else."""
-    frame.nothing()
+    frame.hide_meter()
     st.html(f"<h1>{escape(say(f'{page}.title'))}</h1>")
     shut = "people.page.none" if not person.served() else "" if may(verb) else not_you
     st.html(f'<p class="lead">{escape(say(shut or f"{page}.lead"))}</p>')

@@ -150,12 +150,12 @@ def show() -> None:
     for table in dict.fromkeys(wish.table for wish in waiting):
         requests.show_feedback(f"grants-{table}")
     for wish in waiting:  # nobody decides on their own request, so owners' requests come here
-        grants.wished(None, wish, names.called(everybody))
+        grants.wished(None, wish, names.labels_of(everybody))
     _list(everybody, roles)
-    show_groups(names.called(everybody))
+    show_groups(names.labels_of(everybody))
     _hand_over(everybody)
-    show_apart(names.called(everybody))
-    matches(names.called(everybody))
+    show_apart(names.labels_of(everybody))
+    matches(names.labels_of(everybody))
 
 
 def _list(everybody: list[KnownPerson], roles: dict[str, list[Role]]) -> None:
@@ -209,7 +209,7 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
     tables = [name for name, _ in face().names()]
     if not tables:
         return
-    called = names.called(everybody)
+    called = names.labels_of(everybody)
     st.html(f'<h2>{escape(say("people.hand.title"))}</h2><p class="muted">{escape(say("people.hand.lead"))}</p>')
     with st.container(key="people-hand", horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
@@ -229,7 +229,9 @@ def _hand_over(everybody: list[KnownPerson]) -> None:
 
 
 def _name(who: str, role: str, on: bool) -> None:
-    requests.act("people", "people.page.done", lambda: face().name_role(who, role, on), person=names.of(who).shown)
+    requests.act(
+        "people", "people.page.done", lambda: face().name_role(who, role, on), person=names.known_person(who).shown
+    )
 
 
 def _forget(who: str) -> None:
@@ -239,5 +241,9 @@ def _forget(who: str) -> None:
 def _hand() -> None:
     table, to = (str(st.session_state.get(f"hand-{name}") or "") for name in ("table", "to"))
     requests.act(
-        "hand", "people.hand.done", lambda: face().hand_over(table, to), table=table, person=names.of(to).shown
+        "hand",
+        "people.hand.done",
+        lambda: face().hand_over(table, to),
+        table=table,
+        person=names.known_person(to).shown,
     )

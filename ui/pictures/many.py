@@ -34,7 +34,7 @@ def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
     return [label for _, (label, _) in sorted(places, key=lambda item: item[0])]
 
 
-def told_from_none(answer: dp.Answer) -> tuple[list[str], list[str]]:
+def split_maybe_zero(answer: dp.Answer) -> tuple[list[str], list[str]]:
     """The parts to draw, and those to sum up in a sentence: in a long list, values that may be zero; and all of them if
     zero is the good news, because their intervals would look like findings."""
     ranges = answer.interval or {}

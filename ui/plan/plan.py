@@ -10,11 +10,11 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
-from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, tidy
+from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, round_up_amount
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
-from dpengine.planning.partition import as_one
+from dpengine.planning.partition import merged_offer
 from ui.ask import fit_warnings, preview, spend, suggestions
 from ui.ask.suggestions import KEEPS, Plan
 from ui.parts import answer_notes, fields, job, owner
@@ -95,7 +95,7 @@ def _editor(table: dp.Table, plan: Plan) -> None:
 
 def _as_one(plan: Plan, planner: Planner) -> None:
     """Offer rows about different people as one question if that costs less."""
-    offer = as_one(planner, plan.wishes)
+    offer = merged_offer(planner, plan.wishes)
     if offer is None:
         return
     with st.container(key="card-plan-as-one"):
@@ -225,7 +225,10 @@ def _fit(plan: Plan, planner: Planner) -> None:
     else:
         kept = planner.price(found).lines  # whole steps promise more than the wish: the fields show the promise
         plan.replace_wishes(
-            [line.wish if line.wish.locked else replace(line.wish, amount=tidy(line.promise.amount)) for line in kept]
+            [
+                line.wish if line.wish.locked else replace(line.wish, amount=round_up_amount(line.promise.amount))
+                for line in kept
+            ]
         )
 
 

@@ -78,7 +78,7 @@ _DRAWN = "thesis-drawn"
 
 
 def show() -> None:
-    frame.instead(say("thesis.meter"))
+    frame.replace_meter(say("thesis.meter"))
     people = len(residents()[0])
     st.html(
         f"{_STYLE}<h1>{escape(say('thesis.title'))}</h1><p class='lead'>{escape(say('thesis.lead', people=people))}</p>"

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
-from dpengine.asking.sessions import BEST, bears
+from dpengine.asking.sessions import BEST, most_questions
 from dpengine.core.printed import percent, points
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
@@ -232,5 +232,5 @@ def _bears_words(table: dp.Table, query: AdaptiveSession, part: Fraction) -> str
     def make(questions: int) -> AdaptiveSession:
         return table.session_for(questions, part, query.calibration)
 
-    each = [say("session.bears_one", alpha=points(alpha), questions=bears(make, alpha)) for alpha in BEARS]
+    each = [say("session.bears_one", alpha=points(alpha), questions=most_questions(make, alpha)) for alpha in BEARS]
     return say("session.bears", people=query.people, each="; ".join(each))

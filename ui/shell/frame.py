@@ -44,15 +44,15 @@ def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
         st.rerun()
 
 
-def complain(sentence: str | None, calmly: bool = False) -> None:
+def show_refusal(sentence: str | None, calmly: bool = False) -> None:
     """Say why the page or the table cannot be shown; calmly if the person merely lacks a right."""
     if sentence and calmly:
         st.html(f'<p class="lead">{escape(sentence)}</p>')
     elif sentence:
-        broken(say("page.trouble"), sentence)
+        show_error(say("page.trouble"), sentence)
 
 
-def fine(sentence: str, bring: bool = False) -> None:
+def show_success(sentence: str, bring: bool = False) -> None:
     """Say that a check passed; `bring` scrolls to it."""
     mark = ' class="arrived" tabindex="-1"' if bring else ""
     st.html(f'<p role="status"{mark}><b class="whole">✓</b> {escape(sentence)}</p>')
@@ -60,7 +60,7 @@ def fine(sentence: str, bring: bool = False) -> None:
         scroll.show()
 
 
-def broken(title: str, sentence: str) -> None:
+def show_error(title: str, sentence: str) -> None:
     st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
 
 
@@ -69,18 +69,18 @@ def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "
     _fill(st.session_state[_SLOT], table, preview, of)
 
 
-def instead(sentence: str) -> None:
+def replace_meter(sentence: str) -> None:
     """A sentence in place of the meter, on pages that spend no open table's allowance."""
     words = f"<span>{gloss.text(sentence)}</span>"
     st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
 
-def nothing() -> None:
+def hide_meter() -> None:
     """No meter, on pages about no table or several tables."""
     st.session_state[_SLOT].html('<div class="meter"></div>')
 
 
-def small(used: Fraction) -> str:
+def small_bar(used: Fraction) -> str:
     """A table's bar in a list of tables."""
     label, gone = escape(say("meter.label", left=percent_left(1 - used))), _part("gone", used)
     return f'<div class="meter"><div class="bar slim" role="img" aria-label="{label}">{gone}</div></div>'

@@ -56,7 +56,7 @@ def configured() -> Origin | None:
     return origin
 
 
-def meant(scope: Mapping[str, Any], configured: Origin | None) -> Origin | None:
+def own_origin(scope: Mapping[str, Any], configured: Origin | None) -> Origin | None:
     """The own origin that the request's `Host` names; None for any other."""
     host = header(scope, b"host")
     if configured is not None and read(f"{configured.scheme}://{host}") == configured:
@@ -69,7 +69,7 @@ def foreign(scope: Mapping[str, Any], ours: Origin) -> bool:
     return any(name.lower() == b"origin" for name, _ in scope["headers"]) and read(header(scope, b"origin")) != ours
 
 
-def shut(path: str) -> bool:
+def is_closed(path: str) -> bool:
     """Is this a Streamlit endpoint that no page of ours uses?"""
     inner = within(path)
     core = inner.removeprefix("_stcore/")

@@ -59,7 +59,7 @@ def drop(path: Path | None) -> None:
         path.unlink(missing_ok=True)
 
 
-def let_go(path: Path) -> bool:
+def is_deleted_upload(path: Path) -> bool:
     """Was this an upload that is now deleted?"""
     return bool(_OURS.fullmatch(path.name)) and not path.exists()
 

@@ -88,12 +88,12 @@ class FrontDoor:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        ours, lang = gate.meant(scope, self._configured), language_of(scope)
+        ours, lang = gate.own_origin(scope, self._configured), language_of(scope)
         if ours is None:
             with speaking(lang):  # a person may have used another name of this server
                 await _refuse(scope, send, say("gate.elsewhere", setting=gate.ORIGIN))
             return
-        if gate.foreign(scope, ours) or gate.shut(scope["path"]):
+        if gate.foreign(scope, ours) or gate.is_closed(scope["path"]):
             await _refuse(scope, send)
             return
         if scope["type"] != "http":

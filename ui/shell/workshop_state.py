@@ -33,7 +33,7 @@ def new_code() -> str:
 
 
 @dataclass(frozen=True)
-class Posed:
+class WallQuestion:
     """The question on the wall."""
 
     turn: int
@@ -59,7 +59,7 @@ class Snapshot:
 
     version: int
     round: int
-    posed: Posed | None
+    posed: WallQuestion | None
     dots: tuple[Dot, ...]
     names: tuple[str, ...]
     people: int
@@ -77,7 +77,7 @@ class Room:
         self._lock, self._looking = threading.RLock(), threading.Lock()
         self._instructors: set[str] = set()
         self._round, self._turn = 1, 0
-        self._posed: Posed | None = None
+        self._posed: WallQuestion | None = None
         self._people: dict[str, str] = {}  # browser by name
         self._asked: dict[str, str] = {}  # name by request id, in the order of asking
         self._dots: dict[str, Dot | str] = {}  # answers, and GONE for those that will not come
@@ -111,7 +111,7 @@ class Room:
         self._only(browser)
         with self._lock:
             self._turn += 1
-            self._show(Posed(self._turn, question, epsilon))
+            self._show(WallQuestion(self._turn, question, epsilon))
             self._asked, self._dots = {}, {}
 
     def reveal(self, browser: str, truth: bool, simulated: bool) -> None:
@@ -132,7 +132,7 @@ class Room:
         if not self.instructs(browser):
             raise AllowanceError("workshop.instructor_only")
 
-    def _show(self, posed: Posed | None) -> None:
+    def _show(self, posed: WallQuestion | None) -> None:
         self._posed, self._until = posed, 0.0
 
     # --- the wall
@@ -142,7 +142,7 @@ class Room:
         return self._round
 
     @property
-    def posed(self) -> Posed | None:
+    def posed(self) -> WallQuestion | None:
         return self._posed
 
     def request(self, name: str, turn: int) -> str:

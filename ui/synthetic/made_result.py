@@ -15,7 +15,7 @@ from dpengine.messages.numbers import to_figures
 from dpengine.released import synthetic
 from dpengine.released.look import Figure
 from dpengine.released.look_fit import MOST_FITTED
-from dpengine.released.synthetic import KeptTogether, MadeTable
+from dpengine.released.synthetic import FittedTable, KeptTogether
 from ui.ask import answer as answers
 from ui.parts import answer_notes, exports, history
 from ui.pictures import charts, many
@@ -34,7 +34,7 @@ FEW = 12  # pairs named in the line itself
 NAMED = 6  # values
 
 
-def show_not_kept(fitted: MadeTable, kept: KeptTogether) -> None:
+def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
     """One point each; many pairs are folded."""
     lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
     lines.append(say("synthetic_page.bad_rest"))
@@ -55,7 +55,7 @@ def _pairs(kept: KeptTogether) -> str:
     return say("synthetic_page.apart_named", pairs=named, **facts)
 
 
-def _averages(fitted: MadeTable, kept: KeptTogether) -> str:
+def _averages(fitted: FittedTable, kept: KeptTogether) -> str:
     even = [name for name in kept.uneven if name not in fitted.refined]
     if not even:
         return ""
@@ -66,7 +66,7 @@ def _averages(fitted: MadeTable, kept: KeptTogether) -> str:
     return sentence
 
 
-def _rare(fitted: MadeTable, kept: KeptTogether) -> str:
+def _rare(fitted: FittedTable, kept: KeptTogether) -> str:
     of = say(f"synthetic_page.of_{fitted.query.counted}")
     sentence = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
     names = []
@@ -79,7 +79,7 @@ def _rare(fitted: MadeTable, kept: KeptTogether) -> str:
     return f"{sentence} {say(code, values='; '.join(names[:NAMED]), more=more)}"
 
 
-def _none(fitted: MadeTable) -> str:
+def _none(fitted: FittedTable) -> str:
     """The cells that a declaration implies and that got no rows."""
     names = []
     for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
@@ -110,7 +110,7 @@ _NOT_KEPT_STYLE = """<style>
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
     fitted = table.synthetic(answer)
-    assert isinstance(fitted, MadeTable)
+    assert isinstance(fitted, FittedTable)
     of, kept = say("answer.of", sentence=answer.sentence, table=table.name), KeptTogether(fitted.look)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
@@ -139,7 +139,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
 
 
 @st.fragment(run_every=0.5)
-def _fitting(fitted: MadeTable) -> None:
+def _fitting(fitted: FittedTable) -> None:
     """The fit's progress; the measurements can be seen meanwhile."""
     now = fitted.progress()
     if now is None or fitted.ready:
@@ -148,7 +148,7 @@ def _fitting(fitted: MadeTable) -> None:
     st.progress(min(now[0] / max(now[1], 1), 1.0))
 
 
-def _inside(table: dp.Table, fitted: MadeTable) -> str:
+def _inside(table: dp.Table, fitted: FittedTable) -> str:
     """The columns with values inside the measured groups from another answer."""
     links = ", ".join(
         f'<a href="{history.answer_address(table.name, request)}" target="_self">{escape(name)}</a>'
@@ -157,7 +157,7 @@ def _inside(table: dp.Table, fitted: MadeTable) -> str:
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
 
 
-def _measured(answer: dp.Answer, fitted: MadeTable, kept: KeptTogether) -> None:
+def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> None:
     """What was counted together and how exactly, folded, and as a file; the fit's error if it can be checked."""
     of = say(f"synthetic_page.of_{fitted.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
@@ -180,7 +180,7 @@ def _measured(answer: dp.Answer, fitted: MadeTable, kept: KeptTogether) -> None:
         )
 
 
-def _beside(fitted: MadeTable) -> None:
+def _beside(fitted: FittedTable) -> None:
     """For one or two columns: the measured intervals, and the rows."""
     st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
     names = fitted.look.cells
@@ -215,7 +215,7 @@ def _beside(fitted: MadeTable) -> None:
         st.html(_table({label: (values[label], bands.get(label)) for label in shown}))
 
 
-def _figures(fitted: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
+def _figures(fitted: FittedTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
     """The measurements, or estimates without one, and the rows of the same cells, with readable labels."""
     query, counts = fitted.query, fitted.counts(*names)
     cells = [query.cell_names(fitted.look.place(name)) for name in names]
@@ -231,7 +231,7 @@ def _figures(fitted: MadeTable, names: tuple[str, ...]) -> tuple[list[Figure], l
     return figures, counts.ravel().tolist()
 
 
-def _shown(fitted: MadeTable, first: str, other: str) -> bool:
+def _shown(fitted: FittedTable, first: str, other: str) -> bool:
     """Can two columns be shown together? Only if measured, or with few enough cells for an estimate."""
     part = tuple(sorted((fitted.look.place(first), fitted.look.place(other))))
     few = fitted.sizes[part[0]] * fitted.sizes[part[1]] <= MOST_FITTED
@@ -242,7 +242,7 @@ def _named(figure: Figure, label: str) -> Figure:
     return Figure(label, figure.value, figure.low, figure.high, figure.how)
 
 
-def _tried(fitted: MadeTable) -> str:
+def _tried(fitted: FittedTable) -> str:
     tried = fitted.tried
     if tried is None:
         return say("synthetic_page.tried_not")

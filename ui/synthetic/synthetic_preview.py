@@ -73,7 +73,7 @@ def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
         sets=len(query.sets),
         widest=math.ceil(max(query.reach(part) for part in query.sets)),
         single=math.ceil(max(singles)),
-        cells=query.told_cells,
+        cells=query.cell_count,
         chance=chance(query.beta),
         pair=math.ceil(max(query.reach(part) for part in query.sets if len(part) == 2)),
         turns=query.turns,

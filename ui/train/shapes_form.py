@@ -31,7 +31,7 @@ _MOST_LOOKS = 5
 def offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> Overview | dp.AllowanceError:
     """The counts that this share of the allowance buys, or why they cannot be bought."""
     try:
-        wanted = training.asked(table.schema, given["target"], given["features"])
+        wanted = training.look_for_model(table.schema, given["target"], given["features"])
         query = table.query("overview", **wanted, epsilon="1")
         answerable = table.at_share(query, share)
     except dp.AllowanceError as refusal:

@@ -196,7 +196,7 @@ def show_honest(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -
     )
     given = given | {"honest": str(share)}
     honest = trust_models.honest_people(people, int(given["honest"]))
-    rows = trust_models.kept(ways, honest)
+    rows = trust_models.kept_by_honest(ways, honest)
     st.html(f'{_table(rows)}<div role="status" class="after">{_sentence(ways, rows, honest)}</div>')
     _curve(ways, honest)
     st.html(f'<p class="muted">{escape(say("honest.assumed"))}</p>')

@@ -59,7 +59,7 @@ def _named(answer: dp.Answer, state: str) -> list[str]:
 
 def listed_edges(query: dp.Query, telling: list[str]) -> list[str]:
     """The figures that a headline lists, of those that say something."""
-    return telling if len(telling) <= LISTED else query.told_first(telling)[:LISTED]
+    return telling if len(telling) <= LISTED else query.headline_parts(telling)[:LISTED]
 
 
 # What a synthetic table does not keep; the sentence goes wherever the answer goes.

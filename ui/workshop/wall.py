@@ -24,7 +24,7 @@ from dpengine.messages.numbers import local
 from ui.parts import answer_notes, job
 from ui.shell import frame, state
 from ui.shell.state import open_table, workspace
-from ui.shell.workshop_state import ADDRESS, GONE, WAITING, Dot, Posed, Snapshot, here, on
+from ui.shell.workshop_state import ADDRESS, GONE, WAITING, Dot, Snapshot, WallQuestion, here, on
 from ui.words import prices
 from ui.words.figures import rounded
 from ui.words.wording import axis, headline, range_words
@@ -215,7 +215,7 @@ PATIENCE = 1.5  # seconds a click waits for its answer; the live part finds a la
 
 def show() -> None:
     if not on():
-        frame.instead(say("workshop.meter"))
+        frame.replace_meter(say("workshop.meter"))
         st.html(f'<h1>{escape(say("workshop.title"))}</h1><p class="lead">{escape(say("workshop.none"))}</p>')
         return
     room = here()
@@ -223,7 +223,7 @@ def show() -> None:
     name = state.visitor()
     posed, instructs = room.posed, room.instructs(state.browser())
     if posed is None:
-        frame.instead(say("workshop.meter"))
+        frame.replace_meter(say("workshop.meter"))
         st.html(f'<h1>{escape(say("workshop.title"))}</h1><p class="lead">{escape(say("workshop.empty"))}</p>')
         _wait_for_question()
     else:
@@ -243,7 +243,7 @@ def _rules() -> str:
 # --- one's own answer -------------------------------------------------------------------------------------------------
 
 
-def _own(posed: Posed, name: str) -> bool:
+def _own(posed: WallQuestion, name: str) -> bool:
     """Is the viewer's own answer on the page, or certain not to come?"""
     table, query = query_of(posed.question, posed.epsilon)
     request = here().asked(name)

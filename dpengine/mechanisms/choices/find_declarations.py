@@ -54,7 +54,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
-from dpengine.mechanisms.choices.find_values import MOST_FOUND, Found
+from dpengine.mechanisms.choices.find_values import MOST_FOUND, ValueCounts
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
@@ -206,7 +206,7 @@ COUNT_PART = Fraction(1, 10)  # of a range's ρ, for the number of rows with a n
 CAP = 50  # larger gaps count as this many times the bound on a choice's gap: public, and far beyond any choice
 _NAMED = 3  # columns in a sentence
 
-Drawn = tuple[int, int, int] | Found  # of a range: two bands, and the rows with a number; of a list: its values
+Drawn = tuple[int, int, int] | ValueCounts  # of a range: two bands, and the rows with a number; of a list: its values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -400,7 +400,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
             for (_, kind), statistic in zip(self.asked, value, strict=True)
         )
 
-    def _frequent(self, value: Found, coins: Coins) -> Found:
+    def _frequent(self, value: ValueCounts, coins: Coins) -> ValueCounts:
         noisy = coins.gaussian([count for _, count in value], self.variance) if value else []
         least = self.threshold
         kept = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
@@ -450,7 +450,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def _parts(self, kind: str, drawn: Drawn) -> Iterator[tuple[str, tuple[Json, Ends]]]:
         if kind == "list":
-            named: Found = drawn  # type: ignore[assignment]
+            named: ValueCounts = drawn  # type: ignore[assignment]
             t = self.shown_reach
             yield from ((name, (count, (count - t, count + t))) for name, count in named)
             if self.facts.people is not None and self.rows == 1:
@@ -463,7 +463,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
                 yield part, (end, (end, end))
         yield HOLD, (hold, (hold - reach, hold + reach))
 
-    def _something_else(self, named: Found) -> tuple[int, Ends]:
+    def _something_else(self, named: ValueCounts) -> tuple[int, Ends]:
         t, least, many = self.shown_reach, self.threshold, max(len(named), 1)
         doubtful = sum(count < least + 2 * t for _, count in named)
         off = math.ceil(gaussian_mean_reach(self.variance, many, self.each_beta / 2) * many) + doubtful * t

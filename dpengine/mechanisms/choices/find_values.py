@@ -57,11 +57,11 @@ MOST_FOUND = 1_000
 MISSING = Fraction(1, 5)  # of β, for values that are not found
 _GUARD = 1 + Fraction(1, 10**20)  # far above the rounding of a few 28-digit operations
 
-Found = tuple[tuple[str, int], ...]
+ValueCounts = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindValues(Query[Found, Found]):
+class FindValues(Query[ValueCounts, ValueCounts]):
     card: ClassVar[Card] = Card(
         key="find_values",
         asked_on=("data",),
@@ -110,7 +110,7 @@ class FindValues(Query[Found, Found]):
     def need(self) -> Values:
         return Values(self.column)
 
-    def measured(self, value: Found) -> tuple[int, ...]:
+    def measured(self, value: ValueCounts) -> tuple[int, ...]:
         """The counts of the values that occur; which ones occur is private."""
         return tuple(count for _, count in value)
 
@@ -170,18 +170,18 @@ class FindValues(Query[Found, Found]):
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 20)
 
-    def draw(self, value: Found, coins: Coins) -> Found:
+    def draw(self, value: ValueCounts, coins: Coins) -> ValueCounts:
         noisy = coins.laplace([count for _, count in value], self.scale) if value else []
         least = self.threshold
         released = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
         return tuple(sorted(released, key=lambda named: (-named[1], named[0]))[:MOST_FOUND])
 
-    def law(self, value: Found) -> None:
+    def law(self, value: ValueCounts) -> None:
         """Its support depends on the data; `tests/engine/mechanisms/test_find_values.py` computes it exactly and checks
         (ε, δ)."""
         return None
 
-    def finish(self, raw: Found) -> Released:
+    def finish(self, raw: ValueCounts) -> Released:
         reach = self.reach
         return Released(dict(raw), {name: (count - reach, count + reach) for name, count in raw})
 

@@ -272,7 +272,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         parts = names if self.by is None else of_groups([known.get(label, label) for label in super().labels()], names)
         return dict(zip(self.labels(), parts, strict=True))
 
-    def told_first(self, parts: list[str]) -> list[str]:
+    def headline_parts(self, parts: list[str]) -> list[str]:
         return near_middle(parts, self._share_of) if self.by is not None and len(self.shares) > 1 else parts
 
     def leftovers(self) -> list[str]:

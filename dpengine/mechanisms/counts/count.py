@@ -114,8 +114,8 @@ class Count(OfCounts):
             return None  # a person counts once in each group
         return self.by is None or isinstance(self.facts.schema.category(self.by), Category)
 
-    def people_told(self, raw: Figures) -> Bounds | None:
-        return self.rows_told(raw) if self.people else super().people_told(raw)
+    def people_bounds(self, raw: Figures) -> Bounds | None:
+        return self.row_bounds(raw) if self.people else super().people_bounds(raw)
 
     @property
     def moves(self) -> tuple[int, int]:

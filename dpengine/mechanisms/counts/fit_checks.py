@@ -374,7 +374,7 @@ class FitChecks(OfCounts):
         ends = {name: (floor(low), ceil(high)) for name, (_, (low, high)) in ranges.items()}
         return Released({name: value for name, (value, _) in ranges.items()}, ends)
 
-    def rows_told(self, raw: Figures) -> Bounds | None:
+    def row_bounds(self, raw: Figures) -> Bounds | None:
         if self._public_rows is not None or not (self.columns or self._rows_too):
             return None
         if self._rows_too:
@@ -389,7 +389,7 @@ class FitChecks(OfCounts):
         """Bounds on the number of rows: public, or from the sum of the bars. If the number of people is public, each
         has at least one row and at most as many as count."""
         public = self._public_rows
-        low, high = (public, public) if public is not None else self.rows_told(raw) or (0, None)
+        low, high = (public, public) if public is not None else self.row_bounds(raw) or (0, None)
         if self.facts.people is not None:
             low, high = max(low, self.facts.people), min(high or self.most, self.most)
         return max(low, 1), max(high or 1, low, 1)

@@ -101,7 +101,7 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         """Is every row of the table in exactly one of the counts? False: in one at most. None: neither."""
         return None
 
-    def rows_told(self, raw: Figures) -> Bounds | None:
+    def row_bounds(self, raw: Figures) -> Bounds | None:
         """The ranges of all counts hold at once, so they bound the sum. Under a condition there may be more rows."""
         every = self.holds_rows()
         if every is None:

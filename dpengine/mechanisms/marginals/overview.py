@@ -262,7 +262,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     # Accuracy
 
     @cached_property
-    def told_cells(self) -> int:
+    def cell_count(self) -> int:
         """The number of cells in all wanted marginals."""
         return sum(self.layout.cells(part) for part in self.sets) + sum(held.size for held in self.held)
 
@@ -280,11 +280,11 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def reach(self, part: Columns, noise: Mapping[Columns, Fraction] | None = None) -> float:
         """Every cell of every wanted marginal is within its reach, all at once, except with probability β/2."""
         variance = float(self.layout.variance(part, noise or self.noise_of))
-        return union_reach(variance, self.told_cells * self.ways(part), self.beta / 2)
+        return union_reach(variance, self.cell_count * self.ways(part), self.beta / 2)
 
     def reach_of_held(self, held: Held) -> float:
         """`reach` for the people who hold an item."""
-        return union_reach(float(self.noise_of_held[held]), self.told_cells, self.beta / 2)
+        return union_reach(float(self.noise_of_held[held]), self.cell_count, self.beta / 2)
 
     def promise(self) -> Within:
         reaches = [self.reach((place,)) for place in range(len(self.axes))]
@@ -326,7 +326,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     def item_labels(self, name: str) -> list[str]:
         return list(set_of(self.facts, name).labels)
 
-    def rows_told(self, raw: Figures) -> Bounds | None:
+    def row_bounds(self, raw: Figures) -> Bounds | None:
         """The cells of each column add up to the rows, so the column with the least total reach bounds them."""
         if self.layout.known or not self.axes:
             return None

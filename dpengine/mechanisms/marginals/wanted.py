@@ -189,7 +189,7 @@ NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # stored labels
 
 
 def read_wanted(facts: Facts, given: JsonObject) -> Fields:
-    names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
+    names = given.get("columns") or [name for name, column in facts.schema.columns.items() if has_cells(column)]
     if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
         raise AllowanceError("overview.columns", most=MOST_COLUMNS)
     read = [read_ref(name, facts.schema) for name in names]
@@ -254,7 +254,7 @@ def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
     return own + [NO_ANSWER] * axis.absent + [DOES_NOT_FIT] * axis.misfit
 
 
-def tellable(column: object) -> bool:
+def has_cells(column: object) -> bool:
     """Does a column have cells or items to count? Not if its list or range of years is too long, or the size of its
     sets unknown."""
     if isinstance(column, Date):

@@ -64,9 +64,9 @@ from dpengine.mechanisms.marginals.wanted import (
     MOST_COLUMNS,
     MOST_NUMBERS,
     MOST_SETS,
+    has_cells,
     read_wanted,
     refuse_large,
-    tellable,
     wanted_sets,
 )
 from dpengine.mechanisms.promises import Within
@@ -345,7 +345,7 @@ class SyntheticTable(Overview):
         return float(np.mean(np.minimum(off, 1.0))) if off else 0.0
 
     def promise(self) -> Within:
-        return Within(Fraction(math.ceil(max(map(self.reach, self.sets)))), self.told_cells, self.beta, Fraction(0))
+        return Within(Fraction(math.ceil(max(map(self.reach, self.sets)))), self.cell_count, self.beta, Fraction(0))
 
     # The answer
 
@@ -389,4 +389,4 @@ class SyntheticTable(Overview):
 
 def can_be_part(column: object) -> bool:
     """Can a synthetic table have this column? It must have cells."""
-    return tellable(column) and not isinstance(column, ItemSet)
+    return has_cells(column) and not isinstance(column, ItemSet)

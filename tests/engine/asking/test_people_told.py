@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.implied_people import PeopleTold, told_by
+from dpengine.asking.implied_people import ImpliedPeople, implied_by
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.counts.fit_checks import FitChecks
@@ -56,7 +56,7 @@ def test_an_answer_that_shows_it_says_it(workspace: Workspace, key: str) -> None
     table = clinic(workspace)
     assert table.people_far_off() is None, "nothing was bought yet"
     answer = table.ask(table.query(key, epsilon="1", beta="1e-7", **TELLING[key]))
-    told = told_by(answer)
+    told = implied_by(answer)
     assert told is not None and told.far and told.high is not None
     assert 0.8 * PEOPLE < told.low <= PEOPLE <= told.high < 1.2 * PEOPLE
     assert told.words().startswith("You declared about 2,000 people; this answer says between ")
@@ -67,27 +67,27 @@ def test_nothing_is_said_where_it_agrees_or_is_public_or_cannot_be_known(workspa
     right = clinic(workspace, PEOPLE)
     right.ask(right.query("count", epsilon="1"))
     assert right.people_far_off() is None
-    some = told_by(right.ask(right.query("count", epsilon="1", where=[["sex", "in", ["f"]]])))
+    some = implied_by(right.ask(right.query("count", epsilon="1", where=[["sex", "in", ["f"]]])))
     assert some is not None and some.high is None and not some.far, "those who meet a condition are some of them"
-    gaps = told_by(right.ask(right.query("histogram", epsilon="1", column="pay")))
+    gaps = implied_by(right.ask(right.query("histogram", epsilon="1", column="pay")))
     assert gaps is not None and gaps.high is None and gaps.low < PEOPLE / 2 and not gaps.far, (
         "empty cells are in no bar"
     )
-    assert PeopleTold(1_000, 1_500, None, Fraction(1, 20)).far
+    assert ImpliedPeople(1_000, 1_500, None, Fraction(1, 20)).far
     facts = Facts("t", SCHEMA, dp.Unit.rows(), "replace", PEOPLE)
     check = catalogue["fit_checks"].build(facts, {"epsilon": "1"})
-    assert check.people_told((0, 0, 0)) is None and len(check.measured((1, 2, 3))) == 3
+    assert check.people_bounds((0, 0, 0)) is None and len(check.measured((1, 2, 3))) == 3
 
 
 def test_rows_of_several_bound_people_from_both_sides() -> None:
     facts = Facts("t", SCHEMA, dp.Unit.column("id", at_most=4), "add_remove", 100)
     rows = catalogue["count"].build(facts, {"epsilon": "1"})
-    low, high = rows.rows_told((4_000,))
-    assert rows.people_told((4_000,)) == (-(-low // 4), high) and low < 4_000 < high
+    low, high = rows.row_bounds((4_000,))
+    assert rows.people_bounds((4_000,)) == (-(-low // 4), high) and low < 4_000 < high
     people = catalogue["count"].build(facts, {"epsilon": "1", "people": True})
-    assert people.people_told((4_000,)) == people.rows_told((4_000,))
+    assert people.people_bounds((4_000,)) == people.row_bounds((4_000,))
     each = catalogue["count"].build(facts, {"epsilon": "1", "people": True, "by": "sex"})
-    assert each.people_told((1, 2, 3, 4)) is None, "a person counts once in each group"
+    assert each.people_bounds((1, 2, 3, 4)) is None, "a person counts once in each group"
 
 
 @pytest.mark.parametrize("noise", ["", "gaussian"])
@@ -99,7 +99,7 @@ def test_a_check_of_columns_tells_the_rows(noise: str) -> None:
     assert isinstance(query, FitChecks)
     true = [PEOPLE if bar.name == "fits" else 0 for name in query.columns for bar in query.bars_of(name)]
     coins = SystemCoins()
-    told = [query.rows_told(query.draw(tuple(true), coins)) for _ in range(400)]
+    told = [query.row_bounds(query.draw(tuple(true), coins)) for _ in range(400)]
     assert sum(not one[0] <= PEOPLE <= one[1] for one in told) < 14  # type: ignore[index,operator]
 
 

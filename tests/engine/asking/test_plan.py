@@ -22,7 +22,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.asking.jobs import Jobs
-from dpengine.asking.plan import MOST_ROWS, Planner, Wish, tidy
+from dpengine.asking.plan import MOST_ROWS, Planner, Wish, round_up_amount
 from dpengine.asking.release import Release, carry_plan
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.least_epsilon import least_epsilon
@@ -156,7 +156,7 @@ def test_a_plan_takes_the_noise_that_is_cheapest_for_all_of_it(table: dp.Table) 
 
 @pytest.mark.parametrize(("amount", "told"), [("0.012345", "0.0124"), ("26", "26"), ("2345", "2350"), ("999.5", "1e3")])
 def test_a_promise_is_tidied_to_the_loose_side(amount: str, told: str) -> None:
-    assert tidy(Fraction(amount)) == Fraction(told) and tidy(Fraction(told)) == Fraction(told)
+    assert round_up_amount(Fraction(amount)) == Fraction(told) and round_up_amount(Fraction(told)) == Fraction(told)
 
 
 # Running

@@ -20,7 +20,7 @@ import pytest
 import dpengine as dp
 from dpengine import __main__
 from dpengine.accountant.loss import Pure
-from dpengine.asking.answers import claim_of, make_receipt
+from dpengine.asking.answers import build_receipt, claim_of
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.commands import verify
 from dpengine.ledger import exports
@@ -203,7 +203,7 @@ def test_a_ledger_that_claims_another_loss_than_its_mechanism_states(own: Worksp
         worker="ab",
     )
     for entry in own.ledger.walk(table.budget.id):
-        receipts.append(json.loads(json.dumps(make_receipt(entry))))
+        receipts.append(json.loads(json.dumps(build_receipt(entry))))
     assert [one.code for one in check(receipts, own.ledger.export_rows())] == [
         *(code for code, *_ in cases),
         "verify.unanswered",

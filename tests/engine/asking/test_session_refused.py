@@ -16,7 +16,7 @@ from dpengine.accountant.costs import checked_parts, cost
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Gaussian, Pure, Repeated, Together
 from dpengine.asking.answers import claim_of
-from dpengine.asking.sessions import bears
+from dpengine.asking.sessions import most_questions
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import raises
@@ -124,7 +124,7 @@ def test_the_tight_session_spends_what_was_chosen_and_no_more(home: Workspace, c
     assert wide.delta == rule.delta_slack and wide.each < found.each and wide.alpha >= found.alpha
     assert wide.loss() == Repeated(Pure(wide.each), 200)
     assert filter.share(rule, home.ledger.standing(table.budget.id).totals, cost(wide.loss(), rule.alpha)) <= spend
-    most = bears(lambda k: table.session_for(k, spend, calibration), Fraction(1, 4))
+    most = most_questions(lambda k: table.session_for(k, spend, calibration), Fraction(1, 4))
     assert table.session_for(most, spend, calibration).alpha <= Fraction(1, 4)
     assert table.session_for(most + 1, spend, calibration).alpha > Fraction(1, 4)
     with raises("session.no_room"):

@@ -10,8 +10,8 @@ import pytest
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.declared.public_rules import carried, check, rules_on
-from dpengine.released.synthetic import MadeTable
+from dpengine.declared.public_rules import carry_over, check, rules_on
+from dpengine.released.synthetic import FittedTable
 from dpengine.workspace import Workspace
 
 COLUMNS: dict[str, Any] = {
@@ -68,10 +68,10 @@ def test_what_cannot_be_read_is_refused_when_it_is_declared(given: dict[str, Any
 
 
 def test_a_declaration_made_anew_keeps_what_still_fits() -> None:
-    kept = carried(SCHEMA, dp.Schema({"age": COLUMNS["age"], "town": COLUMNS["town"]}))
+    kept = carry_over(SCHEMA, dp.Schema({"age": COLUMNS["age"], "town": COLUMNS["town"]}))
     assert kept.never == () and kept.lookups == REGION
     other = dp.Schema(COLUMNS | {"town": dp.Category(["x", "y"])})
-    assert carried(SCHEMA, other).lookups == {} and carried(SCHEMA, other).never == (CHILD,)
+    assert carry_over(SCHEMA, other).lookups == {} and carry_over(SCHEMA, other).never == (CHILD,)
 
 
 def test_a_synthetic_table_keeps_the_rules_of_its_table_unasked(tmp_path: Any) -> None:
@@ -82,7 +82,7 @@ def test_a_synthetic_table_keeps_the_rules_of_its_table_unasked(tmp_path: Any) -
     assert query.own_json()["never"] == [CHILD] == rules_on(table.schema, ["age", "pay", "town"])  # type: ignore[comparison-overlap]
     assert "never" not in table.query("synthetic_table", columns=["age", "town"], epsilon="2").own_json()
     made = table.synthetic(table.ask(query))
-    assert isinstance(made, MadeTable)
+    assert isinstance(made, FittedTable)
     rows = made.table().to_pandas()
     assert not ((rows["age"] < 20) & (rows["pay"] >= 10)).any()
     again = workspace.table("t").revise(dp.Schema(COLUMNS))

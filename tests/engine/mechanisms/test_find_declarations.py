@@ -15,7 +15,7 @@ from battery import HEADER, SCHEMA, allowed_failures, build
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
-from dpengine.accountant.loss import Approximate, Gaussian, counted
+from dpengine.accountant.loss import Approximate, Gaussian, simple_events
 from dpengine.audit import exact
 from dpengine.audit.world import neighbouring_statistics
 from dpengine.declared.facts import Facts
@@ -66,7 +66,7 @@ def test_ends_keep_their_claim_on_small_tables(relation: str, rows: int) -> None
 
 def test_the_loss_is_what_was_asked_and_all_lists_share_one_delta() -> None:
     query = query_of(numbers=["x", "z"], lists=["raw text", "c", "d"], delta="1e-6", epsilon="0.1")
-    parts = counted(query.loss())
+    parts = simple_events(query.loss())
     assert sum(part.delta * times for part, times in parts if isinstance(part, Approximate)) == Fraction(1, 10**6)
     rho = sum(part.rho * times for part, times in parts if isinstance(part, Gaussian))
     rho += sum(part.epsilon**2 / 8 * times for part, times in parts if not isinstance(part, (Gaussian, Approximate)))

@@ -66,8 +66,8 @@ def test_they_are_named_by_group_and_percentile() -> None:
     assert not query.compared and ask("replace", share="0.5").compared
     with speaking("sl"):
         assert query.shown()["a × 20 %"] == "a, 20\N{NO-BREAK SPACE}%" and len(query.shown()) == 12
-    assert query.told_first(query.labels())[:2] == ["a × 50 %", "b × 50 %"], "one figure of each group"
-    assert query.told_first(["b × 20 %", "b × 95 %"]) == ["b × 20 %"] and query.told_first([]) == []
+    assert query.headline_parts(query.labels())[:2] == ["a × 50 %", "b × 50 %"], "one figure of each group"
+    assert query.headline_parts(["b × 20 %", "b × 95 %"]) == ["b × 20 %"] and query.headline_parts([]) == []
     told = query.finish(tuple(range(12 * 3)) if not query.noise else ())
     assert list(told.value) == query.labels()
 

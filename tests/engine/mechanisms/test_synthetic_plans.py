@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.synthetic.plans import CHOSEN, MIXED, PAIRS, TRIPLES
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
-from dpengine.released.synthetic import MadeTable
+from dpengine.released.synthetic import FittedTable
 from dpengine.workspace import Workspace
 
 
@@ -68,5 +68,5 @@ def test_who_has_none_of_an_amount_is_told_apart(tmp_path: Path) -> None:
     table = workspace.add_table("t", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("20", "1e-6"))
     found = table.ask(table.query("synthetic_table", columns=["gain", "town"], epsilon="3"))
     made = table.synthetic(found)
-    assert isinstance(made, MadeTable) and 0.8 < (made.table()["gain"].to_pandas() == 0).mean() < 0.97
+    assert isinstance(made, FittedTable) and 0.8 < (made.table()["gain"].to_pandas() == 0).mean() < 0.97
     workspace.close()

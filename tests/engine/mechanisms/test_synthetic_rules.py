@@ -19,7 +19,7 @@ from dpengine.mechanisms.synthetic.rules import valued
 from dpengine.mechanisms.synthetic.synthetic_table import SyntheticTable
 from dpengine.messages.language import speaking
 from dpengine.released.look import Look
-from dpengine.released.synthetic import MadeTable
+from dpengine.released.synthetic import FittedTable
 from dpengine.storage import erase
 
 A_OR_B = {"column": "t", "merged": [["a or b", ["a", "b"]]]}
@@ -43,8 +43,8 @@ def asked(columns: list[Any], never: list[Any], **more: Any) -> SyntheticTable:
     return query
 
 
-def of(query: SyntheticTable, path: Path = Path("nowhere")) -> MadeTable:
-    return MadeTable(query, Look(query, [0] * 9), path)
+def of(query: SyntheticTable, path: Path = Path("nowhere")) -> FittedTable:
+    return FittedTable(query, Look(query, [0] * 9), path)
 
 
 def any_rows(query: SyntheticTable) -> list[Integers]:
@@ -134,8 +134,8 @@ def test_a_file_that_is_being_written_is_not_swept(tmp_path: Path, monkeypatch: 
     made, seen = of(query, tmp_path / "made.parquet"), []
     made.targets, made.rows = [], 100
     monkeypatch.setattr("dpengine.released.synthetic.fitted", lambda *given, **more: None)
-    monkeypatch.setattr(MadeTable, "_whole", lambda self, points: any_rows(query))
-    monkeypatch.setattr(MadeTable, "_tried", lambda self: None)
+    monkeypatch.setattr(FittedTable, "_whole", lambda self, points: any_rows(query))
+    monkeypatch.setattr(FittedTable, "_tried", lambda self: None)
     write = pq.write_table
 
     def swept(told: Any, part: Path, **more: Any) -> None:

@@ -33,7 +33,7 @@ from dpengine.mechanisms.synthetic.synthetic_table import CHOSEN, MIXED, PAIRS, 
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import renyi, weighted
 from dpengine.released.look import Look
-from dpengine.released.synthetic import MadeTable
+from dpengine.released.synthetic import FittedTable
 
 RELATIONS = ("replace", "add_remove")
 BETA = "0.2"
@@ -238,7 +238,7 @@ def test_two_long_lists_are_held_against_nothing_large() -> None:
     assert tracemalloc.get_traced_memory()[1] < 50_000_000
     tracemalloc.stop()
     assert {part: likely.shape for part, likely in found.items()} == {(0, 2): (5_000, 2), (1, 2): (5_000, 2)}
-    made = MadeTable(query, Look(query, [0]), Path("nowhere"))
+    made = FittedTable(query, Look(query, [0]), Path("nowhere"))
     assert made._mended_by == [(0, 2), (1, 2)]
 
 
@@ -305,9 +305,9 @@ def people(workspace: dp.Workspace, relation: str = "replace", many: int = 3_000
     )
 
 
-def made_of(table: dp.Table, answer: dp.Answer) -> MadeTable:
+def made_of(table: dp.Table, answer: dp.Answer) -> FittedTable:
     made = table.synthetic(answer)
-    assert isinstance(made, MadeTable)
+    assert isinstance(made, FittedTable)
     return made
 
 
@@ -345,7 +345,7 @@ def test_rows_are_made_of_what_was_released_alone(workspace: dp.Workspace) -> No
     assert kept is not None and made_of(table, kept).table().equals(first)
 
 
-def fitted_at_last(made: MadeTable) -> None:
+def fitted_at_last(made: FittedTable) -> None:
     deadline = time.monotonic() + 60
     while made.progress() is not None:
         assert time.monotonic() < deadline
@@ -356,7 +356,7 @@ def test_what_was_paid_for_is_seen_before_the_rows_are_fitted(
     workspace: dp.Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hold = threading.Event()
-    monkeypatch.setattr(MadeTable, "make", lambda self, progress: hold.wait(60))
+    monkeypatch.setattr(FittedTable, "make", lambda self, progress: hold.wait(60))
     table = people(workspace, many=200)
     request = table.submit(table.query("synthetic_table", columns=["age", "town"], epsilon="1")).request_id
     try:

@@ -16,7 +16,16 @@ from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.planning import trust_models
-from dpengine.planning.trust_models import SHARES, along, delta_of, fewest, honest_people, kept, needed, off
+from dpengine.planning.trust_models import (
+    SHARES,
+    along,
+    delta_of,
+    error_with_dishonest,
+    fewest,
+    honest_people,
+    kept_by_honest,
+    needed,
+)
 from tests.planted.honesty import chances_of, check_what_colluders_see
 
 SCHEMA = Schema({"c": Category(["a", "b", "d"], unknown="d", missing="d")})
@@ -37,7 +46,10 @@ def test_with_everybody_honest_it_is_the_claim_itself() -> None:
     for key in ("shuffle_count", "shuffle_histogram"):
         query = asked(key, 2_000, delta="1e-6")
         assert delta_of(query, 2_000) <= query.delta < 2 * delta_of(query, 2_000)
-        assert needed(query, 2_000) == query.chance and off(query, 2_000, query.chance) == query.promise().alpha
+        assert (
+            needed(query, 2_000) == query.chance
+            and error_with_dishonest(query, 2_000, query.chance) == query.promise().alpha
+        )
 
 
 def test_fewer_honest_people_hide_each_other_less_and_need_a_larger_coin() -> None:
@@ -47,7 +59,7 @@ def test_fewer_honest_people_hide_each_other_less_and_need_a_larger_coin() -> No
     coin = needed(query, 1_000)
     assert coin is not None and coin > query.chance and delta_of(query, 1_000, coin) <= query.delta
     assert delta_of(query, 1_000, coin - Fraction(1, 2**30)) > query.delta, "and no smaller one does"
-    assert off(query, 2_000, coin) > query.promise().alpha, "it costs error even if all are honest"
+    assert error_with_dishonest(query, 2_000, coin) > query.promise().alpha, "it costs error even if all are honest"
     assert fewest(query) == 80 and needed(query, 79) is None and needed(query, 80) is not None
     assert along(query, 2_000)[-1] == (2_000, float(told[-1]))
 
@@ -62,7 +74,10 @@ def test_what_liars_can_do_to_the_answer_by_listing_it(solution: str) -> None:
         delta="0.6",
         **({"solution": solution} if solution else {}),
     )
-    bound, beta = off(query, honest, query.chance), decimal_of(query.beta / (query.size if solution else 1))
+    bound, beta = (
+        error_with_dishonest(query, honest, query.chance),
+        decimal_of(query.beta / (query.size if solution else 1)),
+    )
     worst = Decimal(0)
     for truth in range(honest + 1):  # of the honest people
         for hidden, sent in product(range(others + 1), range(2 * others + 1)):
@@ -82,7 +97,7 @@ def test_what_liars_can_do_to_the_answer_by_listing_it(solution: str) -> None:
 def test_the_local_model_and_the_curator_protect_whoever_is_honest() -> None:
     facts = Facts("t", SCHEMA, Unit.rows(), "replace", 2_000)
     given = {"epsilon": "1", "delta": "1e-6", "where": SOME}
-    rows = {row.model: row for row in kept(trust_models.ways(facts, "count", given), 1_800)}
+    rows = {row.model: row for row in kept_by_honest(trust_models.ways(facts, "count", given), 1_800)}
     assert set(rows) == {"central", "lecture", "tight", "needed", "local"}
     assert rows["central"].holds and rows["local"].holds and rows["needed"].holds and not rows["tight"].holds
     assert rows["central"].worst == rows["central"].error + 200, "each of the 200 moves a count by one"

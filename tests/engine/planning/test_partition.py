@@ -18,7 +18,7 @@ from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.planning.partition import as_one, candidates
+from dpengine.planning.partition import candidates, merged_offer
 from tests.planted.wrong_questions import made
 
 SCHEMA = Schema({"age": Number(0, 99), "pay": Number(0, 1_000, step=10), "town": Category(["A", "B", "C", "D"])})
@@ -50,7 +50,7 @@ def test_disjoint_counts_cost_less_as_one_and_are_as_close(relation: str) -> Non
     wishes = [asked(relation, "count", where, "60") for where in bands]
     other = asked(relation, "mean", [], "5", column="pay")
     plan = [wishes[0], other, *wishes[1:]]
-    offer = as_one(planner(), plan)
+    offer = merged_offer(planner(), plan)
     assert offer is not None and offer.places == (0, *range(2, len(plan))) and offer.after < offer.before
     assert offer.applied(plan) == [offer.wish, other]
     query = offer.wish.query
@@ -71,7 +71,7 @@ def test_every_condition_is_one_group_whatever_a_row_holds(relation: str) -> Non
     wheres = [[["age", "between", [10, 19]], *both], [*both, ["age", ">", 40], ["age", "<=", 50]]]
     wheres.append([["age", "=", 30], *both])
     wishes = [asked(relation, "mean", where, column="pay") for where in wheres]
-    offer = as_one(planner(), wishes)
+    offer = merged_offer(planner(), wishes)
     assert offer is not None and offer.places == (0, 1, 2)
     query = offer.wish.query
     assert query.where.as_json() == [["town", "in", ["A"]]]
@@ -89,7 +89,7 @@ def test_every_condition_is_one_group_whatever_a_row_holds(relation: str) -> Non
 
 def test_values_of_a_list_are_asked_by_that_list() -> None:
     wishes = [asked("add_remove", "count", [["town", "in", [one]]], "40") for one in "ABC"]
-    offer = as_one(planner(), wishes)
+    offer = merged_offer(planner(), wishes)
     assert offer is not None and offer.wish.query.by == "town"
 
 
@@ -106,15 +106,15 @@ def test_values_of_a_list_are_asked_by_that_list() -> None:
     ],
 )
 def test_what_may_overlap_or_is_no_group_is_not_offered(wheres: tuple[Any, Any]) -> None:
-    assert as_one(planner(), [asked("add_remove", "count", where, "60") for where in wheres]) is None
+    assert merged_offer(planner(), [asked("add_remove", "count", where, "60") for where in wheres]) is None
 
 
 def test_two_counts_that_a_replaced_person_may_both_change_are_not_cheaper() -> None:
     """Under replace-one one person leaves a group and enters another: two counts cost two."""
-    assert as_one(planner(), [asked("replace", "count", where, "60") for where in (YOUNG, OLD)]) is None
+    assert merged_offer(planner(), [asked("replace", "count", where, "60") for where in (YOUNG, OLD)]) is None
     assert candidates([asked("replace", "count", where, "60") for where in (YOUNG, OLD)])
     mixed = [asked("replace", "count", YOUNG, "60"), asked("replace", "sum", OLD, column="pay")]
-    assert as_one(planner(), mixed) is None
+    assert merged_offer(planner(), mixed) is None
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

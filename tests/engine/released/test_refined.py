@@ -8,7 +8,7 @@ import pandas as pd
 
 import dpengine as dp
 from dpengine.mechanisms.synthetic.rules import evened
-from dpengine.released.synthetic import Curve, MadeTable, best, evenly
+from dpengine.released.synthetic import Curve, FittedTable, best, evenly
 from dpengine.workspace import Workspace
 
 
@@ -46,14 +46,14 @@ def test_a_histogram_that_was_bought_shapes_the_made_up_rows_for_nothing(tmp_pat
     column = {"column": "age", "step": 20}
     found = table.ask(table.query("synthetic_table", columns=[column, "town"], epsilon="3"))
     made = table.synthetic(found)
-    assert isinstance(made, MadeTable) and made.table()["age"].to_pandas().between(2, 4).mean() < 0.2
+    assert isinstance(made, FittedTable) and made.table()["age"].to_pandas().between(2, 4).mean() < 0.2
     assert made.refined == {} and made.off_by_spreading().keys() == {"age"}
     assert evened(made.query.axes, made.query.facts) == {"age": True}
     bought = table.ask(table.query("histogram", column="age", bins=80, epsilon="3"))
     spent = table.meter().used
     made.path.unlink()
     again = table.synthetic(found)
-    assert isinstance(again, MadeTable)
+    assert isinstance(again, FittedTable)
     ages = again.table()["age"].to_pandas()
     assert ages.isin([3, 30]).mean() > 0.9 and again.refined == {"age": bought.request_id}
     assert not again.off_by_spreading()

@@ -19,7 +19,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.planning import training
 from dpengine.released import model_scripts
 from dpengine.released.look import Look
-from dpengine.released.shapes import Shapes, in_all, predictable, sources, standing_out
+from dpengine.released.shapes import Shapes, denoised, predictable, projected, sources
 from dpengine.statistics.model_checks import ONE
 
 DRAWS = 40
@@ -225,7 +225,7 @@ def test_amounts_from_0_up_have_a_group_of_their_own_for_nothing_and_finer_ones_
         training.readable(name, schema) for name in ("age", "loss")
     ]
     with pytest.raises(dp.AllowanceError):
-        training.asked(SCHEMA, TARGET, [])
+        training.look_for_model(SCHEMA, TARGET, [])
 
 
 def test_what_is_promised_of_effects_beforehand_is_about_what_comes() -> None:
@@ -243,8 +243,8 @@ def test_noise_is_cut_off_and_rows_add_up() -> None:
     noise = rng.normal(0, 5, (12, 9))
     noise -= noise.mean(0, keepdims=True)
     noise -= noise.mean(1, keepdims=True)
-    assert np.abs(standing_out(noise, 25.0)).max() < 10
+    assert np.abs(denoised(noise, 25.0)).max() < 10
     signal = np.outer(np.linspace(-1, 1, 12), np.linspace(-1, 1, 9)) * 200
-    assert np.abs(standing_out(signal + noise, 25.0) - signal).mean() < np.abs(noise).mean()
-    cells = in_all(np.array([50.0, -7.0, 30.0, 20.0]), 90.0)
+    assert np.abs(denoised(signal + noise, 25.0) - signal).mean() < np.abs(noise).mean()
+    cells = projected(np.array([50.0, -7.0, 30.0, 20.0]), 90.0)
     assert cells.min() == 0 and cells.sum() == pytest.approx(90)

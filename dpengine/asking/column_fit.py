@@ -67,7 +67,7 @@ class ColumnFit:
     def in_part(self) -> bool:
         """Do some cells certainly not fit or hold a code, but too few to refuse a question?"""
         found = self.found
-        return found is not None and not found.doubted and (found.misfit.low > 0 or bool(self.codes))
+        return found is not None and not (found.doubted or found.quiet) and (found.misfit.low > 0 or bool(self.codes))
 
     @property
     def rough(self) -> bool:

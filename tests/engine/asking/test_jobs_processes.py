@@ -115,7 +115,7 @@ def test_an_answer_stored_between_two_looks_is_seen(
         ledger.answer("r", value(7))
         return False
 
-    monkeypatch.setattr(jobs_module, "carried", ends_meanwhile)
+    monkeypatch.setattr(jobs_module, "still_computing", ends_meanwhile)
     assert jobs.state("r").state == "done"
 
 

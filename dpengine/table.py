@@ -426,13 +426,11 @@ class Table:
         def checked_first() -> None:
             for place, check in enumerate(checks):
                 self._asker.carry(check, f"{run}{CHECK}{place or ''}")()
-                if any(doubts(self.fits(), query, self.facts) for query in queries if place == 0):
-                    break
-            fits = self.fits()
-            refused = [doubts(fits, query, self.facts) for query in queries]
-            left = [query for query, why in zip(queries, refused, strict=True) if why is None]
-            if not left:
-                raise next(why for why in refused if why is not None)
+                if all(self.doubts(query) for query in queries):
+                    break  # no later check could help
+            left = [query for query in queries if self.doubts(query) is None]
+            if not left and (doubt := self.doubts(queries[0])) is not None:
+                raise doubt
             self._asker.carry_all(left, run, keep, seen)()
 
         work = checked_first if checked and not self.practice else carry

@@ -246,6 +246,17 @@ def test_a_plan_leaves_out_what_is_doubted(workspace: Workspace) -> None:
         raise_of(table, [mean(table, "mark")])
 
 
+def test_a_known_doubt_about_one_question_of_a_plan_spares_no_check_of_the_others(workspace: Workspace) -> None:
+    """Mark is doubted already. Age was never checked, and a fifth of its cells are 99: it must not be asked."""
+    ages = np.random.default_rng().integers(18, 90, PEOPLE)
+    ages[: PEOPLE // 5] = 99
+    table = added(workspace, school(age=ages, mark=np.full(PEOPLE, 9), **{"Pupil no.": np.arange(PEOPLE)}))
+    table.ask(table.query("fit_checks", columns=["mark"], epsilon="0.05"))
+    with pytest.raises(dp.ColumnDoubted):
+        raise_of(table, [mean(table, "mark"), mean(table)])
+    assert keys(table) == ["fit_checks"] * 3, "the id, then age; no mean of it"
+
+
 def raise_of(table: dp.Table, queries: list[dp.Query]) -> None:
     table.submit_plan(queries, "other", checked=True)
     table._workspace.jobs.wait("other", 60)

@@ -33,6 +33,7 @@ def imports(peers: Path) -> dict[str, float]:
     asked = {
         "python, nothing else": (here, "pass"),
         "import dpengine": (here, "import dpengine"),
+        "import pandas, duckdb": (here, "import pandas, duckdb"),
         "import dpengine, open a workspace, first answer (median, 10^5 rows)": (here, first),
         "import opendp.prelude": (here, "import opendp.prelude"),
         "import diffprivlib": (peers, "import diffprivlib"),

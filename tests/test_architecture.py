@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
@@ -253,3 +255,11 @@ def test_the_public_face_is_small() -> None:
     import dpengine
 
     assert len(dpengine.__all__) <= 24
+
+
+def test_importing_the_engine_stays_light() -> None:
+    """What is slow to import is imported where it is used: pandas (which sqlite_utils brings), scipy, openpyxl."""
+    slow = ("pandas", "scipy", "openpyxl", "sqlite_utils", "pyarrow.compute", "dpengine.messages.sl")
+    code = f"import dpengine, sys; print(*sorted(set({slow!r}) & set(sys.modules)))"
+    shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert shown.stdout.split() == []

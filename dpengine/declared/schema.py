@@ -23,7 +23,7 @@ from dpengine.declared import spelling
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.spelling import normal, visible
-from dpengine.messages import AUTOMATIC, CATALOGUES, Automatic
+from dpengine.messages import AUTOMATIC, Automatic, named_in_any_language
 
 MOST_LISTED = 10**5
 LONGEST_SEPARATOR = 10
@@ -359,7 +359,7 @@ def _marked(labels: list[str], listed: tuple[str, ...]) -> list[str]:
     one in some language: two would read the same."""
     automatic = {label for label in labels if label in AUTOMATIC and label not in listed}
     automatic |= set(listed) if set(listed) == {"yes", "no"} else set()
-    called = {normal(catalogue[AUTOMATIC[label]]) for label in automatic for catalogue in CATALOGUES.values()}
+    called = {normal(name) for label in automatic for name in named_in_any_language(label)}
     if any(normal(label) in called for label in labels if label not in automatic):
         return labels
     return [Automatic(label) if label in automatic else label for label in labels]

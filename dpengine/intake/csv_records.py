@@ -30,8 +30,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as arrow_csv
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow
@@ -52,6 +50,8 @@ def blank_row(row: list[str], dialect: Dialect) -> bool:
 
 def without_blanks(columns: list[Arrow], signs: str = "") -> list[Arrow]:
     """The columns without such rows."""
+    import pyarrow.compute as pc  # slow to import
+
     if len(columns) < 2 or not len(columns[0]):
         return columns
     rows = pa.array(np.ones(len(columns[0]), dtype=bool))
@@ -82,6 +82,8 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str],
 def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Arrow]]:
     """Reads `_proven` blocks; stops at the first one in doubt and puts it back."""
     names = [f"c{place}" for place in range(width)]
+    import pyarrow.csv as arrow_csv
+
     parse = arrow_csv.ParseOptions(
         delimiter=dialect.separator,
         quote_char=dialect.quote or False,

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
@@ -183,6 +182,8 @@ def parquet(part: Path, schema: Arrow) -> Iterator[Callable[[Arrow], None]]:
 
 def _store(part: Path, names: list[str], sources: list[Batches], report: Callable[[float], None]) -> list[int]:
     """Write all sources; returns the number of rows from each."""
+    import pyarrow.compute as pc  # slow to import
+
     schema = pa.schema([(name, pa.string()) for name in names])
     rows = [0] * len(sources)
     with parquet(part, schema) as store:
@@ -227,6 +228,8 @@ def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
 
 def _weighed(columns: list[tuple[Arrow, str]], size: Unpacked) -> Iterator[list[tuple[Arrow, str]]]:
     """The batch in pieces of at most HEAVY bytes of text, or one row; refuses a cell that is too long."""
+    import pyarrow.compute as pc  # slow to import
+
     rows = len(columns[0][0])
     weights = np.zeros(rows, dtype=np.int64)
     for cells, _ in columns:
@@ -308,6 +311,8 @@ _PLAIN = (
 
 def _text(cells: Arrow, name: str, dialect: Dialect) -> Arrow:
     """A typed column as the text a CSV file in this dialect would hold: 1500.0 is 1500, NaN is missing."""
+    import pyarrow.compute as pc  # slow to import
+
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     if pa.types.is_dictionary(cells.type):

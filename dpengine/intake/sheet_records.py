@@ -15,15 +15,17 @@ from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from openpyxl import load_workbook
-from openpyxl.workbook import Workbook
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Arrow
 from dpengine.declared.dialect import LONGEST_RECORD, MOST_COLUMNS, Dialect, check_names, has_data
 from dpengine.intake.csv_records import FEW, Batches, without_blanks
+
+if TYPE_CHECKING:
+    from openpyxl.workbook import Workbook
 
 MOST_ROWS = 1_048_576  # of a sheet, by its own format
 MOST_UNPACKED = 10**9  # bytes of all parts together …
@@ -87,6 +89,8 @@ def read_sheet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
 @contextmanager
 def _opened(path: Path) -> Iterator[Workbook]:
     """A workbook with parts of bearable size; every failure of its reader becomes one refusal."""
+    from openpyxl import load_workbook  # slow to import
+
     _bounded(path)
     book = None
     try:

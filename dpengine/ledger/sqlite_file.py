@@ -10,9 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar, cast
-
-from sqlite_utils import Database as SqliteDatabase
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
@@ -22,6 +20,9 @@ from dpengine.ledger.address import SETTING
 from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
 from dpengine.ledger.store import Database
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database as SqliteDatabase
 
 # What the file itself refuses in a served workspace, whichever program writes to it
 
@@ -262,6 +263,8 @@ class Handle:
             connection.execute(pragma)
         # Bytes that are no valid text must reach the hash check, which names their row, instead of raising here.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        from sqlite_utils import Database as SqliteDatabase  # imports pandas, so only when a ledger is opened
+
         self.db = SqliteDatabase(connection, execute_plugins=False)
         self._read: dict[tuple[str, ...], object] = {}
         self._as_of: tuple[int, int] | None = None

@@ -8,7 +8,7 @@ language does not have are shown in English; `MEANT` lists the areas that it sho
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from fractions import Fraction
 from importlib import import_module
@@ -65,6 +65,7 @@ AREAS = (
     "answers_page",
     "fit",
     "groups",
+    "labels",
     "places",
     "data_lines",
     "overview",
@@ -102,10 +103,25 @@ def own(lang: str) -> dict[str, str]:
     return sentences
 
 
-_ENGLISH = own("en")
-CATALOGUES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {lang: MappingProxyType(_ENGLISH | own(lang)) for lang in LANGUAGES}
-)
+class _Catalogues(Mapping[str, Mapping[str, str]]):
+    """Every language's sentences, over the English ones; a language is read when it is first used."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Mapping[str, str]] = {}
+
+    def __getitem__(self, lang: str) -> Mapping[str, str]:
+        if lang not in self._read:
+            self._read[lang] = MappingProxyType(own(lang) if lang == STORED else {**self[STORED], **own(lang)})
+        return self._read[lang]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LANGUAGES)
+
+    def __len__(self) -> int:
+        return len(LANGUAGES)
+
+
+CATALOGUES: Mapping[str, Mapping[str, str]] = _Catalogues()
 
 
 def hidden(sign: str) -> bool:
@@ -143,6 +159,11 @@ AUTOMATIC = {
     "yes": "value.yes",
     "no": "value.no",
 }
+
+
+def named_in_any_language(label: str) -> list[str]:
+    """The words for an automatic label, one for each language that has its own. It reads nothing else of a language."""
+    return [part[AUTOMATIC[label]] for lang in LANGUAGES if (part := _part(lang, "labels"))]
 
 
 def called(label: str) -> str:

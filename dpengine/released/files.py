@@ -10,10 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-
-from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Font
+from typing import TYPE_CHECKING
 
 from dpengine.core.exact import float_above
 from dpengine.core.types import JsonObject
@@ -21,6 +18,10 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import AnswerKind, Card
 from dpengine.messages import hidden, say
 from dpengine.messages.language import stored
+
+if TYPE_CHECKING:
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
 
 LONGEST_CELL = 32_767  # signs, by the format
 _TITLE = re.compile(r"[\[\]:*?/\\'\x00-\x1f]")
@@ -31,6 +32,9 @@ Cell = str | int | float | Fraction | None
 
 def as_sheet(headings: Sequence[str], rows: Iterable[Sequence[Cell]], title: str = "answers") -> bytes:
     """One sheet with bold headings. Numbers stay numbers; a text that looks like a formula is shown, not computed."""
+    from openpyxl import Workbook  # slow to import
+    from openpyxl.styles import Font
+
     book = Workbook(write_only=True)
     book.properties.created = book.properties.modified = _STILL
     sheet = book.create_sheet(_TITLE.sub(" ", title).strip()[:31] or "answers")
@@ -43,6 +47,8 @@ def as_sheet(headings: Sequence[str], rows: Iterable[Sequence[Cell]], title: str
 
 
 def _cell(sheet: object, value: Cell, font: Font | None = None) -> WriteOnlyCell:
+    from openpyxl.cell import WriteOnlyCell
+
     if isinstance(value, Fraction):
         value = int(value) if value.denominator == 1 else float(value)
     if isinstance(value, str):

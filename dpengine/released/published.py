@@ -32,7 +32,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
@@ -77,6 +76,8 @@ class Published:
 
     def table(self, clamped: bool = False) -> pa.Table:
         """All rows. With `clamped`, numbers and days beyond the declared range become its ends, which biases means."""
+        import pyarrow.compute as pc  # slow to import
+
         if not self.whole:
             raise AllowanceError("publish.changed")
         rows = pq.read_table(self.path)

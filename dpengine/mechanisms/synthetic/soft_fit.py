@@ -26,7 +26,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import wrightomega
 
 from dpengine.core.types import Floats, Integers
 from dpengine.mechanisms.marginals.residuals import Columns
@@ -133,6 +132,8 @@ def _solved(
 
 def soft_step(now: Floats, dual: Floats, wanted: Floats, wide: float) -> tuple[Floats, Floats]:
     """m′ and λ′ − λ, see above; a cell without points stays as it is."""
+    from scipy.special import wrightomega  # slow to import
+
     met = now > 0
     bare = np.log(now[met]) - dual[met] - math.log(wide)
     then = now.copy()

@@ -21,7 +21,6 @@ from typing import TypeVar, cast
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
@@ -153,6 +152,8 @@ def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statist
 
 def _sets(column: pa.ChunkedArray) -> Integers:
     """The items of each cell as bits of one number."""
+    import pyarrow.compute as pc  # slow to import
+
     sets = np.zeros(len(column), dtype=np.int64)
     rows = pc.list_parent_indices(column.combine_chunks()).to_numpy()
     items = pc.list_flatten(column).to_numpy().astype(np.int64)

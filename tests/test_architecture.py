@@ -259,7 +259,7 @@ def test_the_public_face_is_small() -> None:
 
 def test_importing_the_engine_stays_light() -> None:
     """What is slow to import is imported where it is used: pandas (which sqlite_utils brings), scipy, openpyxl."""
-    slow = ("pandas", "scipy", "openpyxl", "sqlite_utils", "pyarrow.compute", "dpengine.messages.sl")
+    slow = ("pandas", "scipy", "openpyxl", "sqlite_utils", "pyarrow.compute", "dpengine.messages.sl.pages")
     code = f"import dpengine, sys; print(*sorted(set({slow!r}) & set(sys.modules)))"
     shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
     assert shown.stdout.split() == []

@@ -92,22 +92,27 @@ def main() -> None:
         value = tuple(statistic[name] for name, _ in together.asked)  # type: ignore[attr-defined]
         answers = [together.release(value, coins).value for _ in range(DRAWS)]
         singles = {
-            name: at_share(rule, build("find_values", column=name, delta=reserve / len(LISTS)), share / 4)
+            name: at_share(
+                rule, build("find_declarations", lists=[name], noise="laplace", delta=reserve / len(LISTS)), share / 4
+            )
             for name in LISTS
         }
         for name, counts in LISTS.items():
             ours = [found_of(told, f"{name}: ", counts) for told in answers]
-            alone = [found_of(singles[name].release(statistic[name], coins).value, "", counts) for _ in range(DRAWS)]
+            alone = [
+                found_of(singles[name].release((statistic[name],), coins).value, f"{name}: ", counts)
+                for _ in range(DRAWS)
+            ]
             large = [value for value, count in counts.items() if count > PEOPLE / 100]
             kept = np.mean([sum(f"{name}: {value}" in told for value in large) for told in answers])
             print(f"  {name:10} of {len(counts):2} values: {_mean(ours)}; one by one: {_mean(alone)}")
             print(f"  {'':10} of {len(large)} that more than 1 % hold: {kept:.1f} together")
         ends = [(told.get("gain: From"), told.get("gain: To")) for told in answers]
-        single = at_share(rule, build("find_range", column="gain"), share / 4)
-        other = [single.release(statistic["gain"], coins).value for _ in range(DRAWS)]
-        print(f"  gain       {_usual(ends)}; one by one: {_usual([(one['lower'], one['upper']) for one in other])}")
+        single = at_share(rule, build("find_declarations", numbers=["gain"], noise="laplace"), share / 4)
+        other = [single.release((statistic["gain"],), coins).value for _ in range(DRAWS)]
+        alone = [(one.get("gain: From"), one.get("gain: To")) for one in other]
+        print(f"  gain       {_usual(ends)}; one by one: {_usual(alone)}")
     at_a_tenth(build, statistic, reserve)
-    far_ends(build)
 
 
 def at_a_tenth(build: Callable[..., AnyQuery], statistic: dict[str, OfOne], reserve: Fraction) -> None:
@@ -123,15 +128,6 @@ def at_a_tenth(build: Callable[..., AnyQuery], statistic: dict[str, OfOne], rese
             missed = sum(one not in told for told in answers for one in large)
             print(f"  {', '.join(names)}: surely those of {query.least_held}; ", end="")  # type: ignore[attr-defined]
             print(f"missed {missed} of {len(large) * DRAWS}")
-
-
-def far_ends(build: Callable[..., AnyQuery]) -> None:
-    """How often a found range ends beyond ±2²² through one noisy empty band."""
-    query, counts = build("find_range", column="gain", epsilon="0.1"), gains()
-    noisy = np.array(SystemCoins().laplace(list(counts) * RANGES, query.scale)).reshape(RANGES, BANDS)  # type: ignore[attr-defined]
-    told = [query.finish(tuple(row)).value for row in noisy.tolist()]
-    beyond = sum(max(abs(found["lower"] or 0), abs(found["upper"] or 0)) > 2**22 for found in told)
-    print(f"  gain, ε = 0.1: beyond ±2²² in {beyond} of {RANGES} finds")
 
 
 def _mean(found: list[tuple[int, float]]) -> str:

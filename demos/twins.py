@@ -22,7 +22,6 @@ from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.quantile import Blocks
 from dpengine.mechanisms.counts.of_counts import OfCounts
@@ -248,7 +247,7 @@ def floating(example: Example) -> Watched | None:
 
 
 def threshold(example: Example) -> Watched:
-    assert isinstance(example.query, FindValues | FindDeclarations)
+    assert isinstance(example.query, FindDeclarations)
     return OtherThreshold(example.query, 1)
 
 

@@ -22,8 +22,7 @@ from demos.views import Claim, View, along_a_line, between, by_evidence, by_name
 from dpengine.accountant import compositions
 from dpengine.accountant.costs import cost
 from dpengine.declared.conditions import Row
-from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues, ValueCounts
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations, ValueCounts
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.fit_checks import FitChecks
@@ -103,29 +102,25 @@ class Watched:
 class WatchedValues(Watched):
     """Values that enough people hold: for each, whether it is shown and with which count. Each table has its own."""
 
-    query: FindValues | FindDeclarations
+    query: FindDeclarations
 
     @property
     def threshold(self) -> int:
         return self.query.threshold
 
     def value(self, rows: Sequence[Row]) -> ValueCounts:
-        counts: Any = self.query.need().of(rows)
-        return counts[0] if isinstance(self.query, FindDeclarations) else counts  # type: ignore[no-any-return]
+        (counts,) = self.query.need().of(rows)
+        return counts  # type: ignore[return-value]
 
     def draw(self, value: ValueCounts, coins: Coins) -> ValueCounts:
         noisy = self.noised([count for _, count in value], coins)
         return tuple((name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= self.threshold)
 
     def noised(self, counts: list[int], coins: Coins) -> list[int]:
-        query = self.query
-        if isinstance(query, FindDeclarations):
-            return coins.gaussian(counts, query.variance)
-        return coins.laplace(counts, query.scale)
+        return self.query.noised(counts, self.query.spread, coins)
 
     def noise(self, count: int) -> Laplace | Normal:
-        query = self.query
-        return Normal(count, query.variance) if isinstance(query, FindDeclarations) else Laplace(count, query.scale)
+        return self.query.noise_law(count, self.query.spread)
 
     def view(self, one: ValueCounts, other: ValueCounts) -> View:
         names = sorted(dict(one).keys() | dict(other).keys())
@@ -143,7 +138,7 @@ class WatchedValues(Watched):
     def _beyond(self) -> int:
         """From this far above on, all is one outcome; two Gaussians keep drawing apart, but hardly any mass lies
         there."""
-        return 14 * (math.isqrt(int(self.query.variance)) + 1) if isinstance(self.query, FindDeclarations) else 2
+        return 2 if self.query.noise else 14 * (math.isqrt(int(self.query.spread)) + 1)
 
     def _shown(self, count: int, last: int) -> Finite:
         """None: not shown; a noisy count; `last` or more, where the ratio of the two laws is constant."""
@@ -155,7 +150,7 @@ class WatchedValues(Watched):
 
 
 def watch(query: AnyQuery) -> Watched:
-    return WatchedValues(query) if isinstance(query, FindValues | FindDeclarations) else Watched(query)
+    return WatchedValues(query) if isinstance(query, FindDeclarations) else Watched(query)
 
 
 def _parts(law: Law) -> tuple[Law, ...]:

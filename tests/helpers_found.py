@@ -11,16 +11,14 @@ from decimal import Decimal
 from itertools import combinations_with_replacement, product
 
 from dpengine.accountant.costs import cost
-from dpengine.accountant.loss import Approximate
 from dpengine.audit import exact
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.noise.laws import renyi
 
 
-def hockey_stick(one: Counter[str], other: Counter[str], query: FindValues) -> float:
+def hockey_stick(one: Counter[str], other: Counter[str], query: FindDeclarations) -> float:
     """Σ (P − e^ε·Q)₊ over everything that can be released; at most 10^-20 above it."""
-    laws = exact.found_laws(dict(one), dict(other), query.threshold, query.scale)
+    laws = exact.laws_of(query, (tuple(sorted(one.items())),), (tuple(sorted(other.items())),))
     return float(exact.hockey_stick(*laws, query.epsilon).high)
 
 
@@ -29,7 +27,7 @@ def people(rows: int) -> list[Counter[str]]:
     return [Counter(one) for size in range(rows + 1) for one in combinations_with_replacement("abc", size)]
 
 
-def small_tables(query: FindValues) -> Iterator[tuple[Counter[str], Counter[str]]]:
+def small_tables(query: FindDeclarations) -> Iterator[tuple[Counter[str], Counter[str]]]:
     """Neighbouring tables, each pair in both directions: around the threshold, and with hardly anybody."""
     around, everyone = max(query.threshold, 2), people(query.facts.unit.at_most)
     rests = [Counter(), Counter(a=1), Counter(a=1, b=2), Counter(a=around - 1, b=around), Counter(a=around + 2)]
@@ -40,10 +38,9 @@ def small_tables(query: FindValues) -> Iterator[tuple[Counter[str], Counter[str]
         yield rest + other, rest + one
 
 
-def check_found_values(query: FindValues) -> float:
-    """No neighbours are told apart with a weight above the δ that is charged; returns the largest."""
-    loss = query.loss()
-    delta = float(loss.delta) if isinstance(loss, Approximate) else 0.0
+def check_found_values(query: FindDeclarations) -> float:
+    """With Laplace noise no neighbours are told apart with a weight above the δ charged; returns the largest."""
+    delta = float(cost(query.loss(), exact.ORDER).delta)
     worst = max(hockey_stick(one, other, query) for one, other in small_tables(query))
     assert worst <= delta * (1 + 1e-9), f"neighbours differ by more than e^ε more often than δ: {worst:.3g}"
     return worst

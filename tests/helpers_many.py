@@ -45,7 +45,7 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"q": "count", "where": WHERE}),
     ("ask", {"q": "noisy_argmax"}),
     ("ask", {"q": "crosstab", "columns": '["C", "two"]'}),
-    ("ask", {"q": "find_values", "column": "C"}),
+    ("ask", {"q": "find_declarations", "lists": "C"}),
     ("ask", {"q": "shuffle_histogram", "column": "C"}),
     ("ask", {"q": "local_count", "of": WHERE}),
     ("ask", {"q": "fit_check", "column": "C"}),

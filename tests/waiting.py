@@ -38,7 +38,7 @@ THINNED: dict[str, tuple[str, ...]] = {
     "engine/mechanisms/test_cuts.py": ("test_what_is_cut_is_told",),
     "engine/mechanisms/test_density.py": ("test_the_band_holds_the_whole_curve",),
     "engine/mechanisms/test_find_declarations.py": ("test_lists_keep_their_claim_on_small_tables",),
-    "engine/mechanisms/test_find_values.py": ("test_exact_epsilon_and_delta_on_small_tables",),
+    "engine/mechanisms/test_find_lists_by_laplace.py": ("test_exact_epsilon_and_delta_on_small_tables",),
     "engine/mechanisms/test_floors.py": ("test_rows_of_every_kind",),
     "engine/mechanisms/test_gaussian_numbers.py": ("test_its_ranges_hold_the_truth",),
     "engine/mechanisms/test_item_bars.py": ("test_the_same_numbers_come_from_a_file",),

@@ -49,31 +49,17 @@ from dpengine.audit.world import POSSIBLE_ROWS, key_of, neighbouring_statistics
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.core.types import Floats, Json
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues, ValueCounts
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations, ValueCounts
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 
 # The law of a value that is released only if its noisy count reaches a threshold: hidden, or a count
 
 
-def found_laws(
-    one: dict[str, int], other: dict[str, int], threshold: int, scale: Fraction
-) -> tuple[Independent, Independent]:
-    """For every value in either table: hidden, or its noisy count from the threshold on.
-
-    From the larger count on the ratio of the two laws is constant: all of it is one outcome, and nothing is lost.
-    """
-    last = max((threshold, *one.values(), *other.values()))
-    names = sorted(one.keys() | other.keys())
-    return (
-        Independent(tuple(_released(one.get(name, 0), threshold, scale, last) for name in names)),
-        Independent(tuple(_released(other.get(name, 0), threshold, scale, last) for name in names)),
-    )
-
-
 @lru_cache(maxsize=4096)
-def _released(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
+def found_tent(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
+    """A value of a list with Laplace noise: hidden, or its noisy count from the threshold on. From `last` on, at least
+    the count of either table, the ratio of the two laws is constant: all of it is one outcome, and nothing is lost."""
     if count == 0:
         return Finite({"hidden": Decimal(1)})  # a value that nobody holds is never released
     noisy = Laplace(count, scale)
@@ -205,8 +191,6 @@ def pairs(query: AnyQuery, whole: bool = False) -> Iterator[Pair]:
     alone = not whole and facts.relation == "replace" and facts.unit == Unit.rows() and made_of_rows(query)
     for first, second in neighbouring_statistics(query.need().of, facts.relation, facts.unit, 1 if alone else None):
         yield first, second
-        if isinstance(query, FindValues):
-            yield from (_lifted(first, second, more) for more in (query.threshold - 1, query.threshold + 2))
         if isinstance(query, FindDeclarations):
             yield from _lifted_columns(query, first, second)
 
@@ -459,8 +443,6 @@ def claimed_at(loss: Loss) -> tuple[Fraction, Fraction]:
 def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:
     """The laws of a question on two statistics, on one support; for released values it depends on both. `known` caches
     computed laws."""
-    if isinstance(query, FindValues):
-        return found_laws(dict(one), dict(other), query.threshold, query.scale)
     if isinstance(query, FindDeclarations):
         return _declared_laws(query, one, other, {} if known is None else known)
     cached = {} if known is None else known
@@ -476,7 +458,7 @@ def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] 
 def _declared_laws(
     query: FindDeclarations, one: Any, other: Any, known: dict[Any, Any]
 ) -> tuple[Independent, Independent]:
-    """For ranges the law itself; for every value in either table, as in `found_laws`, with Gaussian noise."""
+    """For ranges the law itself; for lists the law of every value in either table."""
     sides: tuple[list[Law], list[Law]] = ([], [])
     for (_, kind), *both in zip(query.asked, one, other, strict=True):
         if kind != "list":
@@ -487,6 +469,10 @@ def _declared_laws(
             continue
         for name in sorted({name for value in both for name, _ in value}):
             counts = [dict(value).get(name, 0) for value in both]
+            least, spread = query.threshold, query.spread
             for parts, count in zip(sides, counts, strict=True):
-                parts.append(found_bell(count, query.threshold, query.variance, min(counts), max(counts)))
+                if query.noise:
+                    parts.append(found_tent(count, least, spread, max(least, *counts)))
+                else:
+                    parts.append(found_bell(count, least, spread, min(counts), max(counts)))
     return Independent(tuple(sides[0])), Independent(tuple(sides[1]))

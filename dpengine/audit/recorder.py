@@ -28,7 +28,6 @@ from dpengine.asking.answers import Answer
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import Bits, Integers, JsonObject
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
@@ -38,7 +37,7 @@ from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 
-WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindDeclarations, FindValues, ShuffleCount, ShuffleHistogram)
+WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindDeclarations, ShuffleCount, ShuffleHistogram)
 WHOLE_BY_NOISE = ("joint", "joint_set")
 _VOLATILE = {"at", "hash", "ledger", "budget"}  # parts of a receipt that depend on the time and the file
 

@@ -178,10 +178,6 @@ class Answered(ABC):
         """Is zero the best value of every part? Then all parts that may be zero are one good finding."""
         return False
 
-    def off(self) -> Fraction:
-        """How far the figures shown may be off, all at once."""
-        return self.promise().amount
-
     def verdict(self, interval: Json) -> str:
         """Does the declaration fit, judged by this range? A word of `data.fit`."""
         return ""
@@ -202,10 +198,6 @@ class Answered(ABC):
         """May a count of something unwanted, such as misfits, be 0?"""
         return False
 
-    def unseen(self) -> Fraction | None:
-        """Fewer than this many hold a value that the answer leaves out; None if it leaves nothing out."""
-        return None
-
     @property
     def compared(self) -> bool:
         """Are the parts figures of the same kind, so that one of them can be the largest?"""
@@ -217,9 +209,8 @@ class Answered(ABC):
 
     @property
     def comparable(self) -> bool:
-        """Can its figures be compared with those of other answers? Not if the answer names its own parts: a part that
-        is missing there is no 0."""
-        return self.answer_kind in FIGURES and self.unseen() is None
+        """Can its figures be compared with those of other answers?"""
+        return self.answer_kind in FIGURES
 
     def state(self, value: Json, interval: Json) -> str:
         """Why the answer says nothing: one of the card's `states`, or "" if it does say something."""

@@ -20,7 +20,6 @@ AnswerKind = Literal[
     "curve",  # numbers along a column that never decrease
     "column",  # made-up values of a column, shown as their cumulative curve
     "density",  # a smooth curve over a column, or a map over two
-    "range",  # two ends in a column of the file
     "declarations",  # ranges and lists of several columns of the file
     "check",  # how good a model is, in several figures
     "table",  # made-up rows

@@ -171,7 +171,7 @@ def test_hostile_names_stay_text_in_a_browser(browser: Any, own_server: Callable
     )
     lists = table.schema.of_kind(dp.Category)
     bars = table.query("histogram", column=lists[0], epsilon="1")
-    values = table.query("find_values", column=f"free {hostile.HTML}", epsilon="2", delta="1e-7")
+    values = table.query("find_declarations", lists=[f"free {hostile.HTML}"], epsilon="2", delta="1e-7")
     answers = [table.ask(query) for query in (bars, values)]
     seen = 0
     with own_server(home, tmp_path / "server.log") as server:

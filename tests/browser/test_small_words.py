@@ -85,7 +85,7 @@ def test_a_wrong_name_deletes_nothing_and_says_so_and_a_forgotten_table_is_not_o
 @pytest.mark.long
 def test_the_reserve_has_a_name(page: Any, server: Any) -> None:
     table = own_table(server, "reserved people")
-    table.ask(table.query("find_values", column="town", epsilon="0.5", delta="4e-8"))
+    table.ask(table.query("find_declarations", lists=["town"], epsilon="0.5", delta="4e-8"))
     go(page, "/ask?table=reserved people")
     reserve = page.locator(".meter .reserve")
     assert reserve.inner_text().strip() == "40 % of the δ reserve used"

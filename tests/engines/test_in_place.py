@@ -136,7 +136,7 @@ def test_it_is_asked_there_and_only_aggregates_come_over(
     secrets = (PASSWORD, row_key(home._secret), home._secret.hex())
     assert not any(one in made + asked for one in secrets)
     for query in (
-        table.query("find_range", column="age", epsilon="1"),
+        table.query("find_declarations", numbers=["age"], epsilon="1"),
         table.query("publish_category", columns=["town"], epsilon="1"),
     ):
         head = home.ledger.head()

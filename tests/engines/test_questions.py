@@ -168,8 +168,8 @@ def test_a_training_takes_its_steps_on_spark(home: Elsewhere, postgres: Postgres
 REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("engine.no_training", "train_logistic", {"target": "sure", "features": ["age"]}),
     ("engine.no_training", "train_linear", {"target": "age", "features": ["town"]}),
-    ("engine.raw_stays", "find_range", {"column": "age"}),
-    ("engine.raw_stays", "find_values", {"column": "town"}),
+    ("engine.raw_stays", "find_declarations", {"numbers": ["age"]}),
+    ("engine.raw_stays", "find_declarations", {"lists": ["town"]}),
 ]
 
 

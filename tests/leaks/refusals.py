@@ -218,7 +218,7 @@ CAUSES: dict[str, Cause] = {
         "count", where=[["a", "has", [str(one) for one in range(99)]]], epsilon="0.1"
     ),
     "delta.missing": lambda b: read_delta(""),
-    "delta.range": lambda b: b.ask("find_values", column="note", delta="2"),
+    "delta.range": lambda b: b.ask("find_declarations", lists=["note"], delta="2"),
     # Publishing.
     "query.relation": lambda b: b.stage.tables[1].query("publish_table", columns=["home"], epsilon="0.1"),
     "query.several": lambda b: b.people.query("publish_table", columns=["home"], epsilon="0.1"),
@@ -328,7 +328,7 @@ CAUSES: dict[str, Cause] = {
     ),
     "budget.exceeded": lambda b: acts.refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: acts.refused(
-        b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()
+        b, b.small().query("find_declarations", lists=["note"], epsilon="0.01", delta="1e-3"), b.small()
     ),
     "budget.needs_delta": lambda b: acts.gaussian(b),
     "request.id": lambda b: b.table.ask(b.ask("count", by="home"), "x" * 999),

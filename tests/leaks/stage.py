@@ -13,7 +13,7 @@ from leaks.canaries import Canary, day, number, text
 import dpengine as dp
 
 PEOPLE = 120
-COMMON = "usual"  # what most people hold: `find_values` may tell it
+COMMON = "usual"  # what most people hold: `find_declarations` may show it
 NAMES = ["who", "pay", "far", "note", "account", "home", "born", "likes", "bad", "story", "age", "rank"]
 
 
@@ -146,8 +146,8 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("top_item", {"column": "likes", "noise": "permute_and_flip"}),
     ("histogram", {"column": "home", "noise": "gaussian"}),
     ("fit_check", {}),
-    ("find_range", {"column": "account"}),
-    ("find_values", {"column": "note", "delta": "1e-7"}),
+    ("find_declarations", {"numbers": ["account"]}),
+    ("find_declarations", {"lists": ["note"], "delta": "1e-7"}),
     ("cdf", {"column": "far"}),
     ("cdf_tree", {"column": "pay"}),
     (

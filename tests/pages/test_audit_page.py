@@ -99,7 +99,7 @@ def test_where_the_privacy_is_spent_is_what_the_page_says_it_is() -> None:
     )
     hidden = prepared(Example("histogram", "replace", "one", "1"), "nonempty")
     assert "100 % of the time from table A and <b>never</b> from table B" in audit.found_words(hidden, Drawn())
-    found = prepared(Example("find_values", "add_remove", "one", "1"), "")
+    found = prepared(Example("finds_laplace", "add_remove", "one", "1"), "")
     assert "except 1 % of the time" in audit.found_words(found, Drawn())
 
 
@@ -134,10 +134,7 @@ def far_out(example: Example, twin: str, law_of: str, draws: int) -> float:
     return min(seen) * len(seen)
 
 
-QUICK = [key for key in EXAMPLES if key != "find_range"]  # a hundred numbers a draw
-
-
-@pytest.mark.parametrize("key", QUICK)
+@pytest.mark.parametrize("key", EXAMPLES)
 def test_draws_follow_the_law_of_the_picture_twins_too(key: str) -> None:
     """120 draws a table; over all keys and twins the chance of a false alarm stays below 1e-6."""
     for example, twin in subjects(key, *settings(key)[-1], "1"):
@@ -220,7 +217,7 @@ def stands(page: AppTest, shared: dp.Workspace) -> list[str]:
 
 
 # One for each kind of picture; the long test below shows every question.
-KINDS = ("count", "histogram", "crosstab", "mean", "median", "find_values", "gaussian")
+KINDS = ("count", "histogram", "crosstab", "mean", "median", "finds_laplace", "gaussian")
 SOME = list(zip(KINDS, cycle(RELATIONS), cycle(("one", "one", "two", "two")), cycle(reversed(ENDS)), strict=False))
 
 
@@ -299,7 +296,7 @@ def test_claims_are_those_of_the_ledger() -> None:
         claim = claimed(query)
         assert claim.epsilon == {"adaptive_session": Fraction(1, 2)}.get(key, 1) or key in TO_RHO
         large = {"shuffle_count": Fraction(35, 100), "shuffle_histogram": Fraction(1, 2)}
-        large |= {"find_values": Fraction(1, 100), "find_declarations": Fraction(11, 1000)}
+        large |= {"finds_laplace": Fraction(1, 100), "find_declarations": Fraction(11, 1000)}
         large |= dict.fromkeys(("gaussian", "density", "overview", "synthetic_table"), Fraction(1, 1000))
         assert claim.delta == large.get(key, 0)
 

@@ -48,8 +48,6 @@ ASKED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("noisy_argmax", {"options": [[["amount", "=", 300]], [["town", "in", ["A"]]]]}, (ABOVE,)),
     ("fit_check", {"column": "amount"}, ()),
     ("fit_checks", {"columns": ["amount", "town"]}, ()),
-    ("find_range", {"column": "amount"}, ()),
-    ("find_values", {"column": "town", "delta": "1e-9"}, ()),
     ("find_declarations", {"numbers": ["amount"], "lists": ["town"], "delta": "1e-9"}, ()),
     ("adaptive_session", {"questions": 2}, ()),
     ("publish_number", {"columns": ["amount"]}, (RANGE,)),

@@ -159,29 +159,6 @@ def test_a_sample_is_not_changed() -> None:
     assert "There is no table called" in Declared("nowhere").text
 
 
-def test_values_are_bought_and_used_once_paid(table: dp.Table) -> None:
-    page = Declared(table.name).set("buy-column", "town").set("buy-what", "find_values")
-    assert "after this question" in page.text and table.meter().charges == 0  # priced, not spent
-    page.start("Find the values")
-    (entry,) = table.history()
-    assert entry.outcome is not None and entry.outcome.kind == "answer"
-    assert table.meter().spent_delta == table.meter().delta_reserve / 10 and "3 answers" in page.text
-    page.start("Use this")
-    assert "change" in page.app.query_params
-    page.start("Save")
-    new = space().table(table.name)
-    assert set(new.schema.category("town").values) == {"mill", "hill, upper", "quay"} and new.meter().charges == 1
-    # What was paid for is free to see again.
-    page = Declared(table.name).set("buy-column", "town").set("buy-what", "find_values").start(say("ask.again_free"))
-    assert "3 answers" in page.text and new.meter().charges == 1
-
-
-def test_a_range_of_words_stands_out_nowhere(table: dp.Table) -> None:
-    page = Declared(table.name).set("buy-column", "town").set("buy-what", "find_range").start("Find the range")
-    assert say("data.buy.find_range_nothing") in page.text and say("answer.no_range") in page.text
-    assert not [button for button in page.app.button if button.label == say("data.buy.use")]
-
-
 def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Table) -> None:
     page = Declared(table.name)
     assert say("data.fit.all_title") in page.text and table.meter().charges == 0
@@ -223,7 +200,7 @@ def test_a_sample_nags_nobody() -> None:
     assert "Nobody has checked" not in page.text and say("data.fit.all_title") not in page.text
 
 
-def test_without_a_reserve_values_cannot_be_bought(tmp_path: Path) -> None:
+def test_without_a_reserve_ranges_can_be_bought_and_lists_cannot(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(people(50))
     space().add_table(
@@ -233,8 +210,14 @@ def test_without_a_reserve_values_cannot_be_bought(tmp_path: Path) -> None:
         unit=dp.Unit.rows(),
         budget=dp.Budget("1", Fraction(0)),
     )
-    page = Declared("no delta").set("buy-column", "town").set("buy-what", "find_values")
+    page = Declared("no delta")
+    page.app.multiselect(key="found-columns").set_value(["town"])
+    page.run()
+    page.set("found-kind-town", "list")
     assert say("data.buy.no_delta") in page.text
+    page.set("found-kind-town", "number").start("Find 1 column")
+    (entry,) = space().table("no delta").history()
+    assert entry.charge.claim["parameters"]["noise"] == "laplace" and say("data.found.nothing") in page.text
 
 
 @pytest.mark.parametrize("act", ["forget", "seal"])

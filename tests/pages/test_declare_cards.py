@@ -225,10 +225,11 @@ def test_a_column_that_is_all_missing_answers_all_the_same(workspace: Workspace)
         ("median", "day"),
         ("top_item", "likes"),
         ("histogram", "likes"),
-        ("find_range", "age"),
     ):
         assert table.ask(table.query(key, column=column, epsilon="0.5")).value is not None
-    assert table.ask(table.query("find_values", column="way", epsilon="0.5", delta="1e-8")).value == {}
+    assert table.ask(table.query("find_declarations", lists=["way"], epsilon="0.5", delta="1e-8")).value == {
+        "way: Else": 300
+    }
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,6 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("quantile", {"column": "age", "share": ["0.025", "0.5"]}),
     ("noisy_argmax", {"options": [[["district", "in", ["Mill"]]], [["has_car", "in", ["yes"]]]]}),
     ("count", {"where": [["age", "between", [30, 40]]]}),
-    ("find_range", {"column": "age"}),
 )
 
 

@@ -118,7 +118,7 @@ def everything(folder: Path) -> bytes:
 def test_a_forgotten_table_is_gone_from_disk_and_its_answers_open(home: Workspace) -> None:
     table = add(home)
     answer = table.ask(count(table), request_id="one")
-    table.ask(table.query("find_range", column="note", epsilon="0.2"))  # derives a file of raw rows
+    table.ask(table.query("find_declarations", numbers=["note"], epsilon="0.2"))  # derives a file of raw rows
     revised = table.revise(dp.Schema({"x": dp.Number(0, 20, step=1)}))  # and another coding
     [folder] = (home.folder / "tables").iterdir()
     assert len(list(folder.rglob("*.parquet"))) >= 4

@@ -200,33 +200,11 @@ def test_a_range_beyond_what_is_possible_is_shown_from_there_on() -> None:
     assert cut(query, 32_600, (32_590, 32_610)) == (32_561, (32_551, 32_561))
 
 
-def test_found_values_tell_their_own_error_and_what_may_be_missing() -> None:
-    found = answered("find_values", {"Celje": 900, "Kranj": 300}, None, "0.05", column="town", delta="1e-7")
-    query: Any = found.query
-    ranges = {name: (count - query.reach, count + query.reach) for name, count in found.value.items()}
-    found = dp.Answer(found.value, ranges, found.promise, {}, query, "request", "now")
-    told, promised = range_words(found), query.promise().words(query)
-    for said in (told, promised):
-        assert f"±{query.reach:,} people" in said and f"{query.least_held:,} people" in said
-    assert "all 2 at once" in told and "32,561" not in told + promised
-    nothing = dp.Answer({}, {}, found.promise, {}, query, "request", "now")
-    assert headline(nothing) == "No value stands out"
-    assert range_words(nothing).startswith("A value that is not here is held by fewer than")
-
-
 @pytest.fixture()
 def home(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     found = dp.open_workspace(tmp_path)
     monkeypatch.setattr(report, "workspace", lambda: found)
     return found
-
-
-def test_found_values_of_a_table_of_secret_size_rest_on_the_declared_one() -> None:
-    facts = Facts("people", SCHEMA, dp.Unit.rows(), "add_remove", 1, ("town",))
-    query = dp.catalogue["find_values"].build(facts, {"epsilon": "1", "column": "town", "delta": "1e-6"})
-    answer = dp.Answer({"Kranj": 15}, {"Kranj": (12, 18)}, query.promise(), {}, query, "request", "now")
-    with speaking("en"):
-        assert range_words(answer).count(" — if the table is about as large as declared.") == 2
 
 
 @pytest.mark.parametrize("upper", ["12.3454", "3.33333", "0.1234567"])

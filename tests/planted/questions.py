@@ -8,7 +8,6 @@ from typing import Any
 from battery import SEVERAL, check_law_against_loss, check_sensitivity, facts
 
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Quantile
@@ -87,7 +86,8 @@ TOTAL, MEAN = made(Sum, {"column": "x"}), made(Mean, {"column": "z"} | SOME)
 GAUSSIAN = made(Histogram, {"column": "c", "noise": "gaussian"})
 SMALL = made(Count, SOME | {"epsilon": "0.2"})  # a third of its draws are below zero
 SEVERAL_COUNT = made(Count, SOME, unit=SEVERAL)
-FOUND = made(FindValues, {"column": "raw text", "delta": "0.01"}, "add_remove")
+BY_LAPLACE = {"lists": ["raw text"], "delta": "0.01", "noise": "laplace"}
+FOUND = made(FindDeclarations, BY_LAPLACE, "add_remove")
 LISTED = made(FindDeclarations, {"lists": ["raw text"], "delta": "0.01"})
 SESSION, HALF_RANGE, TWICE_AS_MANY = _session()
 
@@ -334,7 +334,7 @@ PLANTED = [
         check_found_values,
         "more often than δ",
         FOUND,
-        made(NoDelta, {"column": "raw text", "delta": "0.01"}, "add_remove"),
+        made(NoDelta, BY_LAPLACE, "add_remove"),
     ),
     Planted(
         "a threshold that forgets a person's own rows",
@@ -342,7 +342,7 @@ PLANTED = [
         check_found_values,
         "more often than δ",
         FOUND,
-        made(LowThreshold, {"column": "raw text", "delta": "0.01"}, "add_remove"),
+        made(LowThreshold, BY_LAPLACE, "add_remove"),
     ),
     Planted(
         "a threshold too low for lists bought together",

@@ -14,7 +14,6 @@ from helpers_coins import SeededCoins
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.joint_cuts import JointCuts
 from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
@@ -273,7 +272,7 @@ class PresentCandidates(TopItem):
         return Finite({one: p / total for one, p in present.items()}) if present else law
 
 
-class NoDelta(FindValues):
+class NoDelta(FindDeclarations):
     """Every value that is present appears, at no δ."""
 
     @property
@@ -284,7 +283,7 @@ class NoDelta(FindValues):
         return Pure(self.epsilon)
 
 
-class LowThreshold(FindValues):
+class LowThreshold(FindDeclarations):
     """A threshold that forgets the person's own rows releases a new value too often."""
 
     @property

@@ -218,8 +218,15 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         ),
         ("fit_check", ({"column": rng.choice(every)} if rng.random() < 0.7 else {}) | noise()),
         ("fit_checks", ({"columns": rng.sample(every, 2)} if rng.random() < 0.7 else {}) | noise()),
-        ("find_range", {"column": rng.choice(["raw", "free", *numbers])}),
-        ("find_values", {"column": rng.choice(["raw", "free", *lists]), "delta": rng.choice(["1e-6", "0.001"])}),
+        ("find_declarations", {"numbers": [rng.choice(["raw", "free", *numbers])], "noise": "laplace"}),
+        (
+            "find_declarations",
+            {
+                "lists": [rng.choice(["raw", "free", *lists])],
+                "delta": rng.choice(["1e-6", "0.001"]),
+                "noise": "laplace",
+            },
+        ),
         (
             "find_declarations",
             {"numbers": ["raw"], "lists": ["free", rng.choice(lists)], "delta": rng.choice(["1e-6", "0.001"])},

@@ -488,7 +488,6 @@ def found_html(answer: dp.Answer) -> str:
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
     "label": _named,
-    "range": _explained,
     "declarations": _found,
     "density": density.picture,
     "curve": _curve,

@@ -29,7 +29,6 @@ from ui.shell.state import NOBODY, current_table, visitor, workspace
 
 _KEY = "changes"  # drafts by table
 _CHANGED = "declared-anew"
-BUYING = "buy-column"  # the column of a purchase that is being prepared
 # By visitor and table: a reload starts a new session and must not lose the changes.
 _left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
 _MOST_LEFT = 200
@@ -85,16 +84,9 @@ def _leave(name: str) -> None:
 
 
 def _forget(name: str) -> None:
-    """Drop the changes and the purchase prepared below them."""
+    """Drop the changes."""
     st.session_state[_KEY].pop(name, None)
     _left.pop((visitor(), name), None)
-    put_away()
-
-
-def put_away() -> None:
-    """Drop the purchase prepared below the cards when another page opens."""
-    if BUYING in st.session_state:
-        st.session_state[BUYING] = None
 
 
 def again(table: dp.Table, column: str) -> None:
@@ -103,25 +95,8 @@ def again(table: dp.Table, column: str) -> None:
     open_for(table.name)
 
 
-def use(table: dp.Table, answer: dp.Answer) -> None:
-    """Put a bought range or list onto the column's card and open the cards."""
-    column = str(answer.query.parameters()["column"])
-    draft = draft_of(table)
-    card = draft.card(column)
-    draft.remember(column)
-    card.agree()
-    if answer.query.declares == "range":
-        card.take_bounds(answer.value["lower"], answer.value["upper"])
-    else:
-        card.kind = "list"
-        card.take_values(answer.query.listed(answer.value), say("data.change.bought"))
-    draft.choose()
-    draft.mark, draft.opened = _fresh(), column  # new widgets, which show the card
-    open_for(table.name)
-
-
-def use_all(table: dp.Table, found: Sequence[Drafted]) -> None:
-    """The same for several columns bought together."""
+def use(table: dp.Table, found: Sequence[Drafted]) -> None:
+    """Put the ranges and lists that were found onto the columns' cards and open the cards."""
     draft = draft_of(table)
     for drafted in found:
         card = draft.card(drafted.column)

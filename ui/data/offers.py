@@ -14,25 +14,21 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.answers import claim_of
 from dpengine.asking.checking import CHEAP, ROUGH, check_for, usual_check
 from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.printed import chance, percent, percent_left
-from dpengine.mechanisms import asked_on
+from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
 from dpengine.messages import plain, say
-from dpengine.planning.opening import STEPS
 from dpengine.planning.suggestions import first_asked
 from ui.ask import answer, preview, spend
 from ui.data import change, presets
-from ui.data.draft import Card
 from ui.data.presets import sure_id_column
 from ui.data.wizard import DOT, paragraph
 from ui.parts import answer_notes, job, tables
-from ui.shell import frame, nav, scroll
+from ui.shell import nav, scroll
 from ui.shell.state import may
 from ui.words import prices
 from ui.words.markup import unmarked
@@ -110,10 +106,11 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     if opens is None:
         job.hint(say("data.found.nothing_fits"))
         return
+    asked = asked.with_noise(opens.asked.noise)
     bought = {share: found for share in SHARES if share <= left and (found := table.at_share(asked, share))}
     usual = percent(opens.share)
-    options = {percent(share): found for share, found in sorted({**bought, opens.share: opens.query}.items())}
-    options[usual] = opens.query  # of two with the same label, the usual one
+    options = {percent(share): found for share, found in sorted({**bought, opens.share: opens.asked}.items())}
+    options[usual] = opens.asked  # of two with the same label, the usual one
     picked = st.select_slider(say("data.found.spend"), list(options), usual, key=f"found-spend-{columns}")
     query: Any = options[picked]
     st.html(f"<p>{escape(query.worth())}</p>")
@@ -135,12 +132,7 @@ def then_found(table: dp.Table, answer: dp.Answer) -> None:
     paragraph(say("data.found.use_means"))
     if unused := [draft.column for draft in drafts if not draft.usable]:
         paragraph(say("data.found.unused", columns=unused))
-    st.button(say("data.found.use"), key="found-use", type="primary", on_click=change.use_all, args=(table, usable))
-
-
-# --- the range or list of one unknown column
-
-FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in ("range", "list"))
+    st.button(say("data.found.use"), key="found-use", type="primary", on_click=change.use, args=(table, usable))
 
 
 def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
@@ -151,139 +143,16 @@ def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
         offer_found(table, [name for name in first if name != numbers])
         if first:
             scroll.bring(f"find-{table.name}")
-        with st.expander(say("data.found.alone")):
-            _alone(table)
-
-
-def _alone(table: dp.Table) -> None:
-    """One column, with noise of finite ε: possible even if the allowance has no δ."""
-    names = [name for name in table.facts.header if name != table.facts.unit.id_column]
-    left, right = st.columns([1, 1], vertical_alignment="bottom")
-    column = left.selectbox(
-        say("data.buy.column"),
-        names,
-        index=None,
-        key=change.BUYING,
-        placeholder=say("data.unit.who_none"),
-    )
-    with right:
-        key = st.segmented_control(
-            say("data.buy.what"),
-            FINDS,
-            key="buy-what",
-            format_func=lambda kind: say(f"data.buy.{kind}"),
-            required=True,
-        )
-    if column is None or key is None:
-        return
-    given: dict[str, Any] = {"column": column}
-    if any(parameter.name == "delta" for parameter in dp.catalogue[key].card.parameters):
-        given["delta"] = text_of(table.meter().delta_reserve / 10)
-    paragraph(say(f"data.buy.{key}_means"))
-    paid = _buy_again(table, key, given)
-    _offer_finds(table, key, given, on_meter=not paid)
-
-
-def _buy_again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
-    """Show a paid answer again, free, whatever was spent on it."""
-    try:
-        query = table.query(key, epsilon="1", **given)
-    except AllowanceError:
-        return False
-    bounds, column = claim_of(query)["bounds"], given.get("column")
-    for entry in table.history():
-        claim = entry.charge.claim
-        if entry.charge.table != table.name or entry.outcome is None or entry.outcome.kind != "answer":
-            continue
-        same = (claim["key"], claim["parameters"].get("column"), claim.get("bounds")) == (key, column, bounds)
-        if same:
-            paragraph(say("ask.paid"))
-            st.button(
-                say("ask.again_free"),
-                key=f"buy-again-{key}",
-                on_click=job.revisit,
-                args=(table, table.answer_of(entry)),
-            )
-            return True
-    return False
-
-
-def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> None:
-    """The promise, the price and the button; the spend can be changed under *more*."""
-    above = st.container()
-    try:
-        usual, options = _spends(table, key, given)
-        labels = spend.labels_of(table, lambda step: table.query(key, epsilon=step, **given), options)
-        options = spend.steps_of(labels, options, usual)
-        picked = usual
-        if len(options) > 1:
-            with st.expander(say("data.buy.more")):
-                paragraph(say("spend.ends"))
-                picked = st.select_slider(
-                    say("spend.slider"),
-                    options,
-                    usual,
-                    key=f"buy-spend-{key}-{given.get('column')}",
-                    label_visibility="collapsed",
-                    format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
-                )
-        query = table.query(key, epsilon=picked, **given)
-    except AllowanceError as complaint:
-        with above:
-            job.hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
-        return
-    price = table.preview(query)
-    if on_meter:
-        frame.show_price(table, price)
-    with above:
-        st.html(f"<p>{escape(_worth(query))}</p>")
-        if not price.useful:
-            paragraph(_rough(table, query, price), "warn")
-        label = say(f"data.buy.{key}_button", share=prices.takes(table, price.share))
-        job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
-        if not price.admissible:
-            rest = table.meter().unused
-            job.refused(say("ask.too_much", left=percent_left(rest)) if rest else say("ask.nothing_left"))
-
-
-def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
-    """The preselected spend, and all options."""
-    meter = table.meter()
-    options = [step for step in STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
-    usual = spend.opens_at(table.opening(table.query(key, epsilon="1", **given)))
-    return usual, sorted({*options, usual}, key=Fraction)
-
-
-def _worth(query: dp.Query) -> str:
-    return say(f"data.buy.{query.card.key}_worth", alpha=query.promise().amount, chance=chance(query.beta))
-
-
-def _rough(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
-    """A warning that this ε is too small to find rare values; common ones are found all the same."""
-    if query.declares:
-        return say("data.buy.rough", people=query.facts.about)
-    return spend.noise_words(table, query, price)
 
 
 def then_bought(table: dp.Table, answer: dp.Answer) -> None:
     """What an answer bought here means, and a button to use it."""
     query = answer.query
-    if query.declares == "several":
+    if query.declares:
         if answer.receipt["table"] == table.name and not table.practice and not table.closed:
             then_found(table, answer)
     elif verdict := query.verdict(answer.interval):
         st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
-    elif query.declares and answer.receipt["table"] == table.name and not table.practice and not table.closed:
-        if sum(value is not None for value in answer.value.values()) < 2:
-            paragraph(say(f"data.buy.{query.card.key}_nothing"))
-            return
-        meaning = say("data.buy.use_means")
-        if query.declares == "range":
-            card = Card()
-            card.take_bounds(answer.value["lower"], answer.value["upper"])
-            meaning = say("data.buy.use_range_means", step=Fraction(card.step))
-        paragraph(meaning)
-        st.button(say("data.buy.use"), key="buy-use", type="primary", on_click=change.use, args=(table, answer))
 
 
 # --- a check whether the cells fit the declarations, of all columns together, and its result

@@ -109,10 +109,6 @@ def _noisy(what: str, state: str) -> str:
     return say("answer.noise", what=what) if state else what
 
 
-def _range(answer: dp.Answer, state: str) -> str:
-    return say("answer.no_range") if state else say("answer.found_range", **answer.value)
-
-
 def _density(answer: dp.Answer, state: str) -> str:
     query: Any = answer.query
     return say("answer.density_flat") if state else phrases.density_headline(query, answer.value)
@@ -155,7 +151,6 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
     "table": _table,
     "model": _model,
     "board": _board,
-    "range": _range,
     "density": _density,
     "label": _label,
     "curve": _curve,
@@ -197,7 +192,7 @@ def finding(answer: dp.Answer, state: str) -> str:
         words = say("answer.apart_many", parts=len(telling), **_spanned(answer, telling))
     else:
         words = _largest(answer, telling)
-    return say("answer.found", values=len(answer.value), most=words) if query.unseen() is not None else words
+    return words
 
 
 def _largest(answer: dp.Answer, telling: list[str]) -> str:
@@ -344,7 +339,6 @@ def _unlisted(answer: dp.Answer, first: str) -> str:
 
 _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "table": _table_range,
-    "range": lambda answer: say("answer.range_means"),
     "declarations": _declared_range,
     "curve": _curve_range,
     "column": _whole_range,
@@ -360,10 +354,6 @@ def _each(answer: dp.Answer) -> str:
     """How far each of several figures may be off, and what else may be there."""
     query, promise, of = answer.query, answer.promise, len(answer.interval)
     words = promise.each(query, of) if of else ""
-    if (unseen := query.unseen()) is not None:
-        absent = say("answer.unseen", unseen=unseen, unit=say(f"chart.{query.counted}"))
-        # Both are for as many values as rows are declared.
-        words = " ".join(text.removesuffix(".") + promise.guess() + "." for text in (words, absent) if text)
     if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
         words += " " + say("answer.few_parts", few=few, of=of)
     if of and from_zero(query):

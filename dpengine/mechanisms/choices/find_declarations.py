@@ -1,35 +1,48 @@
-"""Find the ranges and lists of raw columns, for an owner who does not know them: of one number column (`FindRange`), or
-of several columns in one purchase (`FindDeclarations`, stated here). The columns need not be declared.
+"""Find the ranges and lists of raw columns, for an owner who does not know them. The columns need not be declared.
 
 Guarantee   ρ-zCDP up to δ under both relations, ρ = ε²/2 shared out over the columns (Bun and Steinke 2016, Def. 8.1):
-            Together(Gaussian, Exponential twice a range, Approximate(0, δ)). δ is paid where there are lists, since
-            what the data hold decides which values can appear; all lists share one δ.
+            Together(Gaussian, Exponential twice a range, Approximate(0, δ)). With Laplace noise ε is shared out, and
+            the guarantee is (ε, δ)-DP, ε-DP for ranges alone. δ is paid where there are lists, since what the data
+            hold decides which values can appear; all lists share one δ.
 Theorem     discrete Gaussian: Canonne, Kamath, Steinke 2020, Thm 14; exponential mechanism: McSherry, Talwar 2007, and
-            its Rényi curve as bounded range: Dong, Durfee, Rogers 2020; stability-based histogram: Korolova et al.
-            2009.
-Statistic   a list: rows per value that is present. A range: rows per public band (powers of two, or years), and how
-            many rows hold a number (or a day) at all. A person holds at most m rows.
+            its Rényi curve as bounded range: Dong, Durfee, Rogers 2020; stability-based histogram: Korolova,
+            Kenthapadi, Mishra, Ntoulas 2009, Thm 1; Bun, Nissim, Stemmer 2016.
+Statistic   a list: rows per value that is present, capitals and outer spaces aside. A range: rows per public band
+            (powers of two, or years), and how many rows hold a number (or a day) at all. A person holds at most m rows.
 
-List        every present value's count + Z, Gaussian, σ² = am²/(2ρ_j), a = 2 sides under replace-one and 1 under
-            add/remove; those of at least T are released, with their noisy count.
-  Proof     D and D′ differ in one person. Call *new* a value that only one of them holds: its count there is the
+List        every present value's count + Z; those of at least T are released, with their noisy count. Gaussian: σ² =
+            am²/(2ρ_j), a = 2 sides under replace-one and 1 under add/remove. Laplace: scale s = am/ε_j.
+  Gaussian  D and D′ differ in one person. Call *new* a value that only one of them holds: its count there is the
             person's, k_v, Σk_v ≤ m, at most m of them. Let E: D shows none of its new values, E′: D′ none of its own.
             Pr[¬E] ≤ m·Pr[Z ≥ T−m] ≤ δ_j, by the choice of T, and so for E′. Given E and E′ both laws are one function
             of the noisy counts of the values that both hold, which differ by at most am² in squared L2: their Rényi
             divergence is at most αρ_j. Both events can be thinned by a coin to chance 1−δ_j exactly without a change
             of the conditioned laws, so the pair is a mixture with weights 1−δ_j of a ρ_j-zCDP pair and δ_j of anything:
             what Together(Gaussian(ρ_j), Approximate(0, δ_j)) states. Over the lists the δ_j add up to δ. ∎
-            Keeping the largest MOST_FOUND and hiding unprintable values are post-processing, and a rule on a value.
+  Laplace   Let D′ be D with one person more, and η the chance that D′ releases one of its new values. On the values
+            both hold the two laws differ by a factor of at most e^(m/s) = e^(ε_j) at each outcome. An outcome S of D′
+            either shows a new value, which has chance η, or lies among the common ones: P′(S) ≤ e^(ε_j)·P(S) + η. The
+            other way, P(S) ≤ e^x·P′(S)/(1−η) with x ≤ ε_j, so P(S) − e^(ε_j)·P′(S) ≤ P(S)·(1 − e^(ε_j−x)(1−η)) ≤ η.
+            η ≤ Σ Pr[Z ≥ T−k_v] over new values, and Pr[Z ≥ i] = r^i/(1+r) for i ≥ 0, r = e^(−1/s), is convex in k_v:
+            for i new values the sum is largest with i−1 of them at 1 and one at m−i+1, where it is again convex in i.
+            So η ≤ max(r^(T−m), m·r^(T−1))/(1+r), and T is the least integer for which this is at most δ_j.
+            Replace-one: one person's values go, another's come. The common part changes by at most 2m in L1, so s =
+            2m/ε_j; with η for the values that come and η′ for those that go the two steps give P′(S) − e^(ε_j)·P(S) ≤
+            η + η′; so T is taken for δ_j/2. Hence (ε_j, δ_j)-DP. ∎
+            σ², s and T are those of the sampler, whose scale is the least float with no less noise. Keeping the largest
+            MOST_FOUND and hiding unprintable values are post-processing, and a rule on a value.
 Range       b_i rows lie below band i. The lower end is the start of a band, by the exponential mechanism with the gap
             max(0, b_i − r, r − b_(i+1)): 0 for the band in which the r-th row from below lies, and one person moves it
             by m at most. The upper end is the same from above. With ε′ for each end the rate is ε′/(2m). The number of
-            rows with a number has Gaussian noise of σ² = m²/(2ρ_j/10); if it is too small, no range is released.
+            rows with a number gets noise too, for a tenth of ρ_j or of ε_j: one person changes it by at most m. If it
+            is too small, no range is released.
 Accuracy    except with probability β, for all columns at once: every value that at least T + t′ rows hold is found (at
             most n/T of them), and released counts are within t; if a range is released, at most 2r − 1 rows lie below
-            its lower end, and as many above its upper end, r = t″ + 1, t″ a bound on the gap of the choice.
+            its lower end, and as many above its upper end, r = t″ + 1, t″ a bound on the gap of the choice. Laplace
+            noise has a far higher T, about s·ln(1/δ), since its tails are heavier; it keeps a finite ε.
 Else        n − Σ released counts rows hold other values, n public. Values of at least T + t rows are surely shown; b of
-            those shown may be others. The sum over the former is Gaussian, of f terms at most, and each of the others
-            is within t: ± (reach of f together + b·t).
+            those shown may be others. The sum over the former has f noises at most, and each of the others is within
+            t: ± (reach of f together + b·t).
 Cost        one pass over each raw column; one draw for each present value, two choices for each range.
 """
 
@@ -40,6 +53,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -47,152 +61,22 @@ import numpy as np
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Repeated, Together
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import text_of
+from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
 from dpengine.core.printed import chance
 from dpengine.core.types import Ends, Integers, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
-from dpengine.mechanisms.choices.find_values import MOST_FOUND, ValueCounts
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
-from dpengine.noise.coins import Coins, gaussian_scale
+from dpengine.noise.coins import Coins, gaussian_scale, laplace_scale
 from dpengine.noise.laws import Independent, Laplace, Normal, weighted
-from dpengine.noise.tails import choice_gap, gaussian_mean_reach, gaussian_reach, laplace_reach, least_count_error
+from dpengine.noise.tails import choice_gap, gaussian_mean_reach, gaussian_reach, laplace_reach, mean_reach
 from dpengine.statistics.raw_cells import BANDS, EDGES, FIRST_YEAR, YEARS
 from dpengine.statistics.raw_needs import Bands, OfOne, Several, Values, Years
-
-NEAR = 4  # bands: sixteen times as far from zero
-LONE = Fraction(1, 100_000)  # the chance that any empty band far out stands
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
-    """The range of the numbers in a raw column.
-
-    Guarantee   ε-DP.
-    Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1. The range is
-                post-processing.
-    Statistic   rows per band of a public grid: 0, ±2^−10, …, ±2^40 (numbers beyond count in the last band; cells
-                without a number in none). A person holds at most m rows: L1 change m under add/remove, 2m under
-                replace-one.
-    Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent. Under replace-one with one row per person two
-                counts change, by one each: two independent parts of ε/2.
-    Range       all K noises stay within t at once, except with probability β. Then a band with a noisy count above t
-                surely holds somebody. The answer covers the largest of these bands, and outwards every other one that
-                is at most NEAR bands beyond the last one covered, or has a noisy count above T; if there is none, no
-                range stands out. All K noises stay within T except with probability LONE: an empty band far out, which
-                alone would stretch the range a million times, does so once in 100,000 finds, not once in 60.
-    Accuracy    except with probability β, every band that is left out holds at most t + T rows.
-    Cost        one pass over one raw column.
-    """
-
-    card: ClassVar[Card] = Card(
-        key="find_range",
-        asked_on=("data",),
-        order=200,
-        version=1,
-        answer="range",
-        states=(FOUND,),
-        caveats=("bands", "nothing"),
-        parameters=(
-            Parameter("column", "column.file", required=True),
-            Parameter("epsilon", "epsilon", required=True),
-        ),
-    )
-    declares: ClassVar[str] = "range"
-    gated: ClassVar[bool] = False
-    of_people: ClassVar[bool] = False
-    trial: ClassVar[Trial] = Trial(
-        cases={"of a column": {"column": "raw number"}},
-        example=Example({"column": "spent"}),
-        broken_variants=("half", "relation"),
-        covered="test_the_range_keeps_its_promise",
-    )
-
-    column: str
-
-    @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        return {"column": facts.in_file(given["column"])}
-
-    def own_json(self) -> JsonObject:
-        return {"column": self.column}
-
-    def valued(self) -> set[str]:
-        """None: no declared bound is used."""
-        return set()
-
-    def sentence(self) -> str:
-        return say("sentence.find_range", column=self.column)
-
-    def labels(self) -> list[str]:
-        return ["lower", "upper"]
-
-    def shown(self) -> dict[str, str]:
-        return {label: say(f"answer.end.{label}") for label in self.labels()}
-
-    def need(self) -> Bands:
-        return Bands(self.column)
-
-    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        return value
-
-    def sensitivity(self) -> Sensitivity:
-        rows = self.facts.unit.at_most
-        return Sensitivity("l1", 2 * rows if self.facts.relation == "replace" else rows)
-
-    @property
-    def scale(self) -> Fraction:
-        return self.sensitivity().bound / self.epsilon
-
-    def loss(self) -> Loss:
-        if self.facts.relation == "replace" and self.facts.unit.at_most == 1:
-            return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
-        return Pure(self.epsilon)
-
-    @property
-    def reach(self) -> int:
-        """t: all noise terms stay within it at once, except with probability β."""
-        return laplace_reach(self.scale, self.beta / BANDS)
-
-    @property
-    def far(self) -> int:
-        """T: the count that a band far from the others must exceed."""
-        return max(self.reach, laplace_reach(self.scale, LONE / BANDS))
-
-    def promise(self) -> Within:
-        amount = Fraction(self.reach + self.far)
-        return Within(amount, BANDS, self.beta, least_count_error(self.epsilon, self.beta))
-
-    def state(self, value: Json, interval: Json) -> str:
-        return FOUND if value["lower"] is None else ""
-
-    def coarse(self) -> Fraction:
-        return Fraction(self.facts.about, 20)
-
-    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        return tuple(coins.laplace(list(value), self.scale))
-
-    def law(self, value: tuple[int, ...]) -> Independent:
-        return Independent(tuple(Laplace(count, self.scale) for count in value))
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        reach, far = self.reach, self.far
-        largest = max(range(len(raw)), key=raw.__getitem__)
-        if raw[largest] <= reach:
-            return Released({"lower": None, "upper": None})
-        low = high = largest
-        for place in range(largest + 1, len(raw)):
-            if raw[place] > far or (raw[place] > reach and place - high <= NEAR):
-                high = place
-        for place in range(largest - 1, -1, -1):
-            if raw[place] > far or (raw[place] > reach and low - place <= NEAR):
-                low = place
-        return Released({"lower": number_at(EDGES[low]), "upper": number_at(EDGES[high + 1])})
 
 
 def number_at(edge: Decimal) -> int | float:
@@ -203,8 +87,12 @@ def number_at(edge: Decimal) -> int | float:
 MOST_COLUMNS = 40
 LIST_WEIGHT, RANGE_WEIGHT = 3, 2  # of ρ: a threshold far out in a tail needs more than a rank
 COUNT_PART = Fraction(1, 10)  # of a range's ρ, for the number of rows with a number
+MOST_FOUND = 1_000  # values of a list
 CAP = 50  # larger gaps count as this many times the bound on a choice's gap: public, and far beyond any choice
 _NAMED = 3  # columns in a sentence
+_GUARD = 1 + Fraction(1, 10**20)  # far above the rounding of a few 28-digit operations
+
+ValueCounts = tuple[tuple[str, int], ...]
 
 Drawn = tuple[int, int, int] | ValueCounts  # of a range: two bands, and the rows with a number; of a list: its values
 
@@ -227,19 +115,24 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
-    declares: ClassVar[str] = "several"
+    declares: ClassVar[bool] = True
     gated: ClassVar[bool] = False
     of_people: ClassVar[bool] = False
     trial: ClassVar[Trial] = Trial(
         cases={
             "of a number": {"numbers": ["raw number"]},
             "of a list": {"lists": ["raw text"], "delta": "1e-6"},
+            "of a number, Laplace": {"numbers": ["raw number"], "noise": "laplace"},
+            "of a list, Laplace": {"lists": ["raw text"], "delta": "1e-6", "noise": "laplace"},
         },
         example=Example({"lists": ["street"], "delta": "0.01"}),
         broken_variants=("threshold",),
         covered="test_the_promises_of_ranges_and_lists_hold",
         data_support="tests/engine/mechanisms/test_find_declarations.py",
+        with_noise={"finds_laplace": Example({"lists": ["street"], "delta": "0.01", "noise": "laplace"})},
     )
+
+    noises: ClassVar[tuple[str, ...]] = ("laplace",)
 
     numbers: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
@@ -308,24 +201,36 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     def ranges(self) -> int:
         return len(self.numbers) + len(self.dates)
 
-    def rho_of(self, kind: str) -> Fraction:
-        """ρ of one column of this kind."""
+    def share_of(self, kind: str) -> Fraction:
+        """The part of ρ, or of ε, for one column of this kind."""
         weights = LIST_WEIGHT * len(self.lists) + RANGE_WEIGHT * self.ranges
-        return self.epsilon**2 / 2 * Fraction(LIST_WEIGHT if kind == "list" else RANGE_WEIGHT, weights)
+        return Fraction(LIST_WEIGHT if kind == "list" else RANGE_WEIGHT, weights)
+
+    def rho_of(self, kind: str) -> Fraction:
+        return self.epsilon**2 / 2 * self.share_of(kind)
+
+    def epsilon_of(self, kind: str) -> Fraction:
+        return self.epsilon * self.share_of(kind)
 
     @property
-    def variance(self) -> Fraction:
-        """σ² of a value's count, as it is sampled."""
+    def spread(self) -> Fraction:
+        """Of the noise on a value's count, as it is sampled: σ², or the scale of Laplace noise."""
+        if self.noise:
+            return Fraction(laplace_scale(self.sides * self.rows / self.epsilon_of("list")))
         return _sampled(self.sides * self.rows**2 / (2 * self.rho_of("list")))
 
     @property
-    def hold_variance(self) -> Fraction:
-        """σ² of the number of rows with a number."""
+    def hold_spread(self) -> Fraction:
+        """Of the noise on the number of rows with a number."""
+        if self.noise:
+            return Fraction(laplace_scale(self.rows / (COUNT_PART * self.epsilon_of("number"))))
         return _sampled(self.rows**2 / (2 * COUNT_PART * self.rho_of("number")))
 
     @property
     def end_epsilon(self) -> Fraction:
-        """ε′ of one end: ε′²/8 is at most half of what is left of a range's ρ."""
+        """ε′ of one end: half of what is left of a range's ε, or ε′²/8 at most half of what is left of its ρ."""
+        if self.noise:
+            return (1 - COUNT_PART) * self.epsilon_of("number") / 2
         return _root_below(4 * (1 - COUNT_PART) * self.rho_of("number"))
 
     @property
@@ -336,16 +241,29 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     def threshold(self) -> int:
         """T: the least noisy count that is released. Noise is symmetric: half of |Z| > t is above t."""
         each = self.delta / len(self.lists)
-        return gaussian_reach(self.variance, min(2 * each / self.rows, Fraction(1))) + 1 + self.rows
+        if self.noise:
+            return least_threshold(self.spread, self.rows, each / self.sides)
+        return gaussian_reach(self.spread, min(2 * each / self.rows, Fraction(1))) + 1 + self.rows
 
     def loss(self) -> Loss:
-        counts = COUNT_PART * self.rho_of("number") * self.ranges
-        parts: list[Loss] = [Gaussian(self.rho_of("list") * len(self.lists) + counts)]
-        if self.ranges:
-            parts.append(Repeated(Exponential(self.end_epsilon), 2 * self.ranges))
-        if self.lists:
-            parts.append(Approximate(Fraction(0), self.delta))
-        return Together(tuple(parts))
+        ends = [Repeated(Exponential(self.end_epsilon), 2 * self.ranges)] if self.ranges else []
+        if self.noise:
+            each = self.delta / max(len(self.lists), 1)
+            lists = [Approximate(self.epsilon_of("list"), each)] * len(self.lists)
+            holds = [Pure(COUNT_PART * self.epsilon_of("number"))] * self.ranges
+            return Together((*lists, *holds, *ends))
+        rho = self.rho_of("list") * len(self.lists) + COUNT_PART * self.rho_of("number") * self.ranges
+        lists = [Approximate(Fraction(0), self.delta)] if self.lists else []
+        return Together((Gaussian(rho), *ends, *lists))
+
+    def reach(self, spread: Fraction, beta: Fraction) -> int:
+        return (laplace_reach if self.noise else gaussian_reach)(spread, beta)
+
+    def noise_law(self, count: int, spread: Fraction) -> Laplace | Normal:
+        return Laplace(count, spread) if self.noise else Normal(count, spread)
+
+    def noised(self, counts: list[int], spread: Fraction, coins: Coins) -> list[int]:
+        return (coins.laplace if self.noise else coins.gaussian)(counts, spread) if counts else []
 
     # Accuracy
 
@@ -360,13 +278,13 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     @property
     def shown_reach(self) -> int:
         """t: the noise of all values stays within it at once, even if every row held a different value."""
-        return gaussian_reach(self.variance, self.each_beta / 2 / self.rows_at_most)
+        return self.reach(self.spread, self.each_beta / 2 / self.rows_at_most)
 
     @property
     def least_held(self) -> int:
         """A value that this many rows hold is found: at most n/T values are this frequent, and noise is symmetric."""
         many = self.rows_at_most // self.threshold + 1
-        return self.threshold + gaussian_reach(self.variance, min(self.each_beta / many, Fraction(1)))
+        return self.threshold + self.reach(self.spread, min(self.each_beta / many, Fraction(1)))
 
     def slack(self, kind: str) -> int:
         """t″: a bound on the gap of the choice of an end."""
@@ -378,7 +296,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def hold_reach(self) -> int:
-        return gaussian_reach(self.hold_variance, self.each_beta / 3)
+        return self.reach(self.hold_spread, self.each_beta / 3)
 
     def promise(self) -> Within:
         kinds = {kind for _, kind in self.asked}
@@ -401,7 +319,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         )
 
     def _frequent(self, value: ValueCounts, coins: Coins) -> ValueCounts:
-        noisy = coins.gaussian([count for _, count in value], self.variance) if value else []
+        noisy = self.noised([count for _, count in value], self.spread, coins)
         least = self.threshold
         kept = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
         return tuple(sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:MOST_FOUND])
@@ -409,7 +327,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     def _ends(self, value: tuple[int, ...], kind: str, coins: Coins) -> tuple[int, int, int]:
         gaps, cap = self.gaps(value, kind), CAP * (self.slack(kind) + 1)
         low, high = (coins.choose(scores, np.ones_like(scores), self.rate, cap)[0] for scores in gaps)
-        (hold,) = coins.gaussian([sum(value)], self.hold_variance)
+        (hold,) = self.noised([sum(value)], self.hold_spread, coins)
         return low, high, hold
 
     def gaps(self, value: tuple[int, ...], kind: str) -> tuple[Integers, Integers]:
@@ -438,7 +356,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def ends_law(self, value: tuple[int, ...], kind: str) -> tuple[Any, ...]:
         ends = [weighted(dict(enumerate(scores.tolist())), self.rate) for scores in self.gaps(value, kind)]
-        return *ends, Normal(sum(value), self.hold_variance)
+        return *ends, self.noise_law(sum(value), self.hold_spread)
 
     def finish(self, raw: tuple[Drawn, ...]) -> Released:
         value: JsonObject = {}
@@ -466,7 +384,8 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     def _something_else(self, named: ValueCounts) -> tuple[int, Ends]:
         t, least, many = self.shown_reach, self.threshold, max(len(named), 1)
         doubtful = sum(count < least + 2 * t for _, count in named)
-        off = math.ceil(gaussian_mean_reach(self.variance, many, self.each_beta / 2) * many) + doubtful * t
+        together = (mean_reach if self.noise else gaussian_mean_reach)(self.spread, many, self.each_beta / 2) * many
+        off = math.ceil(together) + doubtful * t
         rest = self.facts.about - sum(count for _, count in named)
         return rest, (rest - off, rest + off)
 
@@ -518,3 +437,23 @@ def _root_below(square: Fraction) -> Fraction:
     """The root, rounded down to 10^-12; the charge and the draw both use it."""
     grain = 10**12
     return Fraction(math.isqrt(square.numerator * grain**2 // square.denominator), grain)
+
+
+@lru_cache(maxsize=1024)
+def least_threshold(scale: Fraction, rows: int, delta: Fraction) -> int:
+    """The least T for which one person's new values appear with probability at most δ."""
+    # r^(T−rows)/(1+r) ≤ worst ≤ rows·r^(T−rows): the answer lies between these two.
+    low, high = rows, rows + ceiling(scale * ln_above(rows / delta)) + 1
+    while low < high:
+        middle = (low + high) // 2
+        if Fraction(chance_of_new(scale, rows, middle)) * _GUARD <= delta:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def chance_of_new(scale: Fraction, rows: int, threshold: int) -> Decimal:
+    """The largest Σ Pr[Z ≥ T − k_v] over Σk_v ≤ rows, k_v ≥ 1."""
+    together, apart = (exp_decimal(-(threshold - held) / scale) for held in (rows, 1))
+    return max(together, rows * apart) / (1 + exp_decimal(-1 / scale))

@@ -44,8 +44,6 @@ class Within(Promise):
 
     def words(self, asked: Asked | None = None) -> str:
         words = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
-        if asked is not None and (unseen := asked.unseen()) is not None:
-            return say("promise.found", unseen=unseen, unit=counted_words(asked), **words) + self.guess(asked)
         code = "curve" if asked is not None and asked.answer_kind in CURVES else self.code
         code = "within_measured" if asked is not None and asked.chooses else code
         return say(f"promise.{code}", **words) + self.guess(asked)
@@ -53,7 +51,7 @@ class Within(Promise):
     def short(self, asked: Asked | None = None) -> str:
         alpha, planned = self.alpha_words(asked), False
         if asked is not None:
-            if self.unit_for(asked) == "column" and asked.unseen() is None:  # the question beside it names it
+            if self.unit_for(asked) == "column":  # the question beside it names it
                 alpha = measured(self._rounded(asked), asked.measure)
             planned = self.supposes(asked) and not asked.conditional and not self.equal_groups(asked)
         return self.at_best(say(f"promise.short.{'planned' if planned else 'within'}", alpha=alpha), asked)
@@ -71,8 +69,7 @@ class Within(Promise):
 
     def alpha_words(self, asked: Asked | None = None) -> str:
         """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
-        shown = self.at(asked.off()) if asked is not None and asked.unseen() == self.alpha else self
-        unit, figure = self.unit_for(asked), shown._rounded(asked)
+        unit, figure = self.unit_for(asked), self._rounded(asked)
         if unit == "column" and asked is not None and asked.measure:
             return measured(figure, asked.measure)
         return say(f"amount.{unit}", alpha=figure, column=self.unit) if unit else figure

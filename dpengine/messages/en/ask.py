@@ -104,7 +104,4 @@ SENTENCES: dict[str, str] = {
     "param.delta.help": "The chance that a rare value shows; taken from the allowance’s reserve. A tenth of the reserve is usual.",
     "sentence.fit_check": "The number of rows with a value that does not fit the declaration",
     "sentence.fit_check_column": "The number of rows with a value of {column} that does not fit the declaration",
-    "sentence.find_range": "The range in which the numbers of {column} lie",
-    "sentence.find_values_rows": "The values of {column} that enough rows hold",
-    "sentence.find_values": "The values of {column} that enough people hold",
 }

@@ -312,28 +312,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.many": "Many rows do not fit. Look first at how the file writes numbers and dates, then at ranges and lists, and "
     "change what is declared. A few values out of range do no harm.",
     "data.fit.unsure": "That is too rough to tell few rows from many; look over what is declared, or ask again more exactly.",
-    "data.buy.column": "Column",
-    "data.buy.what": "What is wanted",
-    "data.buy.find_range": "Find a range",
-    "data.buy.find_values": "Find the values",
-    "data.buy.find_range_means": "For numbers: between which two they lie, rounded out to coarse ends, such as 1,024 to 8,192.",
-    "data.buy.find_values_means": "For words: the values that enough people hold. Rare ones never show. This also takes a tenth of "
-    "the small reserve (δ) for the chance that a rare one slips through.",
-    "data.buy.find_range_worth": "A group of numbers that more than {alpha} people hold will not be left out, {chance} times in 100.",
-    "data.buy.find_values_worth": "A value that at least {alpha} people hold will be found, {chance} times in 100.",
-    "data.buy.rough": "That is more than one in twenty of the {people} people: what fewer hold may be left out. What more hold is found "
-    "all the same. To be surer, spend more.",
-    "data.buy.find_range_button": "Find the range — takes {share}",
-    "data.buy.find_values_button": "Find the values — takes {share}",
-    "data.buy.more": "More: how exact it must be",
     "data.buy.no_delta": "This allowance has no reserve of δ left for finding values; paste a list that is public instead.",
-    "data.buy.find_range_nothing": "Too few people hold a number there for a range to stand out. Perhaps the column holds words, or "
-    "the file writes numbers another way.",
-    "data.buy.find_values_nothing": "Fewer than two values are held by enough people; a list cannot be made of that.",
-    "data.buy.use": "Use this",
-    "data.buy.use_means": "It is paid for and may be used: it goes onto the column’s card, where you can still change it.",
-    "data.buy.use_range_means": "It is paid for and may be used: it goes onto the column’s card, in steps of {step}. You can still change "
-    "both there.",
     "data.change.title": "Change what is declared of “{table}”",
     "data.change.lead": "Add columns, widen ranges, correct lists. The rows and the allowance stay the same, and this is free; answers "
     "already given keep the meaning they had.",

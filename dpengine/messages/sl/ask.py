@@ -104,7 +104,4 @@ SENTENCES: dict[str, str] = {
     "param.delta.help": "Verjetnost, da se pokaže redka vrednost; vzeta je iz rezerve proračuna. Običajna je desetina rezerve.",
     "sentence.fit_check": "Število vrstic z vrednostjo, ki se ne ujema z opisom",
     "sentence.fit_check_column": "Število vrstic z vrednostjo stolpca {column}, ki se ne ujema z opisom",
-    "sentence.find_range": "Razpon, v katerem so števila stolpca {column}",
-    "sentence.find_values_rows": "Vrednosti stolpca {column}, ki jih ima dovolj vrstic",
-    "sentence.find_values": "Vrednosti stolpca {column}, ki jih ima dovolj oseb",
 }

@@ -49,7 +49,7 @@ def test_before_a_check_an_answer_says_that_nobody_looked(table: dp.Table) -> No
     both = notes(table, where=[["age", ">", 20]])
     assert both == [say("fit.note.unchecked_several", columns=["spol", "age"])]
     assert notes(table, "fit_checks") == []  # it is the check
-    assert notes(table, "find_range", column="pay") == []
+    assert notes(table, "find_declarations", numbers=["pay"]) == []
 
 
 def test_after_a_check_an_answer_says_what_does_not_fit(table: dp.Table) -> None:

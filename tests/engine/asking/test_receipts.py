@@ -51,7 +51,7 @@ def answers(home: Workspace) -> list[dp.Answer]:
         table.query("top_item", column="town", epsilon="0.1"),
         table.query("median", column="x", by="town", epsilon="0.5"),
         table.query("fit_check", epsilon="0.1"),
-        table.query("find_values", column="note", epsilon="1", delta="1e-8"),
+        table.query("find_declarations", lists=["note"], epsilon="1", delta="1e-8"),
         table.query("top_item", column="town", epsilon="0.1", noise="permute_and_flip"),
         table.query("histogram", column="town", epsilon="0.25", noise="gaussian"),
     ]

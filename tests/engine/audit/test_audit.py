@@ -126,7 +126,7 @@ def test_epsilon_at_is_the_inverse() -> None:
 
 A_COUNT, BARS, TOP = (named(name) for name in ("count: of some", "histogram: of a list", "top_item: of a list"))
 HANDFUL = [A_COUNT, named("noisy_argmax: of two groups"), BARS, named("median: of some"), TOP]
-FOUND = named("find_values: of a column")
+FOUND = named("find_declarations: of a list, Laplace")
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -37,7 +37,8 @@ NOISES: tuple[dict[str, Any], ...] = (
     {"key": "mean", "column": "x"},
     {"key": "median", "column": "x"},
     {"key": "median", "column": "x", "noise": "joint"},
-    {"key": "find_values", "column": "n"},
+    {"key": "find_declarations", "lists": ["n"]},
+    {"key": "find_declarations", "lists": ["n"], "noise": "laplace"},
 )
 SIZES = ("0.001", "0.005", "0.01", "0.03", "0.1", "0.3")
 LEAST = Fraction(1, PICO**2)  # what is rounded up at a raise
@@ -45,7 +46,7 @@ LEAST = Fraction(1, PICO**2)  # what is rounded up at a raise
 
 def question(table: dp.Table, coin: random.Random) -> dp.Query:
     given = dict(coin.choice(NOISES)) | {"epsilon": coin.choice(SIZES)}
-    if given["key"] == "find_values" and coin.random() < 0.7:
+    if given["key"] == "find_declarations" and coin.random() < 0.7:
         given["delta"] = coin.choice(["1e-9", "1e-8", "3e-8", "1e-7"])
     return table.query(given.pop("key"), **given)
 
@@ -299,11 +300,12 @@ def test_a_grant_of_one_percent_moves_the_table_by_one_percent_at_most(tmp_path:
             ledger.reserve(**ask("g", **told, actor=here.person("analyst"), loss=Gaussian(Fraction(1, 5000))))
         assert used(rule, ledger.standing(budget).totals) == before
         table = here.face("analyst").table(MINE)
+        given = {"lists": ["n"], "epsilon": "0.001", "noise": "laplace"}
         with raises("people.exceeded_delta", BudgetExceeded):
-            table.ask(table.query("find_values", column="n", epsilon="0.001", delta="1e-7"))
-        unnamed = table.query("find_values", column="n", epsilon="0.001")  # takes a tenth of the person's own part
+            table.ask(table.query("find_declarations", **given, delta="1e-7"))
+        unnamed = table.query("find_declarations", **given)  # takes a tenth of the person's own part
         assert table.preview(unnamed).admissible and not table.preview(unnamed.at(Fraction(1, 2))).admissible
-        short = table.preview(table.query("find_values", column="n", epsilon="0.001", delta="1e-7"))
+        short = table.preview(table.query("find_declarations", **given, delta="1e-7"))
         assert not short.admissible and not short.own_delta
         table.ask(unnamed)
         assert ledger.standing(budget).totals.delta <= rule.delta_reserve / 100

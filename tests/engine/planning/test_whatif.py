@@ -77,7 +77,7 @@ def fit(rule: Rule, query: Query, count: int) -> bool:
 def test_the_questions_offered_come_from_the_cards() -> None:
     wanted = {"count", "proportion", "mean", "sum", "median", "quantile", "histogram", "top_item"}
     assert wanted <= set(whatif.offered())
-    assert not {"find_range", "find_values", "fit_check"} & set(whatif.offered())
+    assert not {"find_declarations", "fit_check"} & set(whatif.offered())
     assert whatif.typed("quantile") == {"range", "share"} and whatif.typed("count") == set()
     assert whatif.typed("histogram") == {"values"}
     assert whatif.typed("small_database") == {"lists", "values"} and whatif.typed("adaptive_session") == {"asks"}
@@ -234,7 +234,7 @@ def test_numbers_are_read_as_people_write_them() -> None:
         ({"low": "9", "high": "1"}, "number.reversed"),
         ({"step": "7"}, "number.step"),
         ({"relation": "cousins"}, "relation.unknown"),
-        ({"q": "find_values"}, "query.unknown"),
+        ({"q": "find_declarations"}, "query.unknown"),
         ({"find": "truth"}, "query.unknown"),
         ({"find": "epsilon", "x": "-1"}, "whatif.wish_range"),
         ({"q": "quantile", "share": "100"}, "share.range"),

@@ -30,13 +30,14 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import comb, lcm
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.exact import ceiling
 from dpengine.core.types import Integers
+from dpengine.mechanisms.noise import NoiseKind
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.noise import joint_choice
 from dpengine.noise.coins import Coins
@@ -75,19 +76,36 @@ class Cuts:
         return len(self.shares) == 1
 
 
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a question. `rows` is the number of rows, if it is public."""
+
+    many: int
+    apart: bool  # False: one group, of everyone
+    epsilon: Fraction  # for all groups together
+    epsilon_each: Fraction
+    beta: Fraction  # for all groups together
+    rows: int | None
+
+
 def affordable(cuts: int, values: int) -> bool:
     return values * cuts * (cuts + 4) <= MOST_WORK
 
 
 @dataclass(frozen=True)
-class JointCuts:
+class JointCuts(NoiseKind):
     """`epsilon` and `beta` are those of one group."""
 
+    name: ClassVar[str] = "joint"
     of_all_groups: ClassVar[bool] = False  # is the loss for all groups together?
 
     asked: Cuts
     epsilon: Fraction
     beta: Fraction
+
+    @classmethod
+    def of(cls, asked: Cuts, groups: Groups) -> Self:
+        return cls(asked, groups.epsilon_each, groups.beta / groups.many)
 
     @property
     def parts(self) -> int:

@@ -21,7 +21,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
-from dpengine.mechanisms.models.of_models import OfModel, of_sums, read_model
+from dpengine.mechanisms.models.of_models import EXACT_DRAWS, OfModel, of_sums, read_model
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, shapes
@@ -29,7 +29,7 @@ from dpengine.messages import called, say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
-from dpengine.noise.tails import gaussian_mean_reach, mean_reach, total_reach
+from dpengine.noise.tails import mean_reach, total_reach
 from dpengine.statistics.features import SHAPES
 from dpengine.statistics.model_checks import ONE, ErrorSums, HitsByMargin
 
@@ -298,9 +298,7 @@ class CheckChances(OfModel, OfCounts):
         return self.beta / (2 if self.known is not None else 4), self.beta / (2 * self.numbers)
 
     def _sum_reach(self, draws: int, beta: Fraction, exact: bool = True) -> int | Fraction:
-        if self.noise:
-            return draws * gaussian_mean_reach(self.variance, draws, beta)
-        return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
+        return self.added[0].sum_reach(draws, beta, EXACT_DRAWS if exact else 0)
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the cells are averaged, not their ratios."""
@@ -370,10 +368,7 @@ class CheckChances(OfModel, OfCounts):
 
 def _each(query: CheckChances, draws: int) -> int | Fraction:
     """How far the mean of one cell can be off, all cells at once."""
-    beta = query._shares[1]
-    if query.noise:
-        return gaussian_mean_reach(query.variance, draws, beta)
-    return Fraction(of_sums(query.scale, draws, beta), draws)
+    return Fraction(query.added[0].sum_reach(draws, query._shares[1], EXACT_DRAWS), draws)
 
 
 class CheckModel(OfModel):
@@ -407,7 +402,7 @@ class CheckModel(OfModel):
         broken_variants=("half", "small"),
         covered="test_a_first_figure_keeps_its_promise",
     )
-    noises = CheckChances.noises
+    accepts = CheckChances.accepts
 
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:

@@ -47,7 +47,8 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.answer_state import APART, FEW, NEARLY
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
-from dpengine.mechanisms.choices.noisy_argmax import FLIP, NoisyArgmax
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.noise import PermuteAndFlip
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
@@ -299,7 +300,7 @@ class AdaptiveSession(Query[Any, Any]):
             epsilon=2 * self.each if gaussian else self.each,
             options=self.ask.options,
             beta=self.beta / self.questions,
-            noise="" if gaussian else FLIP,
+            noise="" if gaussian else PermuteAndFlip.name,
         )
 
     @property

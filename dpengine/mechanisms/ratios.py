@@ -118,10 +118,6 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     def figure(self, mean: Fraction) -> Number:
         """The answer if the mean of y is this. It only rises, or only falls."""
 
-    @abstractmethod
-    def even_mean(self) -> Fraction:
-        """The mean of y for values spread evenly over the declared range."""
-
     @property
     def weights(self) -> tuple[int, ...]:
         """Of N and S; of S alone if N is known."""
@@ -139,10 +135,6 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return self.of_rows(
             (4 if replaced and self.by is not None else 2) * self.width, (4 if replaced else 2) * self.width**2
         )
-
-    def supposed(self, people: Fraction) -> Number:
-        value, (low, high) = self.estimate((people, people * self.even_mean()))
-        return max(high - value, value - low)
 
     def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
         (n, s), (reach_n, reach_s), edge = numbers, reaches, Fraction(self.width)
@@ -199,10 +191,16 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
             return float(low if (weight < first) == (first < last) else high)
         return min(max(self.value_at(weight), float(low)), float(high))
 
-    def even_mean(self) -> Fraction:
+    @cached_property
+    def _even_mean(self) -> Fraction:
+        """The mean of y for values spread evenly over the declared range."""
         last = self.declared.size - 1
         places = sorted({round(Fraction(place * last, _PLACES - 1)) for place in range(_PLACES)})
         return Fraction(sum(self._centred(code) for code in places), len(places))
+
+    def supposed(self, people: Fraction) -> Number:
+        value, (low, high) = self.estimate((people, people * self._even_mean))
+        return max(high - value, value - low)
 
     def need(self) -> Distribution | GroupDistributions:
         size = self.declared.size

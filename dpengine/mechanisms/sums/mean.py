@@ -25,7 +25,7 @@ from typing import ClassVar
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.ratios import Number, OfMeans
+from dpengine.mechanisms.ratios import OfMeans
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.statistics.counts import Moments
 
@@ -78,13 +78,11 @@ class Mean(OfMeans[tuple[int, ...]]):
     def placed(self) -> bool:
         return self.known is None
 
-    def even_mean(self) -> Fraction:
-        return Fraction(0)
-
-    def supposed(self, people: Fraction) -> Number:
-        if self.known is None:
-            return super().supposed(people)
-        return min(self.reaches()[0] * self.declared.step / (2 * people), self.declared.diameter)
+    def supposed(self, people: Fraction) -> Fraction:
+        """Around the middle of the range, where N matters least."""
+        *reach_n, reach_s = self.reaches()
+        people = max(people - sum(reach_n), Fraction(1))
+        return min(reach_s * self.declared.step / 2 / people, self.declared.diameter)
 
     def figure(self, mean: Fraction) -> Fraction:
         return (self.declared.lower + self.declared.upper + self.declared.step * mean) / 2

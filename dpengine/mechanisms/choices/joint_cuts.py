@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import comb, lcm
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Cuts:
-    """The public facts of a question about one group's column; `values` bounds its distinct values."""
+    """The public facts of a question about a column; `values` bounds the distinct values of a group."""
 
     size: int
     shares: tuple[Fraction, ...]
@@ -70,22 +70,12 @@ class Cuts:
     replaced: bool
     rows_each: int
     values: int
+    grouped: bool
+    rows: int | None  # the number of rows, if it is public
 
     @property
     def alone(self) -> bool:
         return len(self.shares) == 1
-
-
-@dataclass(frozen=True)
-class Groups:
-    """The groups of a question. `rows` is the number of rows, if it is public."""
-
-    many: int
-    apart: bool  # False: one group, of everyone
-    epsilon: Fraction  # for all groups together
-    epsilon_each: Fraction
-    beta: Fraction  # for all groups together
-    rows: int | None
 
 
 def affordable(cuts: int, values: int) -> bool:
@@ -94,18 +84,13 @@ def affordable(cuts: int, values: int) -> bool:
 
 @dataclass(frozen=True)
 class JointCuts(NoiseKind):
-    """`epsilon` and `beta` are those of one group."""
+    """`epsilon` is for all groups, `beta` for one."""
 
     name: ClassVar[str] = "joint"
-    of_all_groups: ClassVar[bool] = False  # is the loss for all groups together?
 
     asked: Cuts
     epsilon: Fraction
     beta: Fraction
-
-    @classmethod
-    def of(cls, asked: Cuts, groups: Groups) -> Self:
-        return cls(asked, groups.epsilon_each, groups.beta / groups.many)
 
     @property
     def parts(self) -> int:
@@ -139,7 +124,17 @@ class JointCuts(NoiseKind):
 
     @property
     def rate(self) -> Fraction:
-        return self.epsilon / self.draws / (2 * self.moves)
+        return self.each / (2 * self.moves)
+
+    @property
+    def times(self) -> int:
+        """The draws that one person changes: under replace-one those of two groups."""
+        return self.draws * (2 if self.asked.grouped and self.asked.replaced else 1)
+
+    @property
+    def each(self) -> Fraction:
+        """The ε of one draw."""
+        return self.epsilon / self.times
 
     def off(self, sentinels: int, beta: Fraction) -> Fraction:
         """How far the ranks of cuts drawn together can be off, all at once, except with chance β."""
@@ -172,8 +167,8 @@ class JointCuts(NoiseKind):
         return Chain(points), Chain(points, below=away), Chain(upper, above=away)
 
     def loss(self) -> Loss:
-        part: Loss = Exponential(self.epsilon / self.draws)
-        return Together((part,) * self.draws) if self.draws > 1 else part
+        part: Loss = Exponential(self.each)
+        return Together((part,) * self.times) if self.times > 1 else part
 
     def _wished(self, chain: Chain, rows: int) -> list[int]:
         return [int(share * self.parts) * rows + more * self.parts for share, more in chain.cuts]

@@ -41,7 +41,7 @@ from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import APART, FEW, fills
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, Groups, JointCuts, affordable
+from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import Rank
@@ -220,15 +220,15 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     @cached_property
     def way(self) -> JointCuts | TreeCuts | None:
-        """Joint or tree noise for the points and ranges of one group."""
+        """Joint or tree noise for the points and ranges of a group."""
         kind = chosen(self.accepts, self.noise)
         if not issubclass(kind, JointCuts | TreeCuts):
             return None
         size, replaced = self.facts.schema[self.column].size, self.facts.relation == "replace"
-        cuts = Cuts(size, self.shares, self.with_range, replaced, self.facts.unit.at_most, self._values)
         rows = self.facts.countable(self.where, self.column) if self.by is None else None
-        each = self.for_each(self.epsilon)
-        return kind.of(cuts, Groups(self.groups, self.by is not None, self.epsilon, each, self.beta, rows))
+        rows_each, grouped = self.facts.unit.at_most, self.by is not None
+        cuts = Cuts(size, self.shares, self.with_range, replaced, rows_each, self._values, grouped, rows)
+        return kind(cuts, self.epsilon, self.beta / self.groups)
 
     @property
     def _choice(self) -> type[Choice]:
@@ -382,7 +382,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     def loss(self) -> Loss:
         if self.way:
-            return self.way.loss() if self.way.of_all_groups else self.of_groups(self.way.loss())
+            return self.way.loss()
         draws = len(self.shares) * len(self.sides)
         part = self._choice.loss(self.each)
         return self.of_groups(Together((part,) * draws) if draws > 1 else part)

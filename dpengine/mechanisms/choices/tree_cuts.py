@@ -32,13 +32,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from dpengine.accountant.loss import Loss
 from dpengine.core.types import Floats
-from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, Groups
+from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts
 from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, NoiseKind
 from dpengine.mechanisms.query import Sensitivity
@@ -54,21 +54,14 @@ EXACT_SUMS = 12  # the exact law bounds a sum of up to this many noises; Chernof
 
 @dataclass(frozen=True)
 class TreeCuts(NoiseKind):
-    """`rows` is the number of rows, if it is public. By group, ε is for all groups, β for one."""
+    """`epsilon` is for all groups, `beta` for one."""
 
     name: ClassVar[str] = "tree"
-    of_all_groups: ClassVar[bool] = True
     each: ClassVar[type[Added]] = LaplaceNoise  # of every node
 
     asked: Cuts
     epsilon: Fraction
     beta: Fraction
-    rows: int | None
-    grouped: bool = False
-
-    @classmethod
-    def of(cls, asked: Cuts, groups: Groups) -> Self:
-        return cls(asked, groups.epsilon, groups.beta / groups.many, groups.rows, groups.apart)
 
     @property
     def levels(self) -> int:
@@ -120,7 +113,7 @@ class TreeCuts(NoiseKind):
     @property
     def _lengths(self) -> list[int]:
         """The most noises in S̃ of each cell, as a sum."""
-        if self.rows is not None:
+        if self.asked.rows is not None:
             return list(count_tree.lengths(self.asked.size, True))
         whole, top = self.width - self._top, self._top
         sums = count_tree.sums(self.asked.size, False)
@@ -129,7 +122,7 @@ class TreeCuts(NoiseKind):
     def _reach(self, noises: int, beta: Fraction) -> int:
         if not noises:
             return 0
-        return self.added.sum_reach(noises, beta, EXACT_SUMS if self.rows is not None else 0)
+        return self.added.sum_reach(noises, beta, EXACT_SUMS if self.asked.rows is not None else 0)
 
     def _plain(self, beta: Fraction) -> Floats:
         """A bound on the noise of each S̃ as a sum, except with chance β."""
@@ -138,8 +131,8 @@ class TreeCuts(NoiseKind):
 
     def _fitted(self, beta: Fraction, share: Fraction) -> Floats:
         """A bound on the noise of each S̃ by least squares, except with chance β."""
-        root = share if self.rows is None else Fraction(0)
-        return _fit_reaches(self.asked.size, self.rows is not None, root, self.added.size, beta)
+        root = share if self.asked.rows is None else Fraction(0)
+        return _fit_reaches(self.asked.size, self.asked.rows is not None, root, self.added.size, beta)
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
         """A bound on the noise of each S̃, except with chance β."""
@@ -161,8 +154,8 @@ class TreeCuts(NoiseKind):
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         """S̃ of every cell, by the estimate with the lesser bound at chance β."""
         by_sums, all_of_sums = self._sums(drawn)
-        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.rows)]
-        all_of_fit = fit[-1] if self.rows is None else self.rows
+        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.asked.rows)]
+        all_of_fit = fit[-1] if self.asked.rows is None else self.asked.rows
         sums = np.array(by_sums, dtype=np.float64) - float(share) * all_of_sums
         least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
         return np.where(self._plain(beta) <= self._fitted(beta, share), sums, least)
@@ -170,10 +163,10 @@ class TreeCuts(NoiseKind):
     def _sums(self, drawn: Codes) -> tuple[list[int], int]:
         """The numbers at or below each cell, and in all, as sums of nodes."""
         below: list[int] = []
-        for parts, from_all in count_tree.sums(self.asked.size, self.rows is not None):
+        for parts, from_all in count_tree.sums(self.asked.size, self.asked.rows is not None):
             count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
-            below.append(count + (self.rows or 0) if from_all else count)
-        return below, sum(drawn[self._top :]) if self.rows is None else self.rows
+            below.append(count + (self.asked.rows or 0) if from_all else count)
+        return below, sum(drawn[self._top :]) if self.asked.rows is None else self.asked.rows
 
     def triples(self, drawn: Codes) -> list[Codes]:
         """The point and the two ends for every share."""
@@ -206,7 +199,7 @@ class RootCuts(TreeCuts):
 
     def sensitivity(self) -> Sensitivity:
         moved = count_tree.moved(self.asked.size, self.asked.replaced)
-        if self.grouped and self.asked.replaced:
+        if self.asked.grouped and self.asked.replaced:
             moved = 2 * count_tree.moved(self.asked.size, replaced=False)
         return Sensitivity("l2sq", moved * self.asked.rows_each**2)
 
@@ -220,7 +213,7 @@ class RootCuts(TreeCuts):
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
         """If the number of rows is not public, α < 1 times the last sum is subtracted: at most its length more."""
         lengths, sums = count_tree.prefix_lengths(self.asked.size)
-        more = 0 if self.rows is not None else 1
+        more = 0 if self.asked.rows is not None else 1
         pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
         reaches = [gaussian_mix_reach(self.added.size, float(length), float(sum_of), beta) for length, sum_of in pairs]
         return np.array(reaches, dtype=np.float64)
@@ -230,4 +223,6 @@ class RootCuts(TreeCuts):
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         below = count_tree.prefix_sums(list(drawn))
-        return np.asarray(below - float(share) * (below[-1] if self.rows is None else self.rows), dtype=np.float64)
+        return np.asarray(
+            below - float(share) * (below[-1] if self.asked.rows is None else self.asked.rows), dtype=np.float64
+        )

@@ -18,7 +18,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
@@ -33,7 +34,7 @@ from dpengine.statistics.need import Spread
 
 Number = Fraction | float
 Estimate = tuple[Number, tuple[Number, Number]]  # a figure and its range
-_PLACES = 101  # of the grid, for the average of an even spread
+_NEAR, _BETWEEN = 500, 1_000  # points of the grid at each end, and in between, for the mean of an even spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +181,8 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
     def width(self) -> int:
         return max(abs(self._ends[1] - self._ends[0]), 1)
 
-    def _centred(self, code: int) -> int:
+    def centred(self, code: int) -> int:
+        """y."""
         return 2 * self.weight(code) - sum(self._ends)
 
     def figure(self, mean: Fraction) -> float:
@@ -191,15 +193,8 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
             return float(low if (weight < first) == (first < last) else high)
         return min(max(self.value_at(weight), float(low)), float(high))
 
-    @cached_property
-    def _even_mean(self) -> Fraction:
-        """The mean of y for values spread evenly over the declared range."""
-        last = self.declared.size - 1
-        places = sorted({round(Fraction(place * last, _PLACES - 1)) for place in range(_PLACES)})
-        return Fraction(sum(self._centred(code) for code in places), len(places))
-
     def supposed(self, people: Fraction) -> Number:
-        value, (low, high) = self.estimate((people, people * self._even_mean))
+        value, (low, high) = self.estimate((people, people * _even_mean(self.at(Fraction(1)))))
         return max(high - value, value - low)
 
     def need(self) -> Distribution | GroupDistributions:
@@ -212,6 +207,20 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
         numbers: list[int] = []
         for spread in value if isinstance(value, tuple) else (value,):
             rows = list(zip(spread.codes.tolist(), spread.counts.tolist(), strict=True))
-            total = sum(self._centred(code) * count for code, count in rows)
+            total = sum(self.centred(code) * count for code, count in rows)
             numbers += [sum(count for _, count in rows), total] if self.known is None else [total]
         return tuple(numbers)
+
+
+@lru_cache(maxsize=256)
+def _even_mean(query: MeanOfWeights) -> Fraction:
+    """The mean of y for values spread evenly over the declared range; on a long grid by trapezoids between some of its
+    points, which are dense at both ends, where weights may be steep."""
+    size = query.declared.size
+    ends = {*range(min(_NEAR, size)), *range(max(size - _NEAR, 0), size)}
+    codes = sorted(ends | {place * (size - 1) // _BETWEEN for place in range(_BETWEEN)})
+    weights = [query.centred(code) for code in codes]
+    total = Fraction(weights[0])
+    for (code, weight), (after, later) in pairwise(zip(codes, weights, strict=True)):
+        total += Fraction((after - code) * (weight + later) + later - weight, 2)
+    return total / size

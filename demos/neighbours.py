@@ -38,6 +38,7 @@ def _row(name: str, town: str, member: str, visits: int, street: str, spent: str
         "town": SCHEMA.category("town").code(town),
         "member": SCHEMA.category("member").code(member),
         "visits": min(visits, most),
+        "fee": 4 if street == "Mill Lane" else visits % 3,  # codes: Ana pays the most
         "sports": SPORTS[street],
         "kind visits": ABOVE if visits > most else FITS,
     }

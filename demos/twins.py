@@ -115,10 +115,10 @@ class Unclipped(Watched):
         return sum(int(row["written"]) for row in rows)
 
     def draw(self, value: int, coins: Coins) -> tuple[int, ...]:
-        return tuple(coins.laplace([value], self.query.scale))
+        return tuple(self.query.added[0].draw([value], coins))
 
     def law(self, value: int) -> Independent:
-        return Independent((Laplace(value, self.query.scale),))
+        return Independent((self.query.added[0].law(value),))
 
 
 _GRID = 2.0**53

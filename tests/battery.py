@@ -31,7 +31,7 @@ from dpengine.audit.world import (
 from dpengine.core.exact import decimal_of
 from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance
 
 __all__ = [
     "CASES",
@@ -129,9 +129,11 @@ def _cells(law: Law, column: Any) -> list[tuple[Any, float]]:
 
 
 def _inside(law: Laplace | Normal, reach: int) -> float:
-    """Pr[|Z| ≤ reach]. Of wide noise the continuous bell's up to half a step beyond, within 1/(24·variance) of it
-    (midpoint rule): far below what so few draws can tell."""
-    if isinstance(law, Normal) and law.variance > 10**5:
+    """Pr[|Z| ≤ reach]: of Laplace noise in closed form; of wide Gaussian noise the continuous bell's up to half a step
+    beyond, within 1/(24·variance) of it (midpoint rule): far below what so few draws can tell."""
+    if isinstance(law, Laplace):
+        return float(1 - 2 * above(law, law.center + reach))
+    if law.variance > 10**5:
         return math.erf((reach + 0.5) / math.sqrt(2 * law.variance))
     return float(sum(chance(law, law.center + place) for place in range(-reach, reach + 1)))
 

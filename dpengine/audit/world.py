@@ -38,9 +38,10 @@ def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple(row | {cut("s"): tuple(item for item in row["s"] if item in first)} for row in rows)
 
 
-# z, d, t and s are functions of x and c, to keep the world small; each number and list still takes all its values.
+# z, p, d, t and s are functions of x and c, to keep the world small; each number and list still takes all its values.
 POSSIBLE_ROWS: tuple[Row, ...] = tuple(
     one_person(({"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2, "t": (x + c) % 3, "s": held},))[0]
+    | {"p": 1 if x == MISSING else x}
     | {"b": x, "fault": max(c, int(x == 3)), "kind x": KINDS_OF_X[x], "kind c": (FITS, UNREADABLE)[c], "kind z": x + 1}
     | {"raw number": RAW_NUMBERS[x], "raw text": RAW_TEXTS[(x + c) % 5]}
     for (x, c), held in zip(product((MISSING, 0, 1, 3), (0, 1)), SETS, strict=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Column, Number, Schema
 from dpengine.declared.unit import RELATIONS, Relation
 from dpengine.messages import say
 
@@ -37,6 +40,21 @@ ALL = Fraction(100)  # percent
 
 
 @dataclass(frozen=True)
+class Takes:
+    """Which declared columns a field takes. `column.wanted.<name>` says it in words."""
+
+    name: str
+    holds: Callable[[Column], bool]
+
+    def check(self, name: str, schema: Schema) -> None:
+        if not self.holds(schema[name]):
+            raise AllowanceError("column.wrong_kind", column=name, wanted=say(f"column.wanted.{self.name}"))
+
+
+ABOVE_ZERO = Takes("above_zero", lambda column: isinstance(column, Number) and column.lower > 0)
+
+
+@dataclass(frozen=True)
 class Parameter:
     """A field of a form. `kind` selects its widget; its words are in the message catalogue."""
 
@@ -45,7 +63,13 @@ class Parameter:
     default: Any = None
     required: bool = False
     above: str = ""  # shown only if the field of this name is above 1
+    takes: Takes | None = None  # None: every column of its kind
     words: str = ""  # other words beside the field than the usual ones: form.of.<words>, form.for.<words>
+
+    def fitting(self, names: list[str], schema: Schema) -> list[str]:
+        """The columns of these that it takes."""
+        takes = self.takes
+        return names if takes is None else [name for name in names if takes.holds(schema[name])]
 
     def around(self, code: str) -> str:
         """The form's words beside this field."""

@@ -30,6 +30,7 @@ from dpengine.declared.schema import Category, extra_labels
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
+from dpengine.mechanisms.noise import NoiseKind
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import say, shown
@@ -100,8 +101,13 @@ class Query(Answered, Generic[Statistic, Raw]):
     row_wise: ClassVar[bool] = False  # True: releases every row by itself, so tables of one row decide its privacy
     takes_long: ClassVar[bool] = False  # True: may take minutes, and other questions must not wait for it
     several_ways: ClassVar[bool] = False  # True: several averages that can be drawn in several ways
-    noises: ClassVar[tuple[str, ...]] = ()  # other noise that it accepts
+    accepts: ClassVar[tuple[type[NoiseKind], ...]] = ()  # the kinds of noise, the usual one first; () if there is one
+    noises: ClassVar[tuple[str, ...]] = ()  # the names of the others
     typical: ClassVar[str] = ""  # the question for what is typical, if people may take this one for it
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.noises = tuple(kind.name for kind in cls.accepts[1:])
 
     @classmethod
     def asked_now(cls, given: JsonObject, facts: Facts) -> JsonObject:
@@ -119,6 +125,8 @@ class Query(Answered, Generic[Statistic, Raw]):
         for parameter in cls.card.parameters:
             if parameter.required and given.get(parameter.name) in (None, ""):
                 raise AllowanceError("query.missing", name=parameter.label)
+            if parameter.takes is not None:
+                parameter.takes.check(str(given[parameter.name]), facts.schema)
         if facts.relation not in cls.card.relations:
             raise AllowanceError("query.relation", title=cls.card.title)
         if facts.unit != Unit.rows() and not cls.card.several:

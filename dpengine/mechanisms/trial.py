@@ -21,6 +21,7 @@ WORLD = Schema(
         "x": Number(0, 3),
         "c": Category(["a", "b"], unknown="b", missing="b"),
         "z": Number(-4, 2, step=2, missing=0),  # every row has a value, by declaration
+        "p": Number(4, 7, missing=5),  # above 0, also three steps lower
         "d": Category(["e", "f"], unknown="f", missing="f"),
         "t": Category(["u", "v", "w"], unknown="w", missing="w"),
         "s": ItemSet(["p", "q", "r", "o"], at_most=2),
@@ -36,6 +37,7 @@ CLUB = Schema(
         "town": Category(["North", "South", "West"], unknown="North", missing="North"),
         "member": Category(["yes", "no"], unknown="no", missing="no"),
         "visits": Number(0, 6, missing=0),
+        "fee": Number(1, 5, missing=1),
         "sports": ItemSet(["chess", "judo", "yoga"]),
     }
 )

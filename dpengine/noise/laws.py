@@ -156,14 +156,17 @@ def renyi(first: Law, second: Law, order: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _renyi_of_shift(shift: int, scale: float, order: float) -> float:
-    """Rényi divergence of discrete Laplace noise from itself moved by `shift`; beyond the window is less than e^-60."""
-    reach = int(scale * 60) + shift + 2
-    norm = math.tanh(1 / (2 * scale))  # (1−r)/(1+r) with r = e^(−1/scale)
-    terms = (
-        norm * math.exp((-abs(place) * order + abs(place - shift) * (order - 1)) / scale)
-        for place in range(-reach, reach + 1)
-    )
-    return math.log(math.fsum(terms)) / (order - 1)
+    """Rényi divergence of discrete Laplace noise from itself moved by k = `shift`, in closed form.
+
+    Σ_z exp((−α|z| + (α−1)|z−k|)/s) is a geometric sum in each of z ≤ 0, 0 < z < k and z ≥ k. With r = e^(−1/s) and
+    q = e^(−(2α−1)/s) it is e^(k(α−1)/s) times 1/(1−r) + q(1−q^(k−1))/(1−q) + r^k·e^(−2k(α−1)/s)/(1−r)."""
+    if shift == 0:
+        return 0.0
+    rest, below = -math.expm1(-1 / scale), -math.expm1(-(2 * order - 1) / scale)  # 1 − r and 1 − q
+    between = (1 - below) * -math.expm1(-(2 * order - 1) * (shift - 1) / scale) / below
+    total = (1 + math.exp(-(shift + 2 * shift * (order - 1)) / scale)) / rest + between
+    norm = math.tanh(1 / (2 * scale))  # (1−r)/(1+r)
+    return shift / scale + math.log(norm * total) / (order - 1)
 
 
 @lru_cache(maxsize=4096)

@@ -16,13 +16,14 @@ from dpengine.core.remembered import largest, remembered
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.choices.noisy_argmax import FLIP, NoisyArgmax
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
+from dpengine.mechanisms.noise import PermuteAndFlip
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.mechanisms.sums.row_norms import COORDINATE, GAUSSIAN, NORM
+from dpengine.mechanisms.sums.row_norms import ByNorm, GaussianByNorm
 from dpengine.mechanisms.sums.vector_mean import VectorMean
 from dpengine.noise.tails import laplace_reach
 from dpengine.planning.whatif import most_each
@@ -88,6 +89,7 @@ def asked_instead(query: OfRows, name: str) -> Instead | None:
 
 
 ORDINARY, STRONG = "ordinary", "strong"
+NORM, GAUSSIAN = ByNorm.name, GaussianByNorm.name
 WIDTHS = (1, 2, 5, 10, 20)
 _GRAIN = 10**4  # ε to a ten-thousandth, which is enough for a picture
 
@@ -126,7 +128,7 @@ def means_together(query: AnyQuery, rule: Rule, totals: Totals) -> WaysAtOnce | 
     price = filter.share(rule, totals, cost(query.with_noise("").loss(), rule.alpha))
     widths = sorted({*WIDTHS, len(query.columns)})
     ways = []
-    for name, noise in ((ORDINARY, COORDINATE), (STRONG, COORDINATE), (NORM, NORM), (GAUSSIAN, GAUSSIAN)):
+    for name, noise in ((ORDINARY, ""), (STRONG, ""), (NORM, NORM), (GAUSSIAN, GAUSSIAN)):
         errors: dict[int, Fraction] = {}
         for width in widths:
             asked = query.of_width(width).with_noise(noise)
@@ -181,7 +183,7 @@ def choice_gaps(rule: Rule, facts: Facts) -> dict[str, list[tuple[int, int]]]:
     one, other = [["c", "in", ["a"]]], [["c", "in", ["b"]]]
     count = Count.build(about, {"where": one, "epsilon": "1"})
     spend = min(rule.epsilon, MOST_EPSILON)
-    choice = NoisyArgmax.build(about, {"options": [one, other], "epsilon": spend, "noise": FLIP})
+    choice = NoisyArgmax.build(about, {"options": [one, other], "epsilon": spend, "noise": PermuteAndFlip.name})
     gaps = {CHOSEN: [(options, choice.gap(options)) for options in OPTIONS]}
     for accounting in ALL:
         shares = [(options, most_each(rule, count, options, accounting)) for options in OPTIONS]

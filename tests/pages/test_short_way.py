@@ -182,7 +182,7 @@ def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what
 
 def test_where_nothing_that_is_left_is_enough_the_page_says_so(clinic: dp.Table) -> None:
     given = {"column": "fee", "by": "sex"}
-    clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(8, 10)))
+    clinic.ask(at_share(clinic, clinic.query("count", epsilon="0.1", where=[["sex", "in", ["f"]]]), Fraction(9, 10)))
     app = open_page("ask", table=clinic.name, q="mean", **given)
     price = clinic.preview(started(clinic, app, **given))
     assert not price.useful and "does not pay for a setting that is exact enough" in told(app)

@@ -92,7 +92,8 @@ class RootsOfOneGroup(Quantile):
 
     @property
     def way(self) -> Any:
-        return replace(super().way, grouped=False)  # type: ignore[type-var]
+        right: Any = super().way
+        return replace(right, asked=replace(right.asked, grouped=False))
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,9 @@ class SeesAllRows(TreeCuts):
         return *super().law(value), Finite({int(value.counts.sum()): Decimal(1)})
 
     def over(self, drawn: Any, share: Fraction, beta: Fraction) -> Any:
-        return super(SeesAllRows, replace(self, rows=drawn[-1])).over(drawn[:-1], share, beta)
+        return super(SeesAllRows, replace(self, asked=replace(self.asked, rows=drawn[-1]))).over(
+            drawn[:-1], share, beta
+        )
 
 
 class FitsToAllRows(Quantile):

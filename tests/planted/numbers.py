@@ -22,9 +22,9 @@ class CountForNothing(Mean):
     """The count drawn three times as exactly as its price is for."""
 
     @property
-    def variances(self) -> Any:
-        of_n, of_s = super().variances
-        return of_n / 9, of_s
+    def added(self) -> Any:
+        of_n, of_s = super().added
+        return of_n.thinner(3), of_s
 
 
 class OneGroupMoves(Sum):

@@ -140,7 +140,7 @@ class NoiseByTheData(Sum):
     """A scale from the largest value that occurs."""
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        return tuple(coins.laplace(list(self.measured(value)), self.scale * (1 + abs(value[1]))))
+        return tuple(coins.laplace(list(self.measured(value)), self.added[0].size * (1 + abs(value[1]))))
 
 
 class QuietWhereNobodyIs(Count):

@@ -27,7 +27,7 @@ from dpengine.mechanisms.session.asks import Average
 from dpengine.mechanisms.sums.mean import Mean
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite, Independent, Laplace
+from dpengine.noise.laws import Finite, Independent
 from dpengine.statistics.need import Spread
 
 SOME: dict[str, Any] = {"where": [["c", "in", ["a"]]]}
@@ -220,10 +220,10 @@ class BareDenominator(Mean):
     """The number of people in the group is shown as it is."""
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        return (value[0], *coins.laplace([value[1]], self.scales[1]))
+        return (value[0], *self.added[1].draw([value[1]], coins))
 
     def law(self, value: tuple[int, ...]) -> Independent:
-        return Independent((Finite({value[0]: Decimal(1)}), Laplace(value[1], self.scales[1])))
+        return Independent((Finite({value[0]: Decimal(1)}), self.added[1].law(value[1])))
 
 
 class RangeAroundTheTruth(Count):
@@ -241,7 +241,7 @@ class FloatNoise(Sum):
     """Textbook noise in floats: which floats can come out tells what it was added to (Mironov 2012)."""
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[Any, ...]:
-        noise = np.random.default_rng().laplace(0, float(self.scale), len(self.measured(value)))
+        noise = np.random.default_rng().laplace(0, float(self.added[0].size), len(self.measured(value)))
         return tuple((np.array(self.measured(value)) + noise).tolist())
 
 

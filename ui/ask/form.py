@@ -291,7 +291,7 @@ def choices(table: dp.Table, key: str) -> list[str]:
     }
     for parameter in dp.catalogue[key].card.parameters:
         if parameter.kind in kinds:
-            return table.schema.of_kind(*kinds[parameter.kind])
+            return parameter.fitting(table.schema.of_kind(*kinds[parameter.kind]), table.schema)
         if parameter.kind in ("columns.curve", "columns.number"):
             return table.schema.of_kind(Number)
         if parameter.kind == "columns":

@@ -29,6 +29,7 @@ from dpengine.declared.schema import MISSING
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.quantile import Quantile
+from dpengine.mechanisms.noise import ExponentialChoice, NoiseKind
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import AnyQuery, Fields, Released
 from dpengine.mechanisms.trial import IN_A, Example, Trial
@@ -59,7 +60,7 @@ class Iqr(Quantile):
         broken_variants=("quarter",),
     )
 
-    noises: ClassVar[tuple[str, ...]] = ()
+    accepts: ClassVar[tuple[type[NoiseKind], ...]] = (ExponentialChoice,)
 
     @property
     def ways(self) -> tuple[str, ...]:

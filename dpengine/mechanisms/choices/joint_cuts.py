@@ -37,6 +37,7 @@ import numpy as np
 from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.exact import ceiling
 from dpengine.core.types import Integers
+from dpengine.mechanisms.noise import NoiseKind
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.noise import joint_choice
 from dpengine.noise.coins import Coins
@@ -61,7 +62,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Cuts:
-    """The public facts of a question about one group's column; `values` bounds its distinct values."""
+    """The public facts of a question about a column; `values` bounds the distinct values of a group."""
 
     size: int
     shares: tuple[Fraction, ...]
@@ -69,6 +70,8 @@ class Cuts:
     replaced: bool
     rows_each: int
     values: int
+    grouped: bool
+    rows: int | None  # the number of rows, if it is public
 
     @property
     def alone(self) -> bool:
@@ -80,10 +83,10 @@ def affordable(cuts: int, values: int) -> bool:
 
 
 @dataclass(frozen=True)
-class JointCuts:
-    """`epsilon` and `beta` are those of one group."""
+class JointCuts(NoiseKind):
+    """`epsilon` is for all groups, `beta` for one."""
 
-    of_all_groups: ClassVar[bool] = False  # is the loss for all groups together?
+    name: ClassVar[str] = "joint"
 
     asked: Cuts
     epsilon: Fraction
@@ -121,7 +124,17 @@ class JointCuts:
 
     @property
     def rate(self) -> Fraction:
-        return self.epsilon / self.draws / (2 * self.moves)
+        return self.each / (2 * self.moves)
+
+    @property
+    def times(self) -> int:
+        """The draws that one person changes: under replace-one those of two groups."""
+        return self.draws * (2 if self.asked.grouped and self.asked.replaced else 1)
+
+    @property
+    def each(self) -> Fraction:
+        """The ε of one draw."""
+        return self.epsilon / self.times
 
     def off(self, sentinels: int, beta: Fraction) -> Fraction:
         """How far the ranks of cuts drawn together can be off, all at once, except with chance β."""
@@ -154,8 +167,8 @@ class JointCuts:
         return Chain(points), Chain(points, below=away), Chain(upper, above=away)
 
     def loss(self) -> Loss:
-        part: Loss = Exponential(self.epsilon / self.draws)
-        return Together((part,) * self.draws) if self.draws > 1 else part
+        part: Loss = Exponential(self.each)
+        return Together((part,) * self.times) if self.times > 1 else part
 
     def _wished(self, chain: Chain, rows: int) -> list[int]:
         return [int(share * self.parts) * rows + more * self.parts for share, more in chain.cuts]

@@ -34,7 +34,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpengine.accountant.loss import Exponential, Loss, Pure
+from dpengine.accountant.loss import Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.condition_words import conditions
@@ -42,18 +42,18 @@ from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import APART, LIKELY, state_of_first
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.noise import Choice, ExponentialChoice, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import NearAverage, NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite, flipped, weighted
-from dpengine.noise.tails import choice_behind, flip_behind, least_choice_gap
+from dpengine.noise.laws import Finite
+from dpengine.noise.tails import least_choice_gap
 from dpengine.statistics.counts import ConditionCounts, PlaceSums
 
 MOST_OPTIONS = 50
-FLIP = "permute_and_flip"
 MOST_UNITS = 2**24  # L; sums of 10^10 rows stay below 2^62
 
 
@@ -78,15 +78,18 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
             "of two groups": {"options": [IN_A, [SOME]]},
             "of two averages": {"options": [{"mean": "x"}, {"mean": "z"}]},
             "of averages of some": {"options": [{"mean": "z"}, {"mean": "x"}], "where": IN_A},
-            "of two groups, permute-and-flip": {"options": [IN_A, [SOME]], "noise": FLIP},
-            "of two averages, permute-and-flip": {"options": [{"mean": "x"}, {"mean": "z"}], "noise": FLIP},
+            "of two groups, permute-and-flip": {"options": [IN_A, [SOME]], "noise": "permute_and_flip"},
+            "of two averages, permute-and-flip": {
+                "options": [{"mean": "x"}, {"mean": "z"}],
+                "noise": "permute_and_flip",
+            },
         },
         example=Example({"options": [WEST, NORTH]}, others="even"),
         broken_variants=("quarter",),
         covered="test_a_choice_keeps_its_promise",
     )
 
-    noises: ClassVar[tuple[str, ...]] = (FLIP,)
+    accepts: ClassVar[tuple[type[Choice], ...]] = (ExponentialChoice, PermuteAndFlip)
 
     options: tuple[Predicate, ...]
     averages: tuple[str, ...] = ()  # number columns, in place of conditions
@@ -161,12 +164,16 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         moves = 2 if self.facts.relation == "replace" else 1
         return self.epsilon / (moves * self.sensitivity().bound)
 
+    @property
+    def choice(self) -> Choice:
+        return chosen(self.accepts, self.noise)(self.rate)
+
     def loss(self) -> Loss:
-        return Pure(self.epsilon) if self.noise else Exponential(self.epsilon)
+        return self.choice.loss(self.epsilon)
 
     def gap(self, options: int) -> int:
         """The chosen one of `options` options is at most this far below the best, except with probability β."""
-        return (flip_behind if self.noise else choice_behind)(self.rate, options, self.beta)
+        return self.choice.behind(options, self.beta)
 
     def promise(self) -> NearBest | NearAverage:
         options = len(self.options or self.averages)
@@ -191,13 +198,10 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         scores = np.array(value, dtype=np.int64)
         gaps, people = scores.max() - scores, self.facts.people
         most = None if people is None else people * self.sensitivity().bound
-        if self.noise:
-            return coins.flip(gaps, self.rate, most)
-        return coins.choose(gaps, np.ones_like(gaps), self.rate, most)[0]
+        return self.choice.draw(gaps, np.ones_like(gaps), coins, most)[0]
 
     def law(self, value: tuple[int, ...]) -> Finite:
-        gaps = {place: max(value) - score for place, score in enumerate(value)}
-        return (flipped if self.noise else weighted)(gaps, self.rate)
+        return self.choice.law({place: max(value) - score for place, score in enumerate(value)})
 
     def finish(self, raw: int) -> Released:
         return Released(self.names()[raw])

@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dpengine.accountant.loss import Exponential, Loss, Pure, Together
+from dpengine.accountant.loss import Loss, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.core.types import Ends, Integers, Json, JsonObject
@@ -43,14 +43,15 @@ from dpengine.mechanisms.answer_state import APART, FEW, fills
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
+from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, flipped, weighted
-from dpengine.noise.tails import choice_gap, flip_gap, least_rank_error
+from dpengine.noise.laws import Independent
+from dpengine.noise.tails import choice_gap, least_rank_error
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
@@ -59,7 +60,6 @@ MOST_SHARES = 20
 MOST_ANSWERS = 1_000  # percentiles of groups, in one question
 MOST_PADDED = 10**6
 MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
-JOINT, TREE, ROOT, FLIP = "joint", "tree", "gaussian_root", "permute_and_flip"
 Drawn = tuple[Any, ...]  # codes, or whole draws of joint or tree noise
 
 
@@ -184,7 +184,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
 
-    noises: ClassVar[tuple[str, ...]] = (JOINT, TREE, ROOT, FLIP)
+    accepts: ClassVar[tuple[type[NoiseKind], ...]] = (ExponentialChoice, JointCuts, TreeCuts, RootCuts, PermuteAndFlip)
 
     column: str
     shares: tuple[Fraction, ...]
@@ -209,28 +209,32 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     def ways(self) -> tuple[str, ...]:
         """The other noises for this question: several cuts together, or one point by itself."""
         if len(self.shares) == 1 and not self.with_range:
-            return (FLIP,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
+            return (PermuteAndFlip.name,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
         several = len(self.shares) > 1
-        joint = (JOINT,) if affordable(len(self.shares) if several else 3, self._values * self.groups) else ()
-        tree = (TREE, ROOT) if several and self.with_range and self.facts.schema[self.column].size <= MOST_CELLS else ()
-        return joint + tree
+        joint = (JointCuts.name,) if affordable(len(self.shares) if several else 3, self._values * self.groups) else ()
+        small = self.facts.schema[self.column].size <= MOST_CELLS
+        return joint + ((TreeCuts.name, RootCuts.name) if several and self.with_range and small else ())
 
     def with_noise(self, noise: str) -> Self:
         return super().with_noise(noise if noise in self.ways else "")
 
     @cached_property
     def way(self) -> JointCuts | TreeCuts | None:
-        """Joint or tree noise for the points and ranges of one group."""
-        if self.noise not in (JOINT, TREE, ROOT):
+        """Joint or tree noise for the points and ranges of a group."""
+        kind = chosen(self.accepts, self.noise)
+        if not issubclass(kind, JointCuts | TreeCuts):
             return None
         size, replaced = self.facts.schema[self.column].size, self.facts.relation == "replace"
-        cuts = Cuts(size, self.shares, self.with_range, replaced, self.facts.unit.at_most, self._values)
-        if self.noise == JOINT:
-            return JointCuts(cuts, self.for_each(self.epsilon), self.beta / self.groups)
-        kind = TreeCuts if self.noise == TREE else RootCuts
-        if self.by is not None:
-            return kind(cuts, self.epsilon, self.beta / self.groups, None, grouped=True)
-        return kind(cuts, self.epsilon, self.beta, self.facts.countable(self.where, self.column))
+        rows = self.facts.countable(self.where, self.column) if self.by is None else None
+        rows_each, grouped = self.facts.unit.at_most, self.by is not None
+        cuts = Cuts(size, self.shares, self.with_range, replaced, rows_each, self._values, grouped, rows)
+        return kind(cuts, self.epsilon, self.beta / self.groups)
+
+    @property
+    def _choice(self) -> type[Choice]:
+        """The kind of a single draw."""
+        kind = chosen(self.accepts, self.noise)
+        return kind if issubclass(kind, Choice) else ExponentialChoice
 
     @property
     def _values(self) -> int:
@@ -347,7 +351,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         aim = side * shift * points
         over, under = points * ranked.below - low - aim, high + aim - points * (ranked.below + ranked.at)
         gaps = np.maximum(over, under)
-        blocks = Blocks(ranked.firsts, ranked.sizes, gaps if self.noise == FLIP else np.maximum(0, gaps))
+        blocks = Blocks(ranked.firsts, ranked.sizes, np.maximum(0, gaps) if self._choice.capped else gaps)
         return blocks.padded(2 * self._values + 2)
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
@@ -378,15 +382,15 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     def loss(self) -> Loss:
         if self.way:
-            return self.way.loss() if self.way.of_all_groups else self.of_groups(self.way.loss())
+            return self.way.loss()
         draws = len(self.shares) * len(self.sides)
-        part: Loss = Pure(self.each) if self.noise == FLIP else Exponential(self.each)
+        part = self._choice.loss(self.each)
         return self.of_groups(Together((part,) * draws) if draws > 1 else part)
 
     def promise(self) -> Rank:
         size = self.facts.schema[self.column].size
-        gap = flip_gap if self.noise == FLIP else choice_gap
-        rows = max(Fraction(gap(self.rate(share), size, self.at_once), self.points(share)) for share in self.shares)
+        gaps = [self._choice(self.rate(share)).gap(size, self.at_once) for share in self.shares]
+        rows = max(Fraction(gap, self.points(share)) for gap, share in zip(gaps, self.shares, strict=True))
         rows = self.way.rows_off if self.way else rows
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
@@ -417,31 +421,27 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     def draw(self, value: Spread | tuple[Spread, ...], coins: Coins) -> Drawn:
         if self.way:
             return tuple(part for spread in self._spreads(value) for part in self.way.draw(spread, coins))
-        chosen = []
+        codes = []
         for spread, share, side in self._draws(value):
             blocks = self.blocks(spread, share, side)
-            if self.noise == FLIP:
-                gaps, most = np.repeat(blocks.gaps, blocks.sizes), self._most(share)
-                chosen.append(coins.flip(gaps - gaps.min(), self.rate(share), most and 2 * most))
-                continue
-            block, offset = coins.choose(blocks.gaps, blocks.sizes, self.rate(share), self._most(share))
-            chosen.append(int(blocks.firsts[block]) + offset)
-        return tuple(chosen)
+            block, offset = self._choice(self.rate(share)).draw(blocks.gaps, blocks.sizes, coins, self._most(share))
+            codes.append(int(blocks.firsts[block]) + offset)
+        return tuple(codes)
 
     def _most(self, share: Fraction) -> int | None:
-        """A public bound on the gaps, if the number of rows has one."""
+        """A public bound on the gaps, if the number of rows has one; without the cap they begin as far below 0."""
         if self.facts.people is None:
             return None
-        return self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0)
+        most = self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0)
+        return most if self._choice.capped else 2 * most
 
     def law(self, value: Spread | tuple[Spread, ...]) -> Independent | None:
         if self.way:
             laws = [self.way.law(spread) for spread in self._spreads(value)]
             return None if None in laws else Independent(tuple(part for law in laws if law for part in law))
-        law = flipped if self.noise == FLIP else weighted
         return Independent(
             tuple(
-                law(self._gap_by_code(spread, share, side), self.rate(share))
+                self._choice(self.rate(share)).law(self._gap_by_code(spread, share, side))
                 for spread, share, side in self._draws(value)
             )
         )

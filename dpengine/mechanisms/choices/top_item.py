@@ -47,7 +47,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from dpengine.accountant.loss import Exponential, Loss, Pure, Together
+from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.types import Integers, Json, JsonObject
@@ -57,13 +57,14 @@ from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.answer_state import APART, LIKELY, REST, state_of_first
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.noise import Choice, ExponentialChoice, NoiseKind, PermuteAndFlip, chosen
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite, flipped, weighted
-from dpengine.noise.tails import choice_behind, flip_behind, least_choice_gap
+from dpengine.noise.laws import Finite, weighted
+from dpengine.noise.tails import choice_behind, least_choice_gap
 from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 MOST_SETS = 2**61
@@ -126,9 +127,96 @@ def joint_law(counts: tuple[int, ...], named: int, rate: Fraction) -> Finite:
 
 
 MOST_ITEMS = 20
-SET = "joint_set"
 MOST_LISTED = 50_000
 MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube
+Places = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Peeled:
+    """One item after the other, each by the same kind of choice; the chosen one no longer competes."""
+
+    kind: type[Choice]
+    named: int
+    ordered: bool
+
+    def scores(self, counts: Places) -> tuple[int, ...]:
+        return counts
+
+    def sensitivity(self, each: int, moves: int) -> Sensitivity:
+        return Sensitivity("linf", each)
+
+    def rate(self, epsilon: Fraction, moves: int, bound: int) -> Fraction:
+        return epsilon / self.named / (moves * bound)
+
+    def loss(self, epsilon: Fraction) -> Loss:
+        part = self.kind.loss(epsilon / self.named)
+        return Together((part,) * self.named) if self.named > 1 else part
+
+    def behind(self, rate: Fraction, candidates: int, beta: Fraction) -> int:
+        return self.kind(rate).behind(candidates, beta / self.named)
+
+    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
+        places, chosen_places = np.arange(len(counts)), list[int]()
+        for _ in range(self.named):
+            gaps = counts.max() - counts
+            place, _ = self.kind(rate).draw(gaps, np.ones_like(gaps), coins, most)
+            chosen_places.append(int(places[place]))
+            places, counts = np.delete(places, place), np.delete(counts, place)
+        return tuple(chosen_places if self.ordered else sorted(chosen_places))
+
+    def law(self, counts: Places, rate: Fraction) -> Finite | None:
+        """None if there are too many outcomes to list."""
+        size = len(counts)
+        if size**self.named > MOST_LISTED or (not self.kind.capped and size > MOST_FLIPPED):
+            return None
+        chances: dict[Places, Decimal] = {(): Decimal(1)}
+        for _ in range(self.named):
+            longer: dict[Places, Decimal] = {}
+            for before, chance in chances.items():
+                left = {place: count for place, count in enumerate(counts) if place not in before}
+                best = max(left.values())
+                step = self.kind(rate).law({place: best - count for place, count in left.items()})
+                longer |= {(*before, place): chance * part for place, part in step.chances.items()}
+            chances = longer
+        if self.ordered:
+            return Finite(chances)
+        summed: dict[Places, Decimal] = {}
+        for before, chance in chances.items():
+            named = tuple(sorted(before))
+            summed[named] = summed.get(named, Decimal(0)) + chance
+        return Finite(summed)
+
+
+@dataclass(frozen=True)
+class JointSet(NoiseKind):
+    """All items as a set, in one draw."""
+
+    name: ClassVar[str] = "joint_set"
+
+    named: int
+
+    def scores(self, counts: Places) -> tuple[int, ...]:
+        return tuple(joint_scores(counts, self.named).values())
+
+    def sensitivity(self, each: int, moves: int) -> Sensitivity:
+        """With several rows a person, only other such people attain it."""
+        return Sensitivity("linf", each * moves, attained=each == 1)
+
+    def rate(self, epsilon: Fraction, moves: int, bound: int) -> Fraction:
+        return epsilon / (2 * bound)
+
+    def loss(self, epsilon: Fraction) -> Loss:
+        return Exponential(epsilon)
+
+    def behind(self, rate: Fraction, candidates: int, beta: Fraction) -> int:
+        return choice_behind(rate, comb(candidates, self.named), beta)
+
+    def draw(self, counts: Integers, rate: Fraction, coins: Coins, most: int | None) -> Places:
+        return joint_draw(counts, self.named, rate, coins, most)
+
+    def law(self, counts: Places, rate: Fraction) -> Finite | None:
+        return None if comb(len(counts), self.named) > MOST_LISTED else joint_law(counts, self.named, rate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +258,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         with_noise={"flip": Example({"column": "town", "noise": "permute_and_flip"}, others="even")},
     )
 
-    noises: ClassVar[tuple[str, ...]] = ("permute_and_flip", SET)
+    accepts: ClassVar[tuple[type[NoiseKind], ...]] = (ExponentialChoice, PermuteAndFlip, JointSet)
 
     column: Ref
     how_many: int = 1
@@ -191,8 +279,13 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def __post_init__(self) -> None:
         if self.how_many >= len(self.candidates):
             raise AllowanceError("top.how_many", most=min(len(self.candidates) - 1, MOST_ITEMS))
-        if self.noise == SET and not self._together:
-            raise AllowanceError("query.noise", noises=["permute_and_flip"])
+        if isinstance(self.way, JointSet) and not self._together:
+            raise AllowanceError("query.noise", noises=[PermuteAndFlip.name])
+
+    @cached_property
+    def way(self) -> Peeled | JointSet:
+        kind = chosen(self.accepts, self.noise)
+        return Peeled(kind, self.how_many, self.ordered) if issubclass(kind, Choice) else JointSet(self.how_many)
 
     @property
     def _together(self) -> bool:
@@ -200,7 +293,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return not self.ordered and countable(len(self.candidates), self.how_many)
 
     def with_noise(self, noise: str) -> Self:
-        return super().with_noise("" if noise == SET and not self._together else noise)
+        return super().with_noise("" if noise == JointSet.name and not self._together else noise)
 
     @property
     def names_ordered(self) -> bool:
@@ -239,8 +332,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return BinCounts(self.column, tuple(range(size)), size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        counts = self._counts(value)
-        return tuple(joint_scores(counts, self.how_many).values()) if self.noise == SET else counts
+        return self.way.scores(self._counts(value))
 
     def _counts(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(np.array(value, dtype=np.int64)[self.candidates].tolist())
@@ -250,29 +342,19 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return 2 if self.facts.relation == "replace" else 1
 
     def sensitivity(self) -> Sensitivity:
-        if self.noise == SET:  # with several rows a person, only other such people attain it
-            return Sensitivity("linf", self.each * self._moves, attained=self.each == 1)
-        return Sensitivity("linf", self.each)
+        return self.way.sensitivity(self.each, self._moves)
 
     @property
     def rate(self) -> Fraction:
-        if self.noise == SET:
-            return self.epsilon / (2 * self.sensitivity().bound)
-        return self.epsilon / self.how_many / (self._moves * self.sensitivity().bound)
+        return self.way.rate(self.epsilon, self._moves, self.sensitivity().bound)
 
     def loss(self) -> Loss:
-        if self.noise == SET:
-            return Exponential(self.epsilon)
-        epsilon = self.epsilon / self.how_many
-        part: Loss = Pure(epsilon) if self.noise else Exponential(epsilon)
-        return Together((part,) * self.how_many) if self.how_many > 1 else part
+        return self.way.loss(self.epsilon)
 
     def promise(self) -> NearBest:
-        size, gap = len(self.candidates), flip_behind if self.noise else choice_behind
+        size = len(self.candidates)
         floor = least_choice_gap(self.epsilon, size, self.beta)
-        if self.noise == SET:
-            return NearBest(choice_behind(self.rate, comb(size, self.how_many), self.beta), self.beta, floor)
-        return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
+        return NearBest(self.way.behind(self.rate, size, self.beta), self.beta, floor)
 
     def state(self, value: Json, interval: Json) -> str:
         state = state_of_first(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
@@ -287,51 +369,17 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return Fraction(self.facts.about, len(self.candidates))
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        codes = self.candidates
-        scores = np.array(value, dtype=np.int64)[codes]
         most = None if self.facts.people is None else self.facts.people * self.each
-        if self.noise == SET:
-            places = joint_draw(scores, self.how_many, self.rate, coins, most)
-            return tuple(int(codes[place]) for place in places)
-        chosen: list[int] = []
-        for _ in range(self.how_many):
-            gaps = scores.max() - scores
-            if self.noise:
-                place = coins.flip(gaps, self.rate, most)
-            else:
-                place, _ = coins.choose(gaps, np.ones_like(gaps), self.rate, most)
-            chosen.append(int(codes[place]))
-            codes, scores = np.delete(codes, place), np.delete(scores, place)
-        return tuple(chosen if self.ordered else sorted(chosen))
+        counts = np.array(value, dtype=np.int64)[self.candidates]
+        return self._codes(self.way.draw(counts, self.rate, coins, most))
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
         """The law over the chosen items; None if there are too many to list."""
-        size = len(self.candidates)
-        if self.noise == SET:
-            if comb(size, self.how_many) > MOST_LISTED:
-                return None
-            sets = joint_law(self._counts(value), self.how_many, self.rate).chances
-            return Finite({tuple(self.candidates[list(places)].tolist()): part for places, part in sets.items()})
-        if size**self.how_many > MOST_LISTED or (self.noise and size > MOST_FLIPPED):
-            return None
-        law = flipped if self.noise else weighted
-        scores = dict(zip(self.candidates.tolist(), self._counts(value), strict=True))
-        chances: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
-        for _ in range(self.how_many):
-            longer: dict[tuple[int, ...], Decimal] = {}
-            for chosen, chance in chances.items():
-                left = {code: score for code, score in scores.items() if code not in chosen}
-                best = max(left.values())
-                step = law({code: best - score for code, score in left.items()}, self.rate)
-                longer |= {(*chosen, code): chance * part for code, part in step.chances.items()}
-            chances = longer
-        if self.ordered:
-            return Finite(chances)
-        summed: dict[tuple[int, ...], Decimal] = {}
-        for chosen, chance in chances.items():
-            named = tuple(sorted(chosen))
-            summed[named] = summed.get(named, Decimal(0)) + chance
-        return Finite(summed)
+        law = self.way.law(self._counts(value), self.rate)
+        return law and Finite({self._codes(places): chance for places, chance in law.chances.items()})
+
+    def _codes(self, places: Places) -> tuple[int, ...]:
+        return tuple(self.candidates[list(places)].tolist())
 
     def labels(self) -> list[str]:
         return []

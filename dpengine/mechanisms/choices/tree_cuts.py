@@ -36,14 +36,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
+from dpengine.accountant.loss import Loss
 from dpengine.core.types import Floats
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts
 from dpengine.mechanisms.curves import count_tree
+from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, NoiseKind
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Laplace, Law, Normal
-from dpengine.noise.tails import gaussian_mix_reach, sum_reach, total_reach, weighted_reaches
+from dpengine.noise.laws import Law
+from dpengine.noise.tails import gaussian_mix_reach, weighted_reaches
 from dpengine.statistics.need import Spread
 
 MOST_CELLS = 1_000
@@ -52,16 +53,15 @@ EXACT_SUMS = 12  # the exact law bounds a sum of up to this many noises; Chernof
 
 
 @dataclass(frozen=True)
-class TreeCuts:
-    """`rows` is the number of rows, if it is public. By group, ε is for all groups, β for one."""
+class TreeCuts(NoiseKind):
+    """`epsilon` is for all groups, `beta` for one."""
 
-    of_all_groups: ClassVar[bool] = True
+    name: ClassVar[str] = "tree"
+    each: ClassVar[type[Added]] = LaplaceNoise  # of every node
 
     asked: Cuts
     epsilon: Fraction
     beta: Fraction
-    rows: int | None
-    grouped: bool = False
 
     @property
     def levels(self) -> int:
@@ -75,12 +75,11 @@ class TreeCuts:
         return Sensitivity("l1", self.sides * self.levels * self.asked.rows_each)
 
     @property
-    def scale(self) -> Fraction:
-        return self.sensitivity().bound / self.epsilon
+    def added(self) -> Added:
+        return self.each.fitted(self.sensitivity().bound, self.epsilon, self.sides)
 
     def loss(self) -> Loss:
-        part = Pure(self.epsilon / self.sides)
-        return Together((part,) * self.sides) if self.sides > 1 else part
+        return self.each.loss(self.epsilon, self.sides)
 
     @cached_property
     def width(self) -> int:
@@ -97,10 +96,10 @@ class TreeCuts:
         return tuple(count_tree.nodes_of(self._cells(value)))
 
     def draw(self, value: Spread, coins: Coins) -> Codes:
-        return tuple(coins.laplace(self.measured(value), self.scale))
+        return tuple(self.added.draw(self.measured(value), coins))
 
     def law(self, value: Spread) -> tuple[Law, ...]:
-        return tuple(Laplace(count, self.scale) for count in self.measured(value))
+        return tuple(self.added.law(count) for count in self.measured(value))
 
     @cached_property
     def _top(self) -> int:
@@ -114,7 +113,7 @@ class TreeCuts:
     @property
     def _lengths(self) -> list[int]:
         """The most noises in S̃ of each cell, as a sum."""
-        if self.rows is not None:
+        if self.asked.rows is not None:
             return list(count_tree.lengths(self.asked.size, True))
         whole, top = self.width - self._top, self._top
         sums = count_tree.sums(self.asked.size, False)
@@ -123,8 +122,7 @@ class TreeCuts:
     def _reach(self, noises: int, beta: Fraction) -> int:
         if not noises:
             return 0
-        exact = self.rows is not None and noises <= EXACT_SUMS
-        return (sum_reach if exact else total_reach)(self.scale, noises, beta)
+        return self.added.sum_reach(noises, beta, EXACT_SUMS if self.asked.rows is not None else 0)
 
     def _plain(self, beta: Fraction) -> Floats:
         """A bound on the noise of each S̃ as a sum, except with chance β."""
@@ -133,8 +131,8 @@ class TreeCuts:
 
     def _fitted(self, beta: Fraction, share: Fraction) -> Floats:
         """A bound on the noise of each S̃ by least squares, except with chance β."""
-        root = share if self.rows is None else Fraction(0)
-        return _fit_reaches(self.asked.size, self.rows is not None, root, self.scale, beta)
+        root = share if self.asked.rows is None else Fraction(0)
+        return _fit_reaches(self.asked.size, self.asked.rows is not None, root, self.added.size, beta)
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
         """A bound on the noise of each S̃, except with chance β."""
@@ -156,8 +154,8 @@ class TreeCuts:
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         """S̃ of every cell, by the estimate with the lesser bound at chance β."""
         by_sums, all_of_sums = self._sums(drawn)
-        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.rows)]
-        all_of_fit = fit[-1] if self.rows is None else self.rows
+        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.asked.rows)]
+        all_of_fit = fit[-1] if self.asked.rows is None else self.asked.rows
         sums = np.array(by_sums, dtype=np.float64) - float(share) * all_of_sums
         least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
         return np.where(self._plain(beta) <= self._fitted(beta, share), sums, least)
@@ -165,10 +163,10 @@ class TreeCuts:
     def _sums(self, drawn: Codes) -> tuple[list[int], int]:
         """The numbers at or below each cell, and in all, as sums of nodes."""
         below: list[int] = []
-        for parts, from_all in count_tree.sums(self.asked.size, self.rows is not None):
+        for parts, from_all in count_tree.sums(self.asked.size, self.asked.rows is not None):
             count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
-            below.append(count + (self.rows or 0) if from_all else count)
-        return below, sum(drawn[self._top :]) if self.rows is None else self.rows
+            below.append(count + (self.asked.rows or 0) if from_all else count)
+        return below, sum(drawn[self._top :]) if self.asked.rows is None else self.asked.rows
 
     def triples(self, drawn: Codes) -> list[Codes]:
         """The point and the two ends for every share."""
@@ -196,22 +194,14 @@ def _fit_reaches(cells: int, known: bool, root: Fraction, scale: Fraction, beta:
 class RootCuts(TreeCuts):
     """Gaussian noise by a root."""
 
+    name: ClassVar[str] = "gaussian_root"
+    each: ClassVar[type[Added]] = GaussianNoise
+
     def sensitivity(self) -> Sensitivity:
         moved = count_tree.moved(self.asked.size, self.asked.replaced)
-        if self.grouped and self.asked.replaced:
+        if self.asked.grouped and self.asked.replaced:
             moved = 2 * count_tree.moved(self.asked.size, replaced=False)
         return Sensitivity("l2sq", moved * self.asked.rows_each**2)
-
-    @property
-    def rho(self) -> Fraction:
-        return self.epsilon**2 / (2 * self.sides)
-
-    @property
-    def variance(self) -> Fraction:
-        return self.sensitivity().bound / (2 * self.rho)
-
-    def loss(self) -> Loss:
-        return Gaussian(self.rho)
 
     @cached_property
     def width(self) -> int:
@@ -220,18 +210,12 @@ class RootCuts(TreeCuts):
     def measured(self, value: Spread) -> tuple[int, ...]:
         return tuple(count_tree.rooted(self._cells(value)))
 
-    def draw(self, value: Spread, coins: Coins) -> Codes:
-        return tuple(coins.gaussian(self.measured(value), self.variance))
-
-    def law(self, value: Spread) -> tuple[Law, ...]:
-        return tuple(Normal(count, self.variance) for count in self.measured(value))
-
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
         """If the number of rows is not public, α < 1 times the last sum is subtracted: at most its length more."""
         lengths, sums = count_tree.prefix_lengths(self.asked.size)
-        more = 0 if self.rows is not None else 1
+        more = 0 if self.asked.rows is not None else 1
         pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
-        reaches = [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
+        reaches = [gaussian_mix_reach(self.added.size, float(length), float(sum_of), beta) for length, sum_of in pairs]
         return np.array(reaches, dtype=np.float64)
 
     def farthest(self, beta: Fraction) -> int:
@@ -239,4 +223,6 @@ class RootCuts(TreeCuts):
 
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         below = count_tree.prefix_sums(list(drawn))
-        return np.asarray(below - float(share) * (below[-1] if self.rows is None else self.rows), dtype=np.float64)
+        return np.asarray(
+            below - float(share) * (below[-1] if self.asked.rows is None else self.asked.rows), dtype=np.float64
+        )

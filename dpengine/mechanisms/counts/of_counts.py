@@ -1,14 +1,11 @@
-"""The base of questions answered by noisy counts: the noise, its loss, its promise and its law.
+"""The base of questions answered by noisy counts: what a person changes, the promise and the answer.
 
 Statistic   a vector of counts. One person's change falls into a sides, each of L1 norm at most b: in all at most ab in
             L1 and ab² in squared L2. Under replace-one the two sides are the counts left and the counts entered.
-Laplace     every count + Z, Pr[Z=z] ∝ exp(−ε|z|/(ab)): ε-DP (Dwork et al. 2006, Prop. 1). The loss is a independent
-            parts of ε/a, which costs less than one of ε. A side that is spread over several counts loses no more than
-            one in a single count: mechanisms of x and of y together are (x+y)-DP, so the pure Rényi curve has
-            r(x) + r(y) ≤ r(x+y).
-Gaussian    every count + Z, Pr[Z=z] ∝ exp(−z²/(2σ²)), σ² = ab²/(2ρ): ρ-zCDP (Canonne, Kamath, Steinke 2020, Thm 14).
-            ρ = ε²/(2a), about the Rényi price that Laplace noise has at ε, for lighter tails; but no finite ε, so it
-            closes the pure clause of a budget.
+Laplace     every count + noise of scale ab/ε. The loss is a independent parts of ε/a, which costs less than one of ε. A
+            side that is spread over several counts loses no more than one in a single count: mechanisms of x and of y
+            together are (x+y)-DP, so the pure Rényi curve has r(x) + r(y) ≤ r(x+y).
+Gaussian    every count + noise of variance ab²/(2ρ), ρ = ε²/(2a).
 Accuracy    all k counts at once within t, by a union bound: each except with probability β/k.
 """
 
@@ -19,21 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, prod
-from typing import ClassVar
 
-from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Ends, Figures
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.schema import Category, extra_labels
+from dpengine.mechanisms.noise import Added, GaussianNoise
+from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Averaged, Bounds, Released, Sensitivity
-from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace, Normal
-from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
-
-# Of one loss in the ledger. Beyond it we charge a single part of ε, which costs more and is equally valid.
-MOST_PARTS = 100
+from dpengine.mechanisms.query import Bounds, Released, Sensitivity
 
 
 def too_many(code: str, columns: Sequence[Category | Grouped], most: int) -> AllowanceError:
@@ -46,9 +37,7 @@ def too_many(code: str, columns: Sequence[Category | Grouped], most: int) -> All
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCounts(Averaged[int | tuple[int, ...]]):
-    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
-
+class OfCounts(Noised[int | tuple[int, ...]]):
     @property
     @abstractmethod
     def moves(self) -> tuple[int, int]:
@@ -58,6 +47,13 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
     def numbers(self) -> int:
         """The number of counts."""
         return self.groups
+
+    @property
+    def loss_parts(self) -> int:
+        return max(self.moves[0], 1)
+
+    def noised(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
+        return self.measured(value)
 
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
         return value if isinstance(value, tuple) else (value,)
@@ -72,7 +68,7 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
 
     @property
     def rho(self) -> Fraction:
-        return self.epsilon**2 / (2 * self.moves[0])
+        return GaussianNoise.rho(self.epsilon, self.loss_parts)
 
     @property
     def variance(self) -> Fraction:
@@ -80,12 +76,9 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         a, b = self.moves
         return a * b * b / (2 * self.rho)
 
-    def loss(self) -> Loss:
-        if self.noise:
-            return Gaussian(self.rho)
-        parts = self.moves[0]
-        part = Pure(self.epsilon / parts)
-        return Together((part,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
+    @property
+    def added(self) -> tuple[Added, ...]:
+        return (self.noise_kind.of(self.scale, self.variance),)
 
     def reach(self, draws: int = 1) -> int | Fraction:
         """How far the means of `draws` draws can be off, all counts at once, except with probability β."""
@@ -93,9 +86,7 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
 
     def mean_of(self, draws: int, beta: Fraction) -> int | Fraction:
         """How far the mean noise of `draws` draws can be from 0, except with probability β."""
-        if self.noise:
-            return gaussian_mean_reach(self.variance, draws, beta)
-        return mean_reach(self.scale, draws, beta)
+        return self.added[0].reach(beta, draws)
 
     def holds_rows(self) -> bool | None:
         """Is every row of the table in exactly one of the counts? False: in one at most. None: neither."""
@@ -122,18 +113,8 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         return 0, None if self.facts.people is None else self.most
 
     def promise(self) -> Within:
-        # Gaussian noise has no finite ε, so no lower bound is known.
-        least = Fraction(0) if self.noise else least_count_error(self.epsilon, self.beta)
+        least = self.noise_kind.least_error(self.epsilon, self.beta)
         return Within(Fraction(self.reach()), self.numbers, self.beta, least)
-
-    def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        counts = list(self.measured(value))
-        return tuple(coins.gaussian(counts, self.variance) if self.noise else coins.laplace(counts, self.scale))
-
-    def law(self, value: int | tuple[int, ...]) -> Independent:
-        if self.noise:
-            return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
-        return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         reach = self.reach(draws)

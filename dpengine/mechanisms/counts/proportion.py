@@ -5,9 +5,11 @@ Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006,
 Statistic   hits H and misses M of each group. One row is in one cell: L1 change 1 under add/remove, 2 under
             replace-one, with or without groups; m times that for at most m rows a person. Where the number of people
             is public and nobody is filtered out, M = n − H needs no draw, and H changes by 1.
-Draw        every cell + Laplace(Δ/ε). Or Gaussian noise, as for counts (of_counts.py): a person's change has two sides
-            under replace-one where misses are drawn too, else one, each of L1 norm at most m.
+Draw        every cell + Laplace(Δ/ε), or Gaussian noise: a person's change has two sides under replace-one where misses
+            are drawn too, else one, each of length at most m. The loss has as many parts, as for counts (`of_counts`).
 Answer      H/(H+M), or H/n. Its range is every ratio the noisy ranges allow.
+Accuracy    with every cell off by at most t, a share moves most where one of its cells rises and the other falls: by
+            t/n.
 Cost        one scan.
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
@@ -26,20 +29,18 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.counts.of_counts import OfCounts
-from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Released, Sensitivity
+from dpengine.mechanisms.query import Bounds, Fields, Sensitivity
+from dpengine.mechanisms.ratios import Estimate, Number, OfRatio
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
-from dpengine.noise.tails import least_count_error
 from dpengine.statistics.counts import HitCounts
 
 NOBODY, ALL = Fraction(0), Fraction(100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proportion(OfCounts):
+class Proportion(OfRatio[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="proportion",
         asked_on=("ask", "whatif"),
@@ -95,21 +96,21 @@ class Proportion(OfCounts):
     def need(self) -> HitCounts:
         return HitCounts(self.of, self.by, self.groups, self.where)
 
-    def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
-        cells = super().measured(value)
-        return cells if self.known is None else cells[:1]
+    def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        """Hits and misses of each group; hits alone if the number of people is public."""
+        return value if self.known is None else value[:1]
 
     @property
-    def numbers(self) -> int:
-        return 1 if self.known is not None else 2 * self.groups
+    def weights(self) -> tuple[int, ...]:
+        return (1, 1) if self.known is None else (1,)
 
     @property
-    def moves(self) -> tuple[int, int]:
-        return 2 if self.known is None and self.facts.relation == "replace" else 1, self.facts.unit.at_most
+    def loss_parts(self) -> int:
+        """The sides of one person's change."""
+        return 2 if self.known is None and self.facts.relation == "replace" else 1
 
     def sensitivity(self) -> Sensitivity:
-        sides, rows = self.moves
-        return Sensitivity("l2sq", sides * rows**2) if self.noise else super().sensitivity()
+        return self.of_rows(self.loss_parts, self.loss_parts)
 
     def limits(self, part: str = "") -> Ends | None:
         return NOBODY, ALL
@@ -117,17 +118,25 @@ class Proportion(OfCounts):
     def sure(self, part: str = "") -> Ends:
         return NOBODY, ALL
 
-    def promise(self) -> Within:
-        people = Fraction(self.facts.about, self.groups)
-        reach = self.reach()
-        alpha = min(100 * reach / max(people if self.known is not None else people - 2 * reach, Fraction(1)), ALL)
-        least = NOBODY
-        if self.known is not None and not self.noise:  # Gaussian noise has no finite ε, so no lower bound is known
-            least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
-        return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
+    @property
+    def placed(self) -> bool:
+        return False
 
-    def holds_rows(self) -> bool | None:
-        return True if self.by is None and self.known is None else None
+    @property
+    def promise_unit(self) -> str:
+        return "percent"
+
+    def least(self) -> Fraction:
+        if self.known is None:
+            return NOBODY
+        return min(100 * self.noise_kind.least_error(self.epsilon, self.beta) / self.known, ALL)
+
+    def row_bounds(self, raw: Figures) -> Bounds | None:
+        """Hits and misses together are all rows that meet the condition."""
+        if self.by is not None or self.known is not None:
+            return None
+        off, total = sum(self.reaches()), sum(raw)
+        return max(ceil(total - off), 0), None if self.conditional else max(floor(total + off), 0)
 
     def coarse(self) -> Fraction:
         return ALL / 8
@@ -135,10 +144,11 @@ class Proportion(OfCounts):
     def truth(self, rows: Sequence[Row]) -> float:
         return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
-    def from_mean(self, raw: Figures, draws: int) -> Released:
-        """For several draws, hits and misses are averaged, not their ratios."""
-        if self.known is not None:
-            low, high = ratio_range(100 * raw[0], 100 * self.reach(draws), self.known, 0, NOBODY, ALL)
-            return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
-        reach = self.reach(draws)
-        return self.released([share_and_range(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
+    def supposed(self, people: Fraction) -> Number:
+        return min(100 * self.reaches()[0] / people, ALL)
+
+    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
+        if self.known is None:
+            return share_and_range(numbers[0], numbers[1], reaches[0])
+        (people, hits), (_, reach) = numbers, reaches
+        return ratio(100 * hits, people, NOBODY, ALL), ratio_range(100 * hits, 100 * reach, people, 0, NOBODY, ALL)

@@ -36,23 +36,22 @@ from dpengine.mechanisms.answered import Runs
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.curves import count_tree
+from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.tails import (
-    gaussian_mean_reach,
-    gaussian_mix_reach,
-    gaussian_sum_reach,
-    sum_reach,
-    total_reach,
-    weighted_reaches,
-)
+from dpengine.noise.tails import gaussian_mix_reach
 from dpengine.statistics.counts import BinCounts
 
 MOST_LEAVES = 1_000
-ROOT = "gaussian_root"
 EXACT_SUMS = 12  # the exact law bounds a sum of up to this many noises; Chernoff's bound a longer one
+
+
+class GaussianRoot(GaussianNoise):
+    """On a root of the matrix of sums in place of the tree."""
+
+    name = "gaussian_root"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +81,7 @@ class CdfTree(OfCounts):
         covered="test_the_tree_keeps_its_band_also_when_averaged",
     )
 
-    noises: ClassVar[tuple[str, ...]] = ("gaussian", ROOT)
+    accepts: ClassVar[tuple[type[Added], ...]] = (LaplaceNoise, GaussianNoise, GaussianRoot)
 
     column: str
 
@@ -130,11 +129,15 @@ class CdfTree(OfCounts):
         return BinCounts(self.column, self.starts, self.facts.schema[self.column].size, self.where)
 
     @property
+    def rooted(self) -> bool:
+        return self.noise_kind is GaussianRoot
+
+    @property
     def moves(self) -> tuple[int, int]:
         return (2 if self.facts.relation == "replace" else 1), self.levels * self.facts.unit.at_most
 
     def sensitivity(self) -> Sensitivity:
-        if self.noise == ROOT:
+        if self.rooted:
             replaced = self.facts.relation == "replace"
             return Sensitivity("l2sq", count_tree.moved(self.leaves, replaced) * self.facts.unit.at_most**2)
         return super().sensitivity()
@@ -142,14 +145,14 @@ class CdfTree(OfCounts):
     @property
     def variance(self) -> Fraction:
         """In squared L2 a side is L·k², not (L·k)², because a row is counted once in each level."""
-        if self.noise == ROOT:
+        if self.rooted:
             return self.sensitivity().bound / (2 * self.rho)
         return self.moves[0] * self.levels * self.facts.unit.at_most**2 / (2 * self.rho)
 
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
         """Every node, the cells first; or a root of all sums."""
         cells = list(value if isinstance(value, tuple) else (value,))
-        return tuple(count_tree.rooted(cells) if self.noise == ROOT else count_tree.nodes_of(cells))
+        return tuple(count_tree.rooted(cells) if self.rooted else count_tree.nodes_of(cells))
 
     @property
     def numbers(self) -> int:
@@ -157,16 +160,14 @@ class CdfTree(OfCounts):
 
     def reach(self, draws: int = 1) -> int | Fraction:
         """How far the number at or below a cell can be off, all cells at once: a sum of the most means."""
-        if self.noise == ROOT:
+        if self.rooted:
             return ceil(self._rooted_reaches(draws)[-1] + Fraction(1, 2))
         plain = zip(self._plain_reaches(draws), self._fitted_reaches(draws), strict=True)
         return max(short if short <= fit else floor(fit + Fraction(1, 2)) for short, fit in plain)
 
     def _fitted_reaches(self, draws: int) -> tuple[float, ...]:
         """How far the estimate of every cell by least squares can be off before it is rounded."""
-        spread = self.variance if self.noise else self.scale
-        known = self.everyone is not None
-        return _fitted(self.leaves, known, bool(self.noise), spread, draws, self.beta / self.leaves)
+        return _fitted(self.leaves, self.everyone is not None, self.added[0], draws, self.beta / self.leaves)
 
     def _plain_reaches(self, draws: int) -> list[int | Fraction]:
         """How far the sum of nodes of every cell can be off."""
@@ -177,11 +178,7 @@ class CdfTree(OfCounts):
         """How far a sum of this many means can be off."""
         if not nodes:
             return 0
-        beta, noises = self.beta / self.leaves, nodes * draws
-        if self.noise:
-            total = int(gaussian_mean_reach(self.variance, noises, beta) * noises)  # an integer by definition
-        else:
-            total = (sum_reach if noises <= EXACT_SUMS else total_reach)(self.scale, noises, beta)
+        total = self.added[0].sum_reach(nodes * draws, self.beta / self.leaves, EXACT_SUMS)
         return total if draws == 1 else Fraction(total, draws)
 
     def _rooted_reaches(self, draws: int) -> list[float]:
@@ -218,7 +215,7 @@ class CdfTree(OfCounts):
         return [column.text(end) for end in ends]
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        if self.noise == ROOT:
+        if self.rooted:
             sums = count_tree.prefix_sums([float(node) for node in raw]).tolist()
             ends = zip(sums, self._rooted_reaches(draws), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
@@ -258,14 +255,6 @@ def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _fitted(leaves: int, known: bool, bell: bool, spread: Fraction, draws: int, beta: Fraction) -> tuple[float, ...]:
-    """How far least squares over the mean of `draws` draws can be off in every cell, except with probability β;
-    `spread` is the scale of Laplace noise or, for a `bell`, the variance of Gaussian noise."""
-    sizes, times = count_tree.tree_arrays(leaves, known, Fraction(0))
-    if not bell:
-        return tuple(weighted_reaches(spread, sizes / draws, times * draws, beta).tolist())
-    lengths, sums = (times * sizes**2).sum(axis=1), (times * sizes).sum(axis=1)
-    return tuple(
-        gaussian_sum_reach(spread, sqrt(square / draws), sum_of, beta)
-        for square, sum_of in zip(lengths.tolist(), sums.tolist(), strict=True)
-    )
+def _fitted(leaves: int, known: bool, noise: Added, draws: int, beta: Fraction) -> tuple[float, ...]:
+    """How far least squares over the mean of `draws` draws can be off in every cell, except with probability β."""
+    return noise.mixed_reaches(*count_tree.tree_arrays(leaves, known, Fraction(0)), draws, beta)

@@ -12,7 +12,6 @@ from itertools import pairwise
 from math import sqrt
 from typing import ClassVar, Self, cast
 
-from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above, read_number, text_of
 from dpengine.core.printed import chance
@@ -21,15 +20,14 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
-from dpengine.mechanisms.models.of_models import OfModel, of_sums, read_model
+from dpengine.mechanisms.models.of_models import EXACT_DRAWS, OfModel, read_model
+from dpengine.mechanisms.noise import Added, LaplaceNoise
+from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, shapes
 from dpengine.messages import called, say
-from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_and_range
-from dpengine.noise.tails import gaussian_mean_reach, mean_reach, total_reach
 from dpengine.statistics.features import SHAPES
 from dpengine.statistics.model_checks import ONE, ErrorSums, HitsByMargin
 
@@ -43,7 +41,7 @@ Estimate = tuple[float, tuple[float, float]]  # a figure and its range
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckErrors(OfModel):
+class CheckErrors(OfModel, Noised[tuple[int, ...]]):
     """How far off a model of a number is: its typical error, its bias, and the bias in each part of the range.
 
     Guarantee   ε-DP under replace-one and under add/remove.
@@ -62,6 +60,8 @@ class CheckErrors(OfModel):
                 quarter of the bound.
     Cost        one scan.
     """
+
+    accepts: ClassVar[tuple[type[Added], ...]] = (LaplaceNoise,)
 
     halved: int = 1  # the largest error that counts is the declared range, halved this often
     steps: int = USUAL_STEPS
@@ -110,8 +110,8 @@ class CheckErrors(OfModel):
         """The weights of Q, and of N and R in every bin, so that one row moves each by the same amount."""
         return 1, *(self.steps**2, self.steps) * self.parts
 
-    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(weight * part for weight, part in zip(self.weights, value, strict=True))
+    def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value
 
     def sensitivity(self) -> Sensitivity:
         s = self.steps
@@ -119,30 +119,14 @@ class CheckErrors(OfModel):
         return Sensitivity("l1", bound * self.facts.unit.at_most)
 
     @property
-    def scales(self) -> tuple[Fraction, ...]:
-        scale = self.sensitivity().bound / self.epsilon
-        return tuple(scale / weight for weight in self.weights)
-
-    def loss(self) -> Loss:
-        if self.facts.relation == "replace":
-            return Pure(self.epsilon)
-        return Together((Pure(self.epsilon / 3),) * 3)
-
-    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        squares, counts, sums = self.scales[:3]
-        drawn = coins.laplace([value[0]], squares)
-        for n, r in zip(coins.laplace(list(value[1::2]), counts), coins.laplace(list(value[2::2]), sums), strict=True):
-            drawn += [n, r]
-        return tuple(drawn)
-
-    def law(self, value: tuple[int, ...]) -> Independent:
-        return Independent(tuple(Laplace(part, scale) for part, scale in zip(value, self.scales, strict=True)))
+    def loss_parts(self) -> int:
+        return 3 if self.facts.relation == "add_remove" else 1
 
     def promise(self) -> Within:
-        beta, (squares, counts) = self.beta / 6, self.scales[:2]
+        beta, (squares, counts) = self.beta / 6, self.added[:2]
         people = Fraction(self.facts.about)
-        wide = 0 if self.known is not None else total_reach(counts, self.parts, beta)
-        typical = self._typical(people * self.steps**2 / 16, mean_reach(squares, 1, beta), people, wide)
+        wide = 0 if self.known is not None else counts.sum_reach(self.parts, beta, 0)
+        typical = self._typical(people * self.steps**2 / 16, squares.reach(beta), people, wide)
         alpha = Fraction(max(typical[1][1] - typical[0], typical[0] - typical[1][0])).limit_denominator(10**9)
         return Within(min(alpha, self.bound), 1, self.beta, Fraction(0), self.model.layout.target, nominal=True)
 
@@ -151,16 +135,16 @@ class CheckErrors(OfModel):
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the sums are averaged, not their ratios."""
-        squares, counts, sums = self.scales[:3]
+        squares, counts, sums = self.added[:3]
         third, cell = self.beta / 6, self.beta / (4 * self.parts)
         bins, noises = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * draws
         people: Figure = self.known if self.known is not None else sum(n for n, _ in bins)
-        wide = 0 if self.known is not None else Fraction(of_sums(counts, noises, third), draws)
-        leaning = Fraction(of_sums(sums, noises, third), draws)
-        reach_n, reach_r = (Fraction(of_sums(scale, draws, cell), draws) for scale in (counts, sums))
+        wide = 0 if self.known is not None else Fraction(counts.sum_reach(noises, third, EXACT_DRAWS), draws)
+        leaning = Fraction(sums.sum_reach(noises, third, EXACT_DRAWS), draws)
+        reach_n, reach_r = (Fraction(scale.sum_reach(draws, cell, EXACT_DRAWS), draws) for scale in (counts, sums))
         return self.by_label(
             [
-                self._typical(raw[0], Fraction(of_sums(squares, draws, third), draws), people, wide),
+                self._typical(raw[0], Fraction(squares.sum_reach(draws, third, EXACT_DRAWS), draws), people, wide),
                 self._mean(sum(r for _, r in bins), leaning, people, wide),
                 *(self._mean(r, reach_r, n, reach_n) for n, r in bins),
             ]
@@ -298,9 +282,7 @@ class CheckChances(OfModel, OfCounts):
         return self.beta / (2 if self.known is not None else 4), self.beta / (2 * self.numbers)
 
     def _sum_reach(self, draws: int, beta: Fraction, exact: bool = True) -> int | Fraction:
-        if self.noise:
-            return draws * gaussian_mean_reach(self.variance, draws, beta)
-        return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
+        return self.added[0].sum_reach(draws, beta, EXACT_DRAWS if exact else 0)
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         """For several draws, the cells are averaged, not their ratios."""
@@ -370,10 +352,7 @@ class CheckChances(OfModel, OfCounts):
 
 def _each(query: CheckChances, draws: int) -> int | Fraction:
     """How far the mean of one cell can be off, all cells at once."""
-    beta = query._shares[1]
-    if query.noise:
-        return gaussian_mean_reach(query.variance, draws, beta)
-    return Fraction(of_sums(query.scale, draws, beta), draws)
+    return Fraction(query.added[0].sum_reach(draws, query._shares[1], EXACT_DRAWS), draws)
 
 
 class CheckModel(OfModel):
@@ -407,7 +386,7 @@ class CheckModel(OfModel):
         broken_variants=("half", "small"),
         covered="test_a_first_figure_keeps_its_promise",
     )
-    noises = CheckChances.noises
+    accepts = CheckChances.accepts
 
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:

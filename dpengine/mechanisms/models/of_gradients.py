@@ -70,12 +70,13 @@ from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.of_models import BALL, BOX, REGIONS, projected, read_features
+from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 from dpengine.mechanisms.promises import Excess, Goal
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader, Stepwise
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace, Normal
+from dpengine.noise.laws import Independent
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
 from dpengine.statistics.gradient import GradientSum
 from dpengine.statistics.need import AnyNeed
@@ -408,16 +409,19 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
     def measured(self, value: Json) -> tuple[int, ...]:
         return tuple(value)
 
+    @property
+    def added(self) -> Added:
+        """The noise on a coordinate."""
+        return (GaussianNoise if self.calibration == GAUSSIAN else LaplaceNoise)(self.amount)
+
     def noisy(self, slope: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        noise = coins.gaussian if self.calibration == GAUSSIAN else coins.laplace
-        return tuple(noise(list(slope), self.amount))
+        return tuple(self.added.draw(list(slope), coins))
 
     def draw(self, value: Json, coins: Coins) -> tuple[int, ...]:
         return self.noisy(value, coins)
 
     def law(self, value: Json) -> Independent:
-        kind = Normal if self.calibration == GAUSSIAN else Laplace
-        return Independent(tuple(kind(coordinate, self.amount) for coordinate in value))
+        return Independent(tuple(self.added.law(coordinate) for coordinate in value))
 
     def moved(self, weights: Weights, noisy: tuple[int, ...]) -> Weights:
         """One step against the noisy gradient, projected into the region: post-processing, on the public lattice."""

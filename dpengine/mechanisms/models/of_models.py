@@ -14,7 +14,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
@@ -30,7 +29,6 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Averaged, Fields
 from dpengine.messages import say
 from dpengine.messages.language import stored
-from dpengine.noise.tails import sum_reach, total_reach
 from dpengine.statistics.features import LINEAR, LOGISTIC, SHAPES, Model, Weights, model_from_json
 
 BALL, BOX = REGIONS = ("ball", "box")  # of weights
@@ -191,11 +189,6 @@ class OfModel(Averaged[tuple[int, ...]]):
 
     def shown(self) -> dict[str, str]:
         return dict(zip(self.labels(), self.spans(), strict=True))
-
-
-def of_sums(scale: Fraction, draws: int, beta: Fraction) -> int:
-    """How far the sum of independent discrete Laplace draws can be off, except with chance β."""
-    return sum_reach(scale, draws, beta) if draws <= EXACT_DRAWS else total_reach(scale, draws, beta)
 
 
 def _parts(given: Json) -> int:

@@ -28,6 +28,7 @@ class Within(Promise):
     floor: Fraction  # no method can promise less; 0 if no such bound is known
     unit: str = "people"  # or "percent", or a column for that column's unit; "" for an unnamed column
     nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
+    spread: bool = False  # True: for values spread over the declared range
     kind: ClassVar[str] = "within"
 
     @property
@@ -53,7 +54,8 @@ class Within(Promise):
         if asked is not None:
             if self.unit_for(asked) == "column":  # the question beside it names it
                 alpha = measured(self._rounded(asked), asked.measure)
-            planned = self.supposes(asked) and not asked.conditional and not self.equal_groups(asked)
+            supposes = self.supposes(asked) or self.spread
+            planned = supposes and not asked.conditional and not self.equal_groups(asked)
         return self.at_best(say(f"promise.short.{'planned' if planned else 'within'}", alpha=alpha), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
@@ -63,9 +65,13 @@ class Within(Promise):
         return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **words)
 
     def each(self, asked: Asked, of: int) -> str:
-        if self.nominal:
+        if self.nominal or self.spread:
             return super().each(asked, of)
         return say("answer.within_all", alpha=self.alpha_words(asked), of=of, chance=chance(self.beta))
+
+    def guess(self, asked: Asked | None = None) -> str:
+        supposed = super().guess(asked)
+        return supposed + say("promise.spread" if supposed else "promise.spread_alone") if self.spread else supposed
 
     def alpha_words(self, asked: Asked | None = None) -> str:
         """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""

@@ -47,15 +47,15 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.answer_state import APART, FEW, NEARLY
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
-from dpengine.mechanisms.choices.noisy_argmax import FLIP, NoisyArgmax
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, PermuteAndFlip
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
-from dpengine.noise.tails import gaussian_reach, laplace_reach
+from dpengine.noise.laws import Finite, Independent, Law
 from dpengine.statistics.need import AnyNeed, NoData
 
 CALIBRATIONS = ("laplace", "gaussian", "lecture")
@@ -243,10 +243,12 @@ class AdaptiveSession(Query[Any, Any]):
 
     def _reach(self, change: int) -> int:
         """No answer's noise exceeds this, except with probability β over the whole session."""
-        beta = self.beta / self.questions
-        if self.calibration == "gaussian":
-            return gaussian_reach((change / self.each) ** 2, beta)
-        return laplace_reach(change / self.each, beta)
+        return int(self._added(change).reach(self.beta / self.questions))
+
+    def _added(self, change: int) -> Added:
+        """The noise of one answer with this sensitivity."""
+        scale = change / self.each
+        return (GaussianNoise if self.calibration == "gaussian" else LaplaceNoise).of(scale, scale**2)
 
     @property
     def alpha(self) -> Fraction:
@@ -299,7 +301,7 @@ class AdaptiveSession(Query[Any, Any]):
             epsilon=2 * self.each if gaussian else self.each,
             options=self.ask.options,
             beta=self.beta / self.questions,
-            noise="" if gaussian else FLIP,
+            noise="" if gaussian else PermuteAndFlip.name,
         )
 
     @property
@@ -329,19 +331,15 @@ class AdaptiveSession(Query[Any, Any]):
             return self.questions
         if isinstance(self.ask, Largest):
             return self._choice.draw(value, coins)
-        scale = self.sensitivity().bound / self.each
-        noise = coins.gaussian if self.calibration == "gaussian" else coins.laplace
-        return tuple(noise(list(self.measured(value)), scale**2 if self.calibration == "gaussian" else scale))
+        return tuple(self._added(self.sensitivity().bound).draw(self.measured(value), coins))
 
     def law(self, value: Any) -> Law:
         if self.ask is None:
             return Finite({self.questions: Decimal(1)})
         if isinstance(self.ask, Largest):
             return self._choice.law(value)
-        scale = self.sensitivity().bound / self.each
-        kind = Normal if self.calibration == "gaussian" else Laplace
         [total] = self.measured(value)
-        return Independent((kind(total, scale**2 if self.calibration == "gaussian" else scale),))
+        return Independent((self._added(self.sensitivity().bound).law(total),))
 
     def shown(self) -> dict[str, str]:
         return self._choice.shown() if isinstance(self.ask, Largest) else {}

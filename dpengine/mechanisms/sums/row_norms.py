@@ -29,14 +29,15 @@ b(1 + 1/w)/N; under add/remove that is least at w³ = C² for a given ρ. Under 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
 from dpengine.accountant.loss import Bounded, Gaussian, Loss, Pure, Repeated, Together
 from dpengine.core.exact import ceiling, floor
+from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise
 
-COORDINATE, NORM, GAUSSIAN = WAYS = ("", "l2_laplace", "gaussian")
 _GRAIN = 1000  # c and w are kept in thousandths
 
 
@@ -74,33 +75,59 @@ class Moved:
         return epsilon**2 * self.second / (2 * self.first**2)
 
 
-def moved(person: Person, way: str) -> Moved:
-    d, m = person.width, person.rows
-    if way == COORDINATE:
-        each = person.largest
-        weight = each * _root_below(Fraction(d)) if person.counted else Fraction(0)
-        total, square = d * each, d * each**2
-    else:
+class OfVector(Added):
+    """Noise of one scale on all coordinates of a vector."""
+
+    @classmethod
+    def moved(cls, person: Person) -> Moved:
+        """By the norm."""
         weight = _weight(person) if person.counted else Fraction(0)
-        total, square = d * person.share, person.square
-    if person.replaced:
-        return Moved(2 * m * total, 4 * m**2 * square, weight)
-    return Moved(m * (total + weight), m**2 * (square + weight**2), weight)
+        return cls.in_all(person, person.width * person.share, person.square, weight)
+
+    @staticmethod
+    def in_all(person: Person, total: Fraction, square: Fraction, weight: Fraction) -> Moved:
+        m = person.rows
+        if person.replaced:
+            return Moved(2 * m * total, 4 * m**2 * square, weight)
+        return Moved(m * (total + weight), m**2 * (square + weight**2), weight)
+
+    @classmethod
+    @abstractmethod
+    def loss_of(cls, person: Person, epsilon: Fraction) -> Loss: ...
 
 
-def loss(person: Person, way: str, epsilon: Fraction) -> Loss:
-    change = moved(person, way)
-    if way == GAUSSIAN:
-        return Gaussian(change.rho(epsilon))
-    if way == NORM:
-        return Bounded(epsilon, change.rho(epsilon))
-    scale = change.first / epsilon
-    sides = 2 if person.replaced else 1
-    part = Pure(sides * person.rows * person.largest / scale)
-    sums: Loss = Repeated(part, person.width) if person.width > 1 else part
-    if person.replaced:
-        return sums
-    return Together((sums, Pure(person.rows * change.weight / scale)))
+class ByCoordinate(LaplaceNoise, OfVector):
+    @classmethod
+    def moved(cls, person: Person) -> Moved:
+        each, d = person.largest, person.width
+        weight = each * _root_below(Fraction(d)) if person.counted else Fraction(0)
+        return cls.in_all(person, d * each, d * each**2, weight)
+
+    @classmethod
+    def loss_of(cls, person: Person, epsilon: Fraction) -> Loss:
+        change = cls.moved(person)
+        scale, sides = change.first / epsilon, 2 if person.replaced else 1
+        part = Pure(sides * person.rows * person.largest / scale)
+        sums: Loss = Repeated(part, person.width) if person.width > 1 else part
+        return sums if person.replaced else Together((sums, Pure(person.rows * change.weight / scale)))
+
+
+class ByNorm(LaplaceNoise, OfVector):
+    name = "l2_laplace"
+    norm = "l2sq"
+
+    @classmethod
+    def loss_of(cls, person: Person, epsilon: Fraction) -> Loss:
+        return Bounded(epsilon, cls.moved(person).rho(epsilon))
+
+
+class GaussianByNorm(GaussianNoise, OfVector):
+    @classmethod
+    def loss_of(cls, person: Person, epsilon: Fraction) -> Loss:
+        return Gaussian(cls.moved(person).rho(epsilon))
+
+
+WAYS: tuple[type[OfVector], ...] = (ByCoordinate, ByNorm, GaussianByNorm)
 
 
 def _weight(person: Person) -> Fraction:

@@ -1,4 +1,4 @@
-"""How far the values of a number column spread: their standard deviation, for everyone.
+"""How far the values of a number column spread: their standard deviation, for everyone or by group.
 
 Guarantee   ε-DP under replace-one and under add/remove; with Gaussian noise ρ-zCDP, no finite ε.
 Theorem     discrete Laplace mechanism on the vector (N, S, Q): Dwork et al. 2006, Prop. 1. Discrete Gaussian mechanism:
@@ -17,6 +17,10 @@ Gaussian    the same vectors by their L2 norm. Two values d apart are at most 2h
             d = 2h. A row added changes (h²N, hS, Q) by 3h⁴ at most, as squares. One replaced changes (hS, Q) by up to
             5.1h⁴, so N may be drawn √k times as exactly for nothing while (k + 2)h⁴ is no more: k = 3, or 2 on a short
             grid. σ² is such that ρ is about the Rényi loss of Laplace noise at ε.
+By group    under add/remove as for everyone. Under replace-one a row may leave one group and enter another: 6h² in L1,
+            six parts of ε/6; squared 6h⁴. A row that stays in its group changes (hS, Q) by ((1+t)h², 2(1−t²)h²), t in
+            ±1, or less: with r(ax) ≤ a²r(x) for a ≥ 1 and r(ax) ≤ ar(x) for a ≤ 1 that loses at most (1+t)² + 4(1−t²)²
+            < 5.1 of the six parts; squared at most 5.1h⁴.
 Answer      the root of Q̂ − Ŝ², from noisy ratios; its range is every value the noisy ranges allow.
 Cost        one scan.
 """
@@ -30,38 +34,34 @@ from math import isqrt, sqrt
 from statistics import pstdev
 from typing import ClassVar
 
-from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Figure, Figures
+from dpengine.core.types import Ends, Figures
 from dpengine.declared.conditions import Row
-from dpengine.mechanisms.answer_state import FEW
+from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Released, Sensitivity
+from dpengine.mechanisms.query import Sensitivity
+from dpengine.mechanisms.ratios import Estimate, Number, OfRatio
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.trial import Example, Trial
-from dpengine.messages import say
-from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.ratio_intervals import ratio, ratio_range
-from dpengine.noise.tails import gaussian_mean_reach, mean_reach
 from dpengine.statistics.counts import Moments
 
 OF_SUM, OF_SQUARES = 6, 5  # w = 6/5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variance(OfNumbers[tuple[int, ...]]):
+class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="variance",
         asked_on=("ask", "whatif"),
         order=100,
         version=1,
         answer="distance",
-        states=(FEW,),
+        states=(FEW, APART),
         caveats=("bounds",),
         parameters=(
             Parameter("column", "column.number", required=True),
+            Parameter("by", "by"),
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
@@ -70,145 +70,80 @@ class Variance(OfNumbers[tuple[int, ...]]):
         cases={
             "with empty cells": {"column": "x"},
             "of everybody": {"column": "z"},
+            "by group": {"column": "x", "by": "c"},
             "with empty cells, Gaussian": {"column": "x", "noise": "gaussian"},
             "of everybody, Gaussian": {"column": "z", "noise": "gaussian"},
+            "by group, Gaussian": {"column": "z", "by": "c", "noise": "gaussian"},
         },
         example=Example({"column": "visits"}, instead="near"),
     )
-
-    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     def __post_init__(self) -> None:
         if 2 * self.half**2 * MOST_ROWS > MOST_SUM:
             raise AllowanceError("variance.overflow", column=self.column, most=isqrt(MOST_SUM // MOST_ROWS // 2))
 
-    def sentence(self) -> str:
-        return say("sentence.variance", column=self.column, who=self.whom())
-
     def need(self) -> Moments:
-        return Moments(self.column, self.half + 1, 2, None, 1, self.where)
+        return Moments(self.column, self.half + 1, 2, self.by, self.groups, self.where)
+
+    def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        """(N, S, Q) for each group, or (S, Q) if N is known."""
+        groups = zip(value[0::3], value[1::3], value[2::3], strict=True)
+        parts = [(n, s, 2 * squares - n * self.half**2) for n, s, squares in groups]
+        return tuple(number for part in parts for number in (part if self.known is None else part[1:]))
 
     @property
-    def known(self) -> int | None:
-        """The number of rows, where it is public and may be divided by."""
-        return self.facts.countable(self.where, self.column)
-
-    def _parts(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        """The parts that get noise: (N, S, Q), or (S, Q) if N is known."""
-        n, s, squares = value
-        parts = n, s, 2 * squares - n * self.half**2
-        return parts if self.known is None else parts[1:]
-
-    @property
-    def _weights(self) -> tuple[int, ...]:
-        """The factor of each part that puts all parts on one scale."""
+    def weights(self) -> tuple[int, ...]:
         h = self.half
         return (h * h, h, 1) if self.known is None else (OF_SUM * h, OF_SQUARES)
 
     @property
-    def _copies(self) -> tuple[int, ...]:
-        """Copies of each weighted part in the L2 norm: k, 1, 1."""
+    def copies(self) -> tuple[int, ...]:
         if self.known is not None:
             return 1, 1
-        freely = self.noise and self.facts.relation == "replace"
-        return (_farthest(self.half, 1, 1) // self.half**4 - 2 if freely else 1), 1, 1
-
-    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        weighed = zip(self._parts(value), self._weights, self._copies, strict=True)
-        return tuple(weight * part for part, weight, copies in weighed for _ in range(copies))
+        free = self.noise_kind.norm == "l2sq" and self.facts.relation == "replace" and self.by is None
+        return (_farthest(self.half, 1, 1) // self.half**4 - 2 if free else 1), 1, 1
 
     def sensitivity(self) -> Sensitivity:
-        h, rows = self.half, self.facts.unit.at_most
-        of_sum, of_squares = self._weights[-2] // h, self._weights[-1]
-        moved = 0 if self.known is not None else sum(self._copies) * h ** (4 if self.noise else 2)  # a row more or less
-        if self.facts.relation == "replace":
-            moved = max(moved, (_farthest if self.noise else _longest)(h, of_sum, of_squares))
-        return Sensitivity("l2sq", moved * rows**2) if self.noise else Sensitivity("l1", moved * rows)
+        h, replaced = self.half, self.facts.relation == "replace"
+        moved = 0 if self.known is not None else sum(self.copies) * (2 if replaced and self.by is not None else 1)
+        first, second = moved * h**2, moved * h**4  # of a row that comes or goes
+        if replaced:
+            of_sum, of_squares = self.weights[-2] // h, self.weights[-1]
+            first = max(first, _longest(h, of_sum, of_squares))
+            second = max(second, _farthest(h, of_sum, of_squares))
+        return self.of_rows(first, second)
 
-    @property
-    def scales(self) -> tuple[Fraction, ...]:
-        """Of Laplace noise."""
-        scale = self.sensitivity().bound / self.epsilon
-        return tuple(scale / weight for weight in self._weights)
-
-    @property
-    def rho(self) -> Fraction:
-        return self.epsilon**2 / (2 if self.facts.relation == "replace" else 6)
-
-    @property
-    def variances(self) -> tuple[Fraction, ...]:
-        """Of Gaussian noise."""
-        variance = self.sensitivity().bound / (2 * self.rho)
-        return tuple(
-            variance / (copies * weight**2) for weight, copies in zip(self._weights, self._copies, strict=True)
-        )
-
-    def loss(self) -> Loss:
-        if self.noise:
-            return Gaussian(self.rho)
-        if self.facts.relation == "replace":
-            return Pure(self.epsilon)
-        return Together((Pure(self.epsilon / 3),) * 3)
-
-    def _reaches(self, draws: int) -> list[int | Fraction]:
-        """Of N, S and Q."""
-        beta = self.beta / len(self._weights)
-        if self.noise:
-            reaches = [gaussian_mean_reach(variance, draws, beta) for variance in self.variances]
-        else:
-            reaches = [mean_reach(scale, draws, beta) for scale in self.scales]
-        return reaches if self.known is None else [0, *reaches]
-
-    def promise(self) -> Within:
-        """For a table of the declared size with values spread over half the range, around its middle or, if the number
-        of people is public, around a quarter of the way from there to an end."""
-        people, h = self.facts.about, self.half
-        if self.known is None:
-            low, high = self._deviation(people, 0, -people * h * h // 2, 1)[1]
-        else:
-            low, high = self._deviation(people, Fraction(people * h, 4), -Fraction(3 * people * h * h, 8), 1)[1]
-        column = self.facts.schema.number(self.column)
-        alpha = min(Fraction(high - low).limit_denominator(10**6), column.diameter)
-        return Within(alpha, 1, self.beta, Fraction(0), self.column, nominal=True)
+    def supposed(self, people: Fraction) -> Number:
+        """The whole range, as its ends lie unevenly: for values spread over half the declared one, around its middle
+        or, if the number of people is public, around a quarter of the way from there to an end."""
+        h = self.half
+        middle = people, Fraction(0), -people * h * h / 2
+        beside = people, people * h / 4, -people * 3 * h * h / 8
+        low, high = self.estimate(middle if self.known is None else beside)[1]
+        return high - low
 
     def limits(self, part: str = "") -> Ends | None:
         """From 0, if all have the same value, to half the range, if half of the rows are at each end."""
-        return 0, self.facts.schema[self.column].diameter / 2
+        return 0, self.declared.diameter / 2
 
     def coarse(self) -> Fraction:
-        return self.facts.schema[self.column].diameter / 8
-
-    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        noise = coins.gaussian if self.noise else coins.laplace
-        sizes = self.variances if self.noise else self.scales
-        return tuple(noise([part], size)[0] for part, size in zip(self._parts(value), sizes, strict=True))
-
-    def law(self, value: tuple[int, ...]) -> Independent:
-        law, sizes = (Normal, self.variances) if self.noise else (Laplace, self.scales)
-        return Independent(tuple(law(part, size) for part, size in zip(self._parts(value), sizes, strict=True)))
+        return self.declared.diameter / 8
 
     def truth(self, rows: Sequence[Row]) -> float:
         return pstdev(self.values(rows))
 
-    def from_mean(self, raw: Figures, draws: int) -> Released:
-        """For several draws, the parts are averaged, not their ratios."""
-        n, s, q = raw if self.known is None else (self.known, *raw)
-        return Released(*self._deviation(n, s, q, draws))
-
-    def _deviation(self, n: Figure, s: Figure, q: Figure, draws: int) -> tuple[float, tuple[float, float]]:
+    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
         """The standard deviation in the column's unit, and every value the noisy ranges allow."""
-        h = Fraction(self.half)
-        reach_n, reach_s, reach_q = self._reaches(draws)
+        (n, s, q), (reach_n, reach_s, reach_q), h = numbers, reaches, Fraction(self.half)
         mean_low, mean_high = ratio_range(s, reach_s, n, reach_n, -h, h)
         q_low, q_high = ratio_range(q, reach_q, n, reach_n, -h * h, h * h)
         nearest = Fraction(0) if mean_low <= 0 <= mean_high else min(mean_low**2, mean_high**2)
         farthest = max(mean_low**2, mean_high**2)
         low, high = (q_low + h * h) / 2 - farthest, (q_high + h * h) / 2 - nearest
         middle = (ratio(q, n, -h * h, h * h) + h * h) / 2 - ratio(s, n, -h, h) ** 2
-        step = self.facts.schema.number(self.column).step
 
         def deviation(square: Fraction) -> float:
-            return float(step) / 2 * sqrt(min(max(square, Fraction(0)), h * h))
+            return float(self.declared.step) / 2 * sqrt(min(max(square, Fraction(0)), h * h))
 
         return deviation(middle), (deviation(low), deviation(high))
 

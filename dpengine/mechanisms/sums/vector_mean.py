@@ -42,16 +42,14 @@ from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.noise import Added, chosen
+from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import WithinEach
-from dpengine.mechanisms.query import Averaged, Fields, Released, Sensitivity
-from dpengine.mechanisms.sums import row_norms
-from dpengine.mechanisms.sums.row_norms import COORDINATE, GAUSSIAN, NORM, Moved, Person
+from dpengine.mechanisms.query import Fields, Released, Sensitivity
+from dpengine.mechanisms.sums.row_norms import WAYS, Moved, OfVector, Person
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.ratio_intervals import ratio, ratio_range
-from dpengine.noise.tails import gaussian_mean_reach, mean_reach
 from dpengine.statistics.centred_sums import MOST_WIDE, UNITS, CentredSums
 
 MOST_COLUMNS = 20
@@ -61,7 +59,7 @@ _LOOSE = 4  # parts in s·UNITS by which a cut row may be too short (`CentredSum
 
 
 @dataclass(frozen=True, kw_only=True)
-class VectorMean(Averaged[tuple[int, ...]]):
+class VectorMean(Noised[tuple[int, ...]]):
     several_ways: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         key="vector_mean",
@@ -83,16 +81,16 @@ class VectorMean(Averaged[tuple[int, ...]]):
         cases={
             "with empty cells": {"columns": ["x", "z"]},
             "of everybody": {"columns": ["z"]},
-            "by the norm": {"columns": ["x", "z"], "noise": NORM},
-            "of some, cut": {"columns": ["z", "x"], "norm": "0.7", "lattice": 1, "where": IN_A, "noise": NORM},
-            "Gaussian": {"columns": ["x", "z"], "noise": GAUSSIAN},
-            "of everybody, cut, Gaussian": {"columns": ["z"], "norm": "0.6", "lattice": 1, "noise": GAUSSIAN},
+            "by the norm": {"columns": ["x", "z"], "noise": "l2_laplace"},
+            "of some, cut": {"columns": ["z", "x"], "norm": "0.7", "lattice": 1, "where": IN_A, "noise": "l2_laplace"},
+            "Gaussian": {"columns": ["x", "z"], "noise": "gaussian"},
+            "of everybody, cut, Gaussian": {"columns": ["z"], "norm": "0.6", "lattice": 1, "noise": "gaussian"},
         },
         example=Example({"columns": ["visits"]}),
-        with_noise={"vector_length": Example({"columns": ["visits"], "noise": NORM})},
+        with_noise={"vector_length": Example({"columns": ["visits"], "noise": "l2_laplace"})},
         broken_variants=("half", "bare"),
     )
-    noises: ClassVar[tuple[str, ...]] = (NORM, GAUSSIAN)
+    accepts: ClassVar[tuple[type[OfVector], ...]] = WAYS
 
     columns: tuple[str, ...]
     norm: Fraction = Fraction(1)  # s
@@ -128,6 +126,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
     def theorem(self) -> str:
         return say(f"vector.theorem.{self.noise}") if self.noise else self.card.theorem
 
+    @property
+    def noise_kind(self) -> type[OfVector]:
+        return chosen(self.accepts, self.noise)
+
     # Public facts -----------------------------------------------------------------------------------------------------
 
     @property
@@ -156,7 +158,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     @cached_property
     def moved(self) -> Moved:
-        return row_norms.moved(self.person, self.noise)
+        return self.noise_kind.moved(self.person)
 
     def of_width(self, many: int) -> Self:
         """The same question for this many columns, all like its finest one: only their grids matter."""
@@ -185,9 +187,8 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     def sensitivity(self) -> Sensitivity:
         attained = self.norm == 1
-        if self.noise == COORDINATE:
-            return Sensitivity("l1", floor(self.moved.first * self._unit), attained)
-        return Sensitivity("l2sq", floor(self.moved.second * self._unit**2), attained)
+        bounds = {"l1": self.moved.first * self._unit, "l2sq": self.moved.second * self._unit**2}
+        return Sensitivity(self.noise_kind.norm, floor(bounds[self.noise_kind.norm]), attained)
 
     @property
     def scale(self) -> Fraction:
@@ -200,34 +201,22 @@ class VectorMean(Averaged[tuple[int, ...]]):
         sums = tuple(self.scale * self.parts * half for half in self.halves)
         return sums if self.known is not None else (*sums, self.scale / self.moved.weight)
 
+    @property
+    def added(self) -> tuple[Added, ...]:
+        return tuple(self.noise_kind.of(scale, scale**2) for scale in self.scales)
+
     def loss(self) -> Loss:
-        return row_norms.loss(self.person, self.noise, self.epsilon)
+        return self.noise_kind.loss_of(self.person, self.epsilon)
 
-    def _noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
+    def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return value[1:] if self.known is not None else (*value[1:], value[0])
-
-    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        drawn = zip(self._noised(value), self.scales, strict=True)
-        if self.noise == GAUSSIAN:
-            return tuple(coins.gaussian([true], scale**2)[0] for true, scale in drawn)
-        return tuple(coins.laplace([true], scale)[0] for true, scale in drawn)
-
-    def law(self, value: tuple[int, ...]) -> Independent:
-        drawn = zip(self._noised(value), self.scales, strict=True)
-        if self.noise == GAUSSIAN:
-            return Independent(tuple(Normal(true, scale**2) for true, scale in drawn))
-        return Independent(tuple(Laplace(true, scale) for true, scale in drawn))
 
     # Accuracy ---------------------------------------------------------------------------------------------------------
 
     def _reaches(self, draws: int = 1) -> tuple[tuple[Figure, ...], Figure]:
         """How far each sum and N may be off, all at once, except with probability β."""
-        beta = self.beta / len(self.scales)
-        if self.noise == GAUSSIAN:
-            reaches = [gaussian_mean_reach(scale**2, draws, beta) for scale in self.scales]
-        else:
-            reaches = [mean_reach(scale, draws, beta) for scale in self.scales]
-        return tuple(reaches[: len(self.columns)]), 0 if self.known is not None else reaches[-1]
+        reaches = self.reaches(draws)
+        return reaches[: len(self.columns)], 0 if self.known is not None else reaches[-1]
 
     @property
     def _rounded(self) -> tuple[Fraction, ...]:

@@ -14,6 +14,7 @@ SENTENCES: dict[str, str] = {
     "schema.unreadable": "This description of columns cannot be read; declare the columns again.",
     "column.unknown": "There is no declared column “{column}”; choose one of: {columns}.",
     "column.absent": "The file has no column named “{column}”; its columns are: {columns}.",
+    "column.wanted.above_zero": "a column with a declared range above 0",
     "column.wrong_kind": "“{column}” cannot be used here; this question needs {wanted}.",
     "column.kind.number": "a number column",
     "column.kind.category": "a column with a list of values",

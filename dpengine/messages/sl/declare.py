@@ -14,6 +14,7 @@ SENTENCES: dict[str, str] = {
     "schema.unreadable": "Tega opisa stolpcev ni mogoče prebrati; opišite stolpce še enkrat.",
     "column.unknown": "Stolpec »{column}« ni opisan; izberite enega od teh: {columns}.",
     "column.absent": "Datoteka nima stolpca z imenom »{column}«; njeni stolpci so: {columns}.",
+    "column.wanted.above_zero": "stolpec z navedenim razponom nad 0",
     "column.wrong_kind": "Stolpca »{column}« tu ni mogoče uporabiti; to vprašanje potrebuje {wanted}.",
     "column.kind.number": "stolpec s števili",
     "column.kind.category": "stolpec s seznamom vrednosti",

@@ -42,8 +42,8 @@ TYPED = {
     "d": "1e-6",
     "x": "",
     "k": "1",
-    "low": "0",
-    "high": "60",
+    "low": "1",  # some questions need numbers above 0
+    "high": "61",
     "step": "1",
     "values": "6",
     "share": "75",
@@ -94,7 +94,8 @@ def hardest(query: Query) -> Any:
         counts = np.full(61, PEOPLE // 61, dtype=np.int64)
         counts[0] += PEOPLE - counts.sum()
         return Spread(codes, counts)
-    return query.need().imagine(PEOPLE, "bell")
+    even = isinstance(promise, Within) and promise.spread  # it is about such values
+    return query.need().imagine(PEOPLE, "even" if even else "bell")
 
 
 def missed(query: Query, statistic: Any, drawn: Query) -> int:

@@ -28,7 +28,7 @@ from dpengine.declared.conditions import read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.sums.row_norms import WAYS, Person, loss, moved
+from dpengine.mechanisms.sums.row_norms import ByCoordinate, ByNorm, GaussianByNorm, OfVector, Person
 from dpengine.mechanisms.sums.vector_mean import VectorMean
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import max_divergence, renyi
@@ -98,7 +98,7 @@ HOSTILE = [
 def test_no_neighbour_loses_more_than_is_claimed(relation: str, unit: Unit, asked: dict[str, Any]) -> None:
     """Every way of noise, in ε and in Rényi divergence at three orders."""
     orders = (F(3, 2), F(11, 2), F(40))
-    for noise, epsilon in product(WAYS, ("0.5", "3")):
+    for noise, epsilon in product(("", *VectorMean.noises), ("0.5", "3")):
         question = query(relation, unit, epsilon=epsilon, noise=noise, **asked)
         claims = {order: cost(question.loss(), order) for order in orders}
         worst: dict[Fraction, float] = dict.fromkeys(orders, 0.0)
@@ -122,7 +122,7 @@ def test_no_neighbour_loses_more_than_is_claimed(relation: str, unit: Unit, aske
 
 
 def _rho(question: VectorMean, before: tuple[int, ...], after: tuple[int, ...]) -> Fraction:
-    moves = zip(question._noised(before), question._noised(after), question.scales, strict=True)
+    moves = zip(question.noised(before), question.noised(after), question.scales, strict=True)
     return sum(((x - y) ** 2 / (2 * scale**2) for x, y, scale in moves), F(0))
 
 
@@ -162,7 +162,7 @@ def test_the_engine_computes_what_it_means(tmp_path: Path, rows: list[Any], shar
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("noise", WAYS)
+@pytest.mark.parametrize("noise", ("", *VectorMean.noises))
 @pytest.mark.parametrize("norm", ["1", "0.5"])
 def test_all_ranges_hold_at_once(relation: str, noise: str, norm: str) -> None:
     """β = 0.2, 300 draws on 400 people; false alarm ≤ 1e-6 by the binomial tail."""
@@ -202,24 +202,24 @@ def test_rows_that_are_pulled_in_are_told_and_compared_with_nothing() -> None:
 
 
 def test_each_way_grows_with_the_columns_as_its_theorem_says() -> None:
-    def scale(d: int, way: str, epsilon: Fraction, share: Fraction) -> Fraction:
-        return moved(Person(d, share, 1, True, False), way).first / epsilon
+    def scale(d: int, way: type[OfVector], epsilon: Fraction, share: Fraction) -> Fraction:
+        return way.moved(Person(d, share, 1, True, False)).first / epsilon
 
     all_of_it = F(1)
 
     for d in (1, 4, 9, 16):
-        assert scale(d, "", F(1), all_of_it) == 2 * d  # ordinary composition: ε/d each
+        assert scale(d, ByCoordinate, F(1), all_of_it) == 2 * d  # ordinary composition: ε/d each
         root = F(math.isqrt(d))
         # one ρ for all: ε = √(2ρd) each, so that noise grows with √d in a corner, and not at all at a fixed length
-        assert scale(d, "l2_laplace", root, all_of_it) == scale(d, "", root, all_of_it) == 2 * root
-        assert scale(d, "l2_laplace", root, 1 / root) == 2
+        assert scale(d, ByNorm, root, all_of_it) == scale(d, ByCoordinate, root, all_of_it) == 2 * root
+        assert scale(d, ByNorm, root, 1 / root) == 2
         person = Person(d, F(1), 1, True, False)
-        assert loss(person, "gaussian", root) == Gaussian(F(1, 2))
-        assert loss(person, "l2_laplace", root) == Bounded(root, F(1, 2))
+        assert GaussianByNorm.loss_of(person, root) == Gaussian(F(1, 2))
+        assert ByNorm.loss_of(person, root) == Bounded(root, F(1, 2))
 
 
 def test_the_length_is_twice_as_much_when_a_row_is_replaced() -> None:
-    added, replaced = (moved(Person(6, F(1, 2), 1, kind, False), "gaussian") for kind in (False, True))
+    added, replaced = (GaussianByNorm.moved(Person(6, F(1, 2), 1, kind, False)) for kind in (False, True))
     assert (added.second, replaced.second) == (F(3, 2), 6) and replaced.first == 2 * added.first
 
 
@@ -277,8 +277,8 @@ def test_bad_input_is_one_sentence(asked: dict[str, Any], code: str) -> None:
 def test_many_columns_and_a_count_lose_no_more_than_is_claimed(d: int, rows: int) -> None:
     """Replace-one where N is drawn, by coordinate: k rows leave and l come, at every coordinate's end."""
     person = Person(d, F(1), rows, True, True)
-    change = moved(person, "")
-    claimed = cost(loss(person, "", F(1)), F(11, 2)).renyi
+    change = ByCoordinate.moved(person)
+    claimed = cost(ByCoordinate.loss_of(person, F(1)), F(11, 2)).renyi
     worst = F(0)
     for leave, come in product(range(rows + 1), repeat=2):
         parts = [Pure((leave + come) * person.largest / change.first)] * d + [

@@ -12,7 +12,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.choices.noisy_argmax import FLIP
+from dpengine.mechanisms.noise import PermuteAndFlip
 from dpengine.noise.tails import laplace_reach
 from dpengine.planning import alternatives
 
@@ -27,7 +27,8 @@ def test_choosing_is_the_question_s_own_promise_and_asking_is_that_of_ten_counts
         name: dict(points) for name, points in alternatives.choice_gaps(dp.Budget("1", "1e-6").rule(), facts).items()
     }
     options = [[["c", "in", [label]]] for label in TEN]
-    chosen = catalogue["noisy_argmax"].build(facts, {"options": options, "epsilon": "1", "noise": FLIP}).promise()
+    given = {"options": options, "epsilon": "1", "noise": PermuteAndFlip.name}
+    chosen = catalogue["noisy_argmax"].build(facts, given).promise()
     assert found["choose"][10] == chosen.amount == (8 if relation == "replace" else 4)
     assert found["basic"][10] == 2 * laplace_reach(Fraction(10), BETA / 10), "each of ten at a tenth of ε"
     for options_ in alternatives.OPTIONS[3:]:

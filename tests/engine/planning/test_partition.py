@@ -83,8 +83,8 @@ def test_every_condition_is_one_group_whatever_a_row_holds(relation: str) -> Non
         for code in (MISSING, *range(100)):
             row: Row = {"age": code, "town": 0}
             assert wish.query.where.holds(row) == (group.of(code) == place)
-    noises = [one.query.at(Fraction(1)).scales for one in wishes]
-    assert query.at(Fraction(2 if relation == "replace" else 1)).scales == noises[0]
+    noises = [one.query.at(Fraction(1)).added for one in wishes]
+    assert query.at(Fraction(2 if relation == "replace" else 1)).added == noises[0]
 
 
 def test_values_of_a_list_are_asked_by_that_list() -> None:

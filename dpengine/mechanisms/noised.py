@@ -1,0 +1,84 @@
+"""The base of questions that add independent noise to integers: draw, law, loss and tails.
+
+Statistic   k numbers for each group, A₁ … A_k. A_i enters the measured vector w_i times as large, and c_i times. What
+            one person changes in that vector is the sensitivity, in the norm of the noise.
+Draw        A_i + noise for a change of Δ/w_i; with c_i copies, Gaussian noise of a c_i-th of that variance: Σ
+            c_i(w_i·δ_i)² is what the loss is for.
+Accuracy    all numbers of all groups at once, by a union bound.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import cycle
+from typing import ClassVar
+
+from dpengine.accountant.loss import Loss
+from dpengine.mechanisms.noise import ADDED, Added, chosen
+from dpengine.mechanisms.query import Averaged, Sensitivity, Statistic
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noised(Averaged[Statistic]):
+    accepts: ClassVar[tuple[type[Added], ...]] = ADDED
+
+    @property
+    def noise_kind(self) -> type[Added]:
+        return chosen(self.accepts, self.noise)
+
+    @property
+    def loss_parts(self) -> int:
+        """The number of equal parts of the loss."""
+        return 1
+
+    @abstractmethod
+    def noised(self, value: Statistic) -> tuple[int, ...]:
+        """The numbers that get noise, group after group."""
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """w of each number of a group."""
+        return (1,)
+
+    @property
+    def copies(self) -> tuple[int, ...]:
+        """c of each number of a group."""
+        return (1,) * len(self.weights)
+
+    @property
+    def added(self) -> tuple[Added, ...]:
+        """The noise of each number of a group."""
+        whole = self.noise_kind.fitted(self.sensitivity().bound, self.epsilon, self.loss_parts)
+        return tuple(whole.thinner(weight, copies) for weight, copies in zip(self.weights, self.copies, strict=True))
+
+    def of_rows(self, first: int, second: int) -> Sensitivity:
+        """The sensitivity, if one row changes at most `first` in L1 and `second` in squared L2. A person has m rows: m
+        times, and m² times as lengths add."""
+        rows = self.facts.unit.at_most
+        return Sensitivity(norm := self.noise_kind.norm, {"l1": first * rows, "l2sq": second * rows**2}[norm])
+
+    def measured(self, value: Statistic) -> tuple[int, ...]:
+        weighed = zip(self.noised(value), cycle(self.weights), cycle(self.copies), strict=False)
+        return tuple(weight * number for number, weight, copies in weighed for _ in range(copies))
+
+    def loss(self) -> Loss:
+        return self.noise_kind.loss(self.epsilon, self.loss_parts)
+
+    def draw(self, value: Statistic, coins: Coins) -> tuple[int, ...]:
+        drawn, noises = list(self.noised(value)), self.added
+        for place, noise in enumerate(noises):
+            drawn[place :: len(noises)] = noise.draw(drawn[place :: len(noises)], coins)
+        return tuple(drawn)
+
+    def law(self, value: Statistic) -> Independent:
+        pairs = zip(self.noised(value), cycle(self.added), strict=False)
+        return Independent(tuple(noise.law(number) for number, noise in pairs))
+
+    def reaches(self, draws: int = 1) -> tuple[int | Fraction, ...]:
+        """How far the mean of `draws` draws of each number of a group can be off, all groups at once."""
+        noises = self.added
+        return tuple(noise.reach(self.beta / (len(noises) * self.groups), draws) for noise in noises)

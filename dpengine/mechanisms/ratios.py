@@ -1,0 +1,226 @@
+"""The base of questions answered by a ratio of noisy numbers: averages, spreads, shares, for everyone or by group.
+
+Statistic   the numbers of each group (`noised`): usually N, the rows that have a value, and one or more sums over them.
+            Where the number of people is public, nobody can lack a value and nobody is filtered out, N is known and not
+            drawn.
+Draw        every number + noise (`Noised`), Laplace or Gaussian.
+Loss        for k numbers: k parts of ε/k under add/remove, ε under replace-one. By group under replace-one a row may
+            leave one group and enter another: 2k parts of ε/(2k). A question states why that covers a change inside one
+            group.
+Answer      of each group: a ratio, and every ratio that its noisy ranges allow, all groups at once.
+Accuracy    before the draw: the range of a table of the declared size, in groups of one size. Where the error depends
+            on the values, for values spread evenly over the declared range; the promise says so. The range of
+            the answer itself supposes nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import ClassVar
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.types import Figure, Figures
+from dpengine.mechanisms.noised import Noised
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Released, Sensitivity, Statistic
+from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
+from dpengine.noise.ratio_intervals import ratio, ratio_range
+from dpengine.statistics.distributions import Distribution, GroupDistributions
+from dpengine.statistics.need import Spread
+
+Number = Fraction | float
+Estimate = tuple[Number, tuple[Number, Number]]  # a figure and its range
+_NEAR, _BETWEEN = 500, 1_000  # points of the grid at each end, and in between, for the mean of an even spread
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRatio(Noised[Statistic]):
+    @property
+    @abstractmethod
+    def known(self) -> int | None:
+        """The number of rows, where it is public and may be divided by."""
+
+    @abstractmethod
+    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
+        """One group's answer from its numbers and how far each may be off; a known N comes first."""
+
+    @abstractmethod
+    def supposed(self, people: Fraction) -> Number:
+        """How far the answer may be off in a group of this many people; if it is `placed`, for values spread evenly."""
+
+    @property
+    def placed(self) -> bool:
+        """Does the error depend on the values?"""
+        return True
+
+    @property
+    def loss_parts(self) -> int:
+        numbers = len(self.weights)
+        return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
+
+    def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:
+        return numbers if self.known is None or known is None else (known, *numbers)
+
+    def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
+        """`answer` from the mean of `draws` draws, or from supposed numbers."""
+        return self.answer(numbers, self._known_first(self.reaches(draws), 0))
+
+    def least(self) -> Fraction:
+        """No method promises a smaller error; 0 if no bound is known."""
+        return Fraction(0)
+
+    @property
+    def promise_unit(self) -> str:
+        return self.answer_column
+
+    def promise(self) -> Within:
+        off = self.supposed(Fraction(self.facts.about, self.groups))
+        alpha = off if isinstance(off, Fraction) else Fraction(off).limit_denominator(10**6)
+        nominal = self.known is None
+        return Within(alpha, self.groups, self.beta, self.least(), self.promise_unit, nominal, self.placed)
+
+    def from_mean(self, raw: Figures, draws: int) -> Released:
+        """For several draws, the numbers are averaged, not their ratios."""
+        width = len(self.weights)
+        groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
+        answers = [self.estimate(numbers, draws) for numbers in groups]
+        return self.released([(float(value), (float(low), float(high))) for value, (low, high) in answers])
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
+    """A mean of y over the rows that have a value, |y| ≤ W.
+
+    Statistic   N and S = Σy. One row added or removed: |ΔS| ≤ W, |ΔN| = 1. One replaced: |ΔS| ≤ 2W with ΔN = 0, or it
+                loses or gains its value: |ΔS| ≤ W, |ΔN| = 1. In all cases |ΔS| + W·|ΔN| ≤ 2W (twice that by group under
+                replace-one: one group left, one entered). At most m rows a person: m times.
+    Gaussian    k copies of W·N: (k(W·ΔN)² + ΔS²). One row added or removed: with k = 1 at most 2W². One replaced: 4W²
+                where it keeps a value, (k + 1)W² where it loses or gains one, so k = 3 costs nothing; by group with k =
+                1 at most 4W², since two groups change by 2W² each. m rows: m² times.
+    Loss        by group under replace-one four parts of ε/4, which also covers a change of ε/2 inside one group: the
+                pure Rényi curve grows at most quadratically, r(2x) ≤ 4r(x).
+    """
+
+    @property
+    def rounded(self) -> Fraction:
+        """How far rounding may move the mean of y."""
+        return Fraction(0)
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """W."""
+
+    @abstractmethod
+    def figure(self, mean: Fraction) -> Number:
+        """The answer if the mean of y is this. It only rises, or only falls."""
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Of N and S; of S alone if N is known."""
+        return (self.width, 1) if self.known is None else (1,)
+
+    @property
+    def copies(self) -> tuple[int, ...]:
+        if self.known is not None:
+            return (1,)
+        free = self.noise_kind.norm == "l2sq" and self.facts.relation == "replace" and self.by is None
+        return (3 if free else 1), 1
+
+    def sensitivity(self) -> Sensitivity:
+        replaced = self.facts.relation == "replace"
+        return self.of_rows(
+            (4 if replaced and self.by is not None else 2) * self.width, (4 if replaced else 2) * self.width**2
+        )
+
+    def answer(self, numbers: Figures, reaches: Figures) -> Estimate:
+        (n, s), (reach_n, reach_s), edge = numbers, reaches, Fraction(self.width)
+        low, high = ratio_range(s, reach_s, n, reach_n, -edge, edge)
+        ends = self.figure(low - self.rounded), self.figure(high + self.rounded)
+        return self.figure(ratio(s, n, -edge, edge)), (min(ends), max(ends))
+
+    def coarse(self) -> Fraction:
+        return self.declared.diameter / 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
+    """A function of the mean of integer weights, one for each point of the grid.
+
+    A question states `weight` and `value_at`. Both only rise, or only fall, along the grid. The weights of the two ends
+    are the least and the largest, a and b: y = 2·weight − (a + b), W = |b − a|.
+    """
+
+    rounding: ClassVar[Fraction] = Fraction(0)  # how far `weight` rounds at most
+
+    @abstractmethod
+    def weight(self, code: int) -> int:
+        """What a row at this place of the grid adds to the sum."""
+
+    @abstractmethod
+    def value_at(self, mean: Fraction) -> float:
+        """The answer if the mean weight is this, between the least and the largest."""
+
+    def __post_init__(self) -> None:
+        if self.width * MOST_ROWS > MOST_SUM:
+            raise AllowanceError("sum.overflow", column=self.column)
+
+    @property
+    def rounded(self) -> Fraction:
+        return 2 * self.rounding
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        return self.weight(0), self.weight(self.declared.size - 1)
+
+    @property
+    def width(self) -> int:
+        return max(abs(self._ends[1] - self._ends[0]), 1)
+
+    def centred(self, code: int) -> int:
+        """y."""
+        return 2 * self.weight(code) - sum(self._ends)
+
+    def figure(self, mean: Fraction) -> float:
+        """Within the declared range, where the true answer lies; beyond the least and the largest weight, its ends."""
+        (first, last), (low, high) = self._ends, self.declared.ends
+        weight = (mean + first + last) / 2
+        if not min(first, last) <= weight <= max(first, last):
+            return float(low if (weight < first) == (first < last) else high)
+        return min(max(self.value_at(weight), float(low)), float(high))
+
+    def supposed(self, people: Fraction) -> Number:
+        value, (low, high) = self.estimate((people, people * _even_mean(self.at(Fraction(1)))))
+        return max(high - value, value - low)
+
+    def need(self) -> Distribution | GroupDistributions:
+        size = self.declared.size
+        if self.by is None:
+            return Distribution(self.column, size, self.where)
+        return GroupDistributions(self.column, size, self.by, self.groups, self.where)
+
+    def noised(self, value: Spread | tuple[Spread, ...]) -> tuple[int, ...]:
+        numbers: list[int] = []
+        for spread in value if isinstance(value, tuple) else (value,):
+            rows = list(zip(spread.codes.tolist(), spread.counts.tolist(), strict=True))
+            total = sum(self.centred(code) * count for code, count in rows)
+            numbers += [sum(count for _, count in rows), total] if self.known is None else [total]
+        return tuple(numbers)
+
+
+@lru_cache(maxsize=256)
+def _even_mean(query: MeanOfWeights) -> Fraction:
+    """The mean of y for values spread evenly over the declared range; on a long grid by trapezoids between some of its
+    points, which are dense at both ends, where weights may be steep."""
+    size = query.declared.size
+    ends = {*range(min(_NEAR, size)), *range(max(size - _NEAR, 0), size)}
+    codes = sorted(ends | {place * (size - 1) // _BETWEEN for place in range(_BETWEEN)})
+    weights = [query.centred(code) for code in codes]
+    total = Fraction(weights[0])
+    for (code, weight), (after, later) in pairwise(zip(codes, weights, strict=True)):
+        total += Fraction((after - code) * (weight + later) + later - weight, 2)
+    return total / size

@@ -1,0 +1,144 @@
+"""The base of ratios: weights that rise or fall, columns that a question takes, previews for evenly spread values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import harmonic_mean
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from battery import allowed_failures, build, check_law_against_loss, check_sensitivity, facts
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.conditions import Row
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import RELATIONS, Unit
+from dpengine.mechanisms.card import ABOVE_ZERO, Parameter
+from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.ratios import MeanOfWeights
+from dpengine.mechanisms.sums.mean import Mean
+from dpengine.mechanisms.trial import IN_A
+from dpengine.messages.language import speaking
+from dpengine.noise.coins import SystemCoins
+
+PARAMETERS = tuple(replace(one, takes=ABOVE_ZERO) if one.name == "column" else one for one in Mean.card.parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain(MeanOfWeights):
+    """The mean, by weights."""
+
+    card = replace(Mean.card, key="mean")
+
+    def weight(self, code: int) -> int:
+        return code
+
+    def value_at(self, mean: Fraction) -> float:
+        return float(self.declared.lower + self.declared.step * mean)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Harmonic(MeanOfWeights):
+    """Its weights fall along the grid, and are rounded."""
+
+    card = replace(Mean.card, key="mean", parameters=PARAMETERS)
+    rounding: ClassVar[Fraction] = Fraction(1, 2)
+
+    def weight(self, code: int) -> int:
+        return round(10**6 * self.declared.lower / self.declared.value(code))
+
+    def value_at(self, mean: Fraction) -> float:
+        return float(10**6 * self.declared.lower / mean)
+
+    def truth(self, rows: Sequence[Row]) -> float:
+        return harmonic_mean(self.values(rows))
+
+
+class TooFine(Plain):
+    """Its sums over many rows would not fit 64 bits."""
+
+    def weight(self, code: int) -> int:
+        return 10**6 * code
+
+
+ASKED: list[dict[str, Any]] = [
+    {},
+    {"by": "c"},
+    {"where": IN_A},
+    {"noise": "gaussian"},
+    {"by": "c", "noise": "gaussian"},
+]
+SPEEDS = Schema({"speed": Number(10, 1000, step=10), "late": Number(0, 60), "c": Category(["a", "b"], "b", "b")})
+
+
+def asked(kind: type[Query], given: dict[str, Any], relation: str = "replace", people: int = 1_000) -> Any:
+    about = Facts("roads", SPEEDS, Unit.rows(), relation, people)  # type: ignore[arg-type]
+    return kind.build(about, {"column": "speed", "epsilon": "1"} | given)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("given", ASKED, ids=str)
+@pytest.mark.parametrize("column", ["x", "z"])
+def test_a_mean_by_weights_is_the_mean(relation: str, given: dict[str, Any], column: str) -> None:
+    mean = build("mean", {"column": column} | given, relation, about=50)
+    same: Any = Plain.build(mean.facts, mean.parameters())
+    rows = [{"x": at % 5 - 1, "z": at % 4, "c": at % 2} for at in range(50)]
+    law = mean.law(mean.need().of(rows))
+    assert (same.law(same.need().of(rows)), same.loss(), same.sensitivity()) == (law, mean.loss(), mean.sensitivity())
+    raw = mean.draw(mean.need().of(rows), SystemCoins())
+    assert same.finish(raw) == mean.finish(raw)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("given", ASKED, ids=str)
+def test_falling_weights_keep_their_claims(relation: str, given: dict[str, Any]) -> None:
+    query = Harmonic.build(facts(relation), {"column": "p", "epsilon": "1"} | given)
+    check_sensitivity(query)
+    check_law_against_loss(query)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("noise", ["", "gaussian"])
+def test_its_ranges_hold_the_truth_in_every_group(relation: str, noise: str) -> None:
+    """β = 0.2, 200 draws; false alarm ≤ 1e-6 by the binomial tail."""
+    rng, coins, missed = np.random.default_rng(), SystemCoins(), 0
+    rows = [{"speed": int(rng.integers(0, 100)), "c": at % 2} for at in range(1_000)]
+    query = asked(Harmonic, {"by": "c", "beta": "0.2"} | ({"noise": noise} if noise else {}), relation)
+    truth = {label: query.truth([row for row in rows if row["c"] == at]) for at, label in enumerate("ab")}
+    value = query.need().of(rows)
+    for _ in range(200):
+        ranges = query.release(value, coins).interval
+        missed += any(not low <= truth[label] <= high for label, (low, high) in ranges.items())
+    assert missed <= allowed_failures(200, 0.2)
+
+
+def test_only_columns_that_it_takes_are_offered_and_others_refused_in_one_sentence() -> None:
+    column: Parameter = next(one for one in Harmonic.card.parameters if one.name == "column")
+    assert column.fitting(["speed", "late", "c"], SPEEDS) == ["speed"]
+    for name, words in (("late", "a column with a declared range above 0"), ("nobody", "no declared column")):
+        with pytest.raises(AllowanceError, match=words):
+            asked(Harmonic, {"column": name})
+    with pytest.raises(AllowanceError, match="too wide or too fine"):
+        asked(TooFine, {})
+
+
+@pytest.mark.parametrize("kind", [Harmonic, Mean])
+def test_a_preview_is_for_values_spread_over_the_range_and_says_so(kind: type[Query]) -> None:
+    """What comes for such values is near it."""
+    query = asked(kind, {}, "add_remove", 20_000)
+    even = query.need().imagine(20_000, "even")
+    low, high = query.release(even, SystemCoins()).interval
+    promise = query.promise()
+    assert float(promise.amount) / 2 < (high - low) / 2 < 2 * float(promise.amount)
+    assert "for values spread over the declared range" in promise.words(query)
+    with speaking("sl"):
+        assert "za vrednosti, razporejene po vsem navedenem razponu" in promise.words(query)
+    known = Mean.build(
+        replace(query.facts, relation="replace", schema=Schema({"speed": Number(1, 9, missing=1)})),
+        {"column": "speed", "epsilon": "1"},
+    )
+    assert not known.promise().spread and "spread over" not in known.promise().words(known)

@@ -117,10 +117,10 @@ class WatchedValues(Watched):
         return tuple((name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= self.threshold)
 
     def noised(self, counts: list[int], coins: Coins) -> list[int]:
-        return self.query.noised(counts, self.query.spread, coins)
+        return self.query.of_values.draw(counts, coins) if counts else []
 
     def noise(self, count: int) -> Laplace | Normal:
-        return self.query.noise_law(count, self.query.spread)
+        return self.query.of_values.law(count)
 
     def view(self, one: ValueCounts, other: ValueCounts) -> View:
         names = sorted(dict(one).keys() | dict(other).keys())
@@ -138,7 +138,7 @@ class WatchedValues(Watched):
     def _beyond(self) -> int:
         """From this far above on, all is one outcome; two Gaussians keep drawing apart, but hardly any mass lies
         there."""
-        return 2 if self.query.noise else 14 * (math.isqrt(int(self.query.spread)) + 1)
+        return 2 if self.query.noise else 14 * (math.isqrt(int(self.query.of_values.size)) + 1)
 
     def _shown(self, count: int, last: int) -> Finite:
         """None: not shown; a noisy count; `last` or more, where the ratio of the two laws is constant."""

@@ -469,7 +469,7 @@ def _declared_laws(
             continue
         for name in sorted({name for value in both for name, _ in value}):
             counts = [dict(value).get(name, 0) for value in both]
-            least, spread = query.threshold, query.spread
+            least, spread = query.threshold, query.of_values.size
             for parts, count in zip(sides, counts, strict=True):
                 if query.noise:
                     parts.append(found_tent(count, least, spread, max(least, *counts)))

@@ -113,6 +113,7 @@ class Added(NoiseKind, ABC):
 
 
 class LaplaceNoise(Added):
+    name = "laplace"
     norm = "l1"
 
     @classmethod

@@ -68,13 +68,14 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.answer_state import FOUND
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
+from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, chosen
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, gaussian_scale, laplace_scale
-from dpengine.noise.laws import Independent, Laplace, Normal, weighted
-from dpengine.noise.tails import choice_gap, gaussian_mean_reach, gaussian_reach, laplace_reach, mean_reach
+from dpengine.noise.laws import Independent, weighted
+from dpengine.noise.tails import choice_gap
 from dpengine.statistics.raw_cells import BANDS, EDGES, FIRST_YEAR, YEARS
 from dpengine.statistics.raw_needs import Bands, OfOne, Several, Values, Years
 
@@ -132,7 +133,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         with_noise={"finds_laplace": Example({"lists": ["street"], "delta": "0.01", "noise": "laplace"})},
     )
 
-    noises: ClassVar[tuple[str, ...]] = ("laplace",)
+    accepts: ClassVar[tuple[type[Added], ...]] = (GaussianNoise, LaplaceNoise)
 
     numbers: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
@@ -213,18 +214,18 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         return self.epsilon * self.share_of(kind)
 
     @property
-    def spread(self) -> Fraction:
-        """Of the noise on a value's count, as it is sampled: σ², or the scale of Laplace noise."""
-        if self.noise:
-            return Fraction(laplace_scale(self.sides * self.rows / self.epsilon_of("list")))
-        return _sampled(self.sides * self.rows**2 / (2 * self.rho_of("list")))
+    def of_values(self) -> Added:
+        """The noise on a value's count, as it is sampled."""
+        return self._noise_for(self.sides, self.share_of("list"))
 
     @property
-    def hold_spread(self) -> Fraction:
-        """Of the noise on the number of rows with a number."""
-        if self.noise:
-            return Fraction(laplace_scale(self.rows / (COUNT_PART * self.epsilon_of("number"))))
-        return _sampled(self.rows**2 / (2 * COUNT_PART * self.rho_of("number")))
+    def of_holders(self) -> Added:
+        """The noise on the number of rows with a number."""
+        return self._noise_for(1, COUNT_PART * self.share_of("number"))
+
+    def _noise_for(self, sides: int, share: Fraction) -> Added:
+        scale = Fraction(laplace_scale(sides * self.rows / (self.epsilon * share)))
+        return chosen(self.accepts, self.noise).of(scale, _sampled(sides * self.rows**2 / (self.epsilon**2 * share)))
 
     @property
     def end_epsilon(self) -> Fraction:
@@ -242,8 +243,8 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         """T: the least noisy count that is released. Noise is symmetric: half of |Z| > t is above t."""
         each = self.delta / len(self.lists)
         if self.noise:
-            return least_threshold(self.spread, self.rows, each / self.sides)
-        return gaussian_reach(self.spread, min(2 * each / self.rows, Fraction(1))) + 1 + self.rows
+            return least_threshold(self.of_values.size, self.rows, each / self.sides)
+        return int(self.of_values.reach(min(2 * each / self.rows, Fraction(1)))) + 1 + self.rows
 
     def loss(self) -> Loss:
         ends = [Repeated(Exponential(self.end_epsilon), 2 * self.ranges)] if self.ranges else []
@@ -255,15 +256,6 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         rho = self.rho_of("list") * len(self.lists) + COUNT_PART * self.rho_of("number") * self.ranges
         lists = [Approximate(Fraction(0), self.delta)] if self.lists else []
         return Together((Gaussian(rho), *ends, *lists))
-
-    def reach(self, spread: Fraction, beta: Fraction) -> int:
-        return (laplace_reach if self.noise else gaussian_reach)(spread, beta)
-
-    def noise_law(self, count: int, spread: Fraction) -> Laplace | Normal:
-        return Laplace(count, spread) if self.noise else Normal(count, spread)
-
-    def noised(self, counts: list[int], spread: Fraction, coins: Coins) -> list[int]:
-        return (coins.laplace if self.noise else coins.gaussian)(counts, spread) if counts else []
 
     # Accuracy
 
@@ -278,13 +270,13 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     @property
     def shown_reach(self) -> int:
         """t: the noise of all values stays within it at once, even if every row held a different value."""
-        return self.reach(self.spread, self.each_beta / 2 / self.rows_at_most)
+        return int(self.of_values.reach(self.each_beta / 2 / self.rows_at_most))
 
     @property
     def least_held(self) -> int:
         """A value that this many rows hold is found: at most n/T values are this frequent, and noise is symmetric."""
         many = self.rows_at_most // self.threshold + 1
-        return self.threshold + self.reach(self.spread, min(self.each_beta / many, Fraction(1)))
+        return self.threshold + int(self.of_values.reach(min(self.each_beta / many, Fraction(1))))
 
     def slack(self, kind: str) -> int:
         """t″: a bound on the gap of the choice of an end."""
@@ -296,7 +288,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     @property
     def hold_reach(self) -> int:
-        return self.reach(self.hold_spread, self.each_beta / 3)
+        return int(self.of_holders.reach(self.each_beta / 3))
 
     def promise(self) -> Within:
         kinds = {kind for _, kind in self.asked}
@@ -319,7 +311,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
         )
 
     def _frequent(self, value: ValueCounts, coins: Coins) -> ValueCounts:
-        noisy = self.noised([count for _, count in value], self.spread, coins)
+        noisy = self.of_values.draw([count for _, count in value], coins) if value else []
         least = self.threshold
         kept = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
         return tuple(sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:MOST_FOUND])
@@ -327,7 +319,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     def _ends(self, value: tuple[int, ...], kind: str, coins: Coins) -> tuple[int, int, int]:
         gaps, cap = self.gaps(value, kind), CAP * (self.slack(kind) + 1)
         low, high = (coins.choose(scores, np.ones_like(scores), self.rate, cap)[0] for scores in gaps)
-        (hold,) = self.noised([sum(value)], self.hold_spread, coins)
+        (hold,) = self.of_holders.draw([sum(value)], coins)
         return low, high, hold
 
     def gaps(self, value: tuple[int, ...], kind: str) -> tuple[Integers, Integers]:
@@ -356,7 +348,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
 
     def ends_law(self, value: tuple[int, ...], kind: str) -> tuple[Any, ...]:
         ends = [weighted(dict(enumerate(scores.tolist())), self.rate) for scores in self.gaps(value, kind)]
-        return *ends, self.noise_law(sum(value), self.hold_spread)
+        return *ends, self.of_holders.law(sum(value))
 
     def finish(self, raw: tuple[Drawn, ...]) -> Released:
         value: JsonObject = {}
@@ -384,8 +376,7 @@ class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
     def _something_else(self, named: ValueCounts) -> tuple[int, Ends]:
         t, least, many = self.shown_reach, self.threshold, max(len(named), 1)
         doubtful = sum(count < least + 2 * t for _, count in named)
-        together = (mean_reach if self.noise else gaussian_mean_reach)(self.spread, many, self.each_beta / 2) * many
-        off = math.ceil(together) + doubtful * t
+        off = math.ceil(self.of_values.reach(self.each_beta / 2, many) * many) + doubtful * t
         rest = self.facts.about - sum(count for _, count in named)
         return rest, (rest - off, rest + off)
 

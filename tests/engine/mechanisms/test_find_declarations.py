@@ -46,7 +46,7 @@ def query_of(relation: str = "replace", rows: int = 1, about: int = 100, **given
 def test_lists_keep_their_claim_on_small_tables(relation: str, rows: int, epsilon: str, delta: str) -> None:
     query = query_of(relation, rows, epsilon=epsilon, delta=delta)
     worst = check_found_lists(query)
-    if query.spread > 20:  # where one row more or less says little
+    if query.of_values.size > 20:  # where one row more or less says little
         assert worst >= float(query.delta) * 0.15, "the threshold wastes what was paid"
 
 
@@ -131,7 +131,7 @@ def test_draws_follow_the_law() -> None:
     holds = float(chance(hold, 10))
     assert sum(one[0][2] == 10 for one in seen) <= allowed_failures(1_000, holds)
     shown = sum(any(name == "ann" for name, _ in one[1]) for one in seen)
-    at_threshold = 0.5 + float(chance(Normal(0, query.spread), 0)) / 2
+    at_threshold = 0.5 + float(chance(Normal(0, query.of_values.size), 0)) / 2
     assert shown <= allowed_failures(1_000, at_threshold)
     assert 1_000 - shown <= allowed_failures(1_000, 1 - at_threshold)
     assert sum(any(name == "bo" for name, _ in one[1]) for one in seen) <= allowed_failures(1_000, 1e-3)
@@ -220,4 +220,4 @@ def test_what_cannot_be_found_is_one_clear_sentence(given: Any) -> None:
 def test_promises_are_told_before() -> None:
     query = query_of(about=30_000, numbers=["raw number"], epsilon="0.07", delta="1e-8")
     assert query.promise().amount == max(query.least_held, query.outside("number"))
-    assert math.isclose(float(query.spread), 2 / (2 * float(query.rho_of("list"))), rel_tol=1e-9)
+    assert math.isclose(float(query.of_values.size), 2 / (2 * float(query.rho_of("list"))), rel_tol=1e-9)

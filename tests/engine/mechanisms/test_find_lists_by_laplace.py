@@ -79,7 +79,7 @@ def test_samples_follow_the_law_and_the_loss_is_what_was_asked(relation: str) ->
     query = query_of(relation, "2", "1e-3")
     value, draws, coins = (("ann", query.threshold), ("bo", 1)), 3_000, SystemCoins()
     seen = [dict(query.draw((value,), coins)[0]) for _ in range(draws)]
-    ratio = math.exp(-1 / query.spread)
+    ratio = math.exp(-1 / query.of_values.size)
     chance = 1 / (1 + ratio)  # a count at the threshold is released
     shown = sum("ann" in one for one in seen)
     assert draws - shown <= allowed_failures(draws, 1 - chance) and shown <= allowed_failures(draws, chance)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -144,14 +145,8 @@ def show_curve(answer: dp.Answer, key: str) -> None:
     draw_curve(query, answer.value, answer.interval, f"chart-{key}", smooth=smooth)
     if made_up:
         short = answer.receipt["charge"]["hash"][:8]
-        st.download_button(
-            say("curve.csv"),
-            exports.column_csv(query, answer.value),
-            f"synthetic-{short}.csv",
-            "text/csv",
-            key=f"column-{key}",
-            on_click="ignore",
-        )
+        synthetic = exports.column_csv(query, answer.value)
+        exports.offer(say("curve.csv"), synthetic, f"synthetic-{short}.csv", f"column-{key}")
         st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
 
 
@@ -554,30 +549,11 @@ def receipt(answer: dp.Answer, key: str) -> None:
         )
         nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
         with st.container(horizontal=True):
-            st.download_button(
-                say("receipt.json"),
-                lambda: json.dumps(answer.receipt, ensure_ascii=False, indent=1),
-                f"receipt-{short[:8]}.json",
-                "application/json",
-                key=f"receipt-{key}",
-                on_click="ignore",
-            )
-            st.download_button(
-                say("receipt.csv"),
-                lambda: exports.answer_csv(answer),
-                f"answer-{short[:8]}.csv",
-                "text/csv",
-                key=f"csv-{key}",
-                on_click="ignore",
-            )
-            st.download_button(
-                say("receipt.sheet"),
-                lambda: exports.answer_sheet(answer),
-                f"answer-{short[:8]}.xlsx",
-                exports.SHEET,
-                key=f"sheet-{key}",
-                on_click="ignore",
-            )
+            write = partial(json.dumps, answer.receipt, ensure_ascii=False, indent=1)
+            exports.offer(say("receipt.json"), write, f"receipt-{short[:8]}.json", f"receipt-{key}")
+            name = f"answer-{short[:8]}"
+            exports.offer(say("receipt.csv"), lambda: exports.answer_csv(answer), f"{name}.csv", f"csv-{key}")
+            exports.offer(say("receipt.sheet"), lambda: exports.answer_sheet(answer), f"{name}.xlsx", f"sheet-{key}")
 
 
 def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:

@@ -163,11 +163,8 @@ def _sample(query: Density, answer: dp.Answer, key: str) -> None:
         count = st.number_input(
             say("density.sample_count"), 1, curves.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
         )
-        st.download_button(
-            say("density.sample_get"),
-            lambda: exports.as_csv(query.columns, curves.sample(query, answer.value, int(count))),
-            "made-up.csv",
-            "text/csv",
-            key=f"sample-get-{key}",
-            on_click="ignore",
-        )
+
+        def write() -> str:
+            return exports.as_csv(query.columns, curves.sample(query, answer.value, int(count)))
+
+        exports.offer(say("density.sample_get"), write, "made-up.csv", f"sample-get-{key}")

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import chance, percent_left
+from dpengine.core.printed import chance
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import plain as plain_number
@@ -81,8 +81,7 @@ def _form(table: dp.Table) -> None:
         job.remember_address(table, PLACE, now, arrived)
         if query is not None:
             _buy(table, query)
-        if refusal := st.session_state.pop("refusal", None):
-            job.refused(refusal)
+        job.show_refusal()
     if query is not None:
         with left:
             board_merge.gain(table, now, query)
@@ -177,8 +176,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
     with st.container(key="in-view"):
         job.ask_button(label, table, query, "board-go", disabled=not price.admissible, place="look", again=paid)
     if not price.admissible:
-        left = table.meter().unused
-        job.refused(say("board_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
+        job.too_much(table, "board_page.too_much")
 
 
 def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:

@@ -309,22 +309,8 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
 def show_downloads(table: dp.Table, found: dp.Answer, look: Look) -> None:
     name = f"first-look-{found.receipt['charge']['hash'][:8]}"
     with st.popover(say("answers.take_away"), key="board-take"):
-        st.download_button(
-            say("receipt.csv"),
-            lambda: exports.as_csv(*download_rows(look)),
-            f"{name}.csv",
-            "text/csv",
-            key="board-csv",
-            on_click="ignore",
-        )
-        st.download_button(
-            say("receipt.sheet"),
-            lambda: as_sheet(*download_rows(look)),
-            f"{name}.xlsx",
-            exports.SHEET,
-            key="board-sheet",
-            on_click="ignore",
-        )
+        exports.offer(say("receipt.csv"), lambda: exports.as_csv(*download_rows(look)), f"{name}.csv", "board-csv")
+        exports.offer(say("receipt.sheet"), lambda: as_sheet(*download_rows(look)), f"{name}.xlsx", "board-sheet")
 
 
 def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:

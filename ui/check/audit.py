@@ -374,14 +374,7 @@ def checked(example: Example, twin: str) -> None:
     with st.expander(say("check.details")):
         lines = details(example, ready, twin)
         st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
-        st.download_button(
-            say("check.csv"),
-            _csv(ready, kept),
-            f"check-{example.key}.csv",
-            "text/csv",
-            key=f"{key}-csv",
-            on_click="ignore",
-        )
+        exports.offer(say("check.csv"), _csv(ready, kept), f"check-{example.key}.csv", f"{key}-csv")
 
 
 def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[audit_chart.Side, audit_chart.Side]:

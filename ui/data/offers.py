@@ -19,7 +19,7 @@ from dpengine.asking.checking import CHEAP, ROUGH, check_for, usual_check
 from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.printed import chance, percent, percent_left
+from dpengine.core.printed import chance, percent
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
@@ -242,8 +242,7 @@ def _offer_finds(table: dp.Table, key: str, given: dict[str, Any], on_meter: boo
         label = say(f"data.buy.{key}_button", share=prices.takes(table, price.share))
         job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
         if not price.admissible:
-            rest = table.meter().unused
-            job.refused(say("ask.too_much", left=percent_left(rest)) if rest else say("ask.nothing_left"))
+            job.too_much(table)
 
 
 def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:

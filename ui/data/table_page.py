@@ -85,8 +85,7 @@ def done(draft: Draft) -> None:
         offers.show_first_questions(table)
         if not draft.added.joined and (note := _enough(table)):
             paragraph(note)
-    if refusal := st.session_state.pop("refusal", None):
-        job.refused(refusal)
+    job.show_refusal()
     _rest(table)
 
 
@@ -160,8 +159,7 @@ def show() -> None:
     with st.container(key="card-done"):
         facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
     _ways(table, "data.table.ask")
-    if refusal := st.session_state.pop("refusal", None):
-        job.refused(refusal)
+    job.show_refusal()
     if table.practice:
         paragraph(say("table.practice"))
         return

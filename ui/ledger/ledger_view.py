@@ -98,7 +98,7 @@ def _answered(finding: Finding) -> str:
 
 PER_PAGE = 50
 LEAST_OF_HASH = 8
-File = tuple[str, str, str, Callable[[], str]]  # its title, name, type and writer
+File = tuple[str, str, Callable[[], str]]  # its title, name and writer
 _VERDICT = "ledger-verdict"
 _SHOWN = 10**4  # values are rounded up to a ten-thousandth
 
@@ -278,14 +278,14 @@ def downloads(table: dp.Table) -> None:
     st.html(f"<h2>{escape(say('ledger.downloads'))}</h2>")
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
     files: list[File] = [
-        ("rows", f"ledger-{name}.csv", "text/csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
-        ("answers_csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
-        ("answers_json", f"answers-{name}.jsonl", "application/jsonl", lambda: "".join(table.answer_lines())),
-        ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
+        ("report", f"report-{name}.html", lambda: report.html(table, *now())),
+        ("rows", f"ledger-{name}.csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
+        ("answers_csv", f"answers-{name}.csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
+        ("answers_json", f"answers-{name}.jsonl", lambda: "".join(table.answer_lines())),
     ]
-    files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())))
-    files = [file for file in files if file[0] != "whole" or may("export")]
-    for_programs = [file for file in files if file[2] == "application/jsonl"]
+    if may("export"):
+        files.append(("whole", "ledger.jsonl", lambda: "".join(export_lines(workspace().ledger))))
+    for_programs = [file for file in files if file[1].endswith(".jsonl")]
     with st.container(horizontal=True):
         _buttons([file for file in files if file not in for_programs])
     with st.expander(say("ledger.specialists")), st.container(horizontal=True):
@@ -293,11 +293,9 @@ def downloads(table: dp.Table) -> None:
 
 
 def _buttons(files: list[File]) -> None:
-    for what, file, mime, write in files:
+    for what, name, write in files:
         help_text = say(f"ledger.download.{what}_help") if what == "whole" else None
-        st.download_button(
-            say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore", help=help_text
-        )
+        exports.offer(say(f"ledger.download.{what}"), write, name, f"ledger-{what}", help=help_text)
 
 
 def now() -> tuple[tuple[int, str], str]:

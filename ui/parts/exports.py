@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
@@ -22,10 +23,24 @@ from dpengine.released.files import as_sheet
 from ui.parts import answer_notes
 
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
-
-
-SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_TYPES = {  # by the ending of a file's name
+    "csv": "text/csv",
+    "html": "text/html",
+    "ipynb": "application/x-ipynb+json",
+    "json": "application/json",
+    "jsonl": "application/jsonl",
+    "parquet": "application/vnd.apache.parquet",
+    "py": "text/x-python",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "yaml": "application/yaml",
+}
 MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
+
+
+def offer(label: str, content: Any, name: str, key: str, **options: Any) -> None:
+    """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked."""
+    kind = _TYPES[name.rpartition(".")[2]]
+    st.download_button(label, content, name, kind, key=key, on_click="ignore", **options)
 
 
 def safe(cell: Any) -> Any:

@@ -14,6 +14,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.release import new_request
+from dpengine.core.printed import percent_left
 from dpengine.core.strict_json import read_strict
 from dpengine.ledger.rows import Charge
 from dpengine.messages import say
@@ -221,6 +222,18 @@ def refused(sentence: str, request: str | None = None) -> None:
     if now:
         scroll.show()
     scroll.arrived(request)
+
+
+def show_refusal() -> None:
+    """Why the last click asked nothing."""
+    if sentence := st.session_state.pop("refusal", None):
+        refused(sentence)
+
+
+def too_much(table: dp.Table, code: str = "ask.too_much") -> None:
+    """A question does not fit into what is left."""
+    left = table.meter().unused
+    refused(say(code, left=percent_left(left)) if left else say("ask.nothing_left"))
 
 
 def revisit(table: dp.Table, answer: dp.Answer) -> None:

@@ -11,7 +11,7 @@ from dpengine.asking.exports import AuditRow
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.ledger import ledger_view
-from ui.parts import history
+from ui.parts import exports, history
 from ui.people import names
 from ui.people.names import opened
 from ui.shell import frame
@@ -28,14 +28,7 @@ def show() -> None:
     _acts(called)
     ledger_view.check()
     whole = face()
-    st.download_button(
-        say("accounts.export"),
-        lambda: "".join(whole.export()),
-        "ledger.jsonl",
-        "application/jsonl",
-        key="accounts-export",
-        on_click="ignore",
-    )
+    exports.offer(say("accounts.export"), lambda: "".join(whole.export()), "ledger.jsonl", "accounts-export")
 
 
 def _accounts(called: dict[str, str]) -> None:

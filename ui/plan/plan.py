@@ -41,9 +41,7 @@ def show(table: dp.Table) -> None:
         _editor(table, plan)
     else:
         _empty(table)
-    refusal = st.session_state.pop("refusal", None)
-    if refusal:
-        job.refused(refusal)
+    job.show_refusal()
     if not run:
         suggestions.remember_plan(table, plan)
     link = say("plan.more" if plan.rows else "plan.ask")

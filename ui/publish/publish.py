@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import text_of
-from dpengine.core.printed import percent, percent_left, power_of_ten
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, Chosen, OfRows, best_way
 from dpengine.messages import say
@@ -99,9 +99,7 @@ def _form(table: dp.Table) -> None:
             job.hint(say("publish_page.choose") if not columns else str(error))
         if chosen is not None:
             _buy(table, chosen.query, given)
-        refusal = st.session_state.pop("refusal", None)
-        if refusal:
-            job.refused(refusal)
+        job.show_refusal()
     with right, st.container(key="card-publish-preview"):
         st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
         if chosen is not None:
@@ -146,18 +144,14 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
         st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
     label = say("publish_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
-    if not price.admissible:
-        job.refused(_short(table, query))
-
-
-def _short(table: dp.Table, query: OfRows) -> str:
-    """The part of the allowance that is too small."""
+    if price.admissible:
+        return
     meter = table.meter()
     room = meter.delta_reserve - meter.spent_delta
     if query.delta > room:
-        return say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room))
-    left = meter.unused
-    return say("publish_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left")
+        job.refused(say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room)))
+    else:
+        job.too_much(table, "publish_page.too_much")
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:

@@ -71,23 +71,10 @@ def _take(answer: dp.Answer, published: Published) -> None:
     name = f"published-{short}{'-cut' if cut else ''}"
     with st.container(horizontal=True):
         # Built when the button is clicked: a large table is not written on every run of the page.
-        st.download_button(
-            say("publish_page.csv"),
-            lambda: exports.table_csv(published.table(cut)),
-            f"{name}.csv",
-            "text/csv",
-            key=f"publish-csv-{cut}",
-            type="primary",
-            on_click="ignore",
-        )
-        st.download_button(
-            say("publish_page.parquet"),
-            lambda: _parquet(published, cut),
-            f"{name}.parquet",
-            "application/vnd.apache.parquet",
-            key=f"publish-parquet-{cut}",
-            on_click="ignore",
-        )
+        label, key = say("publish_page.csv"), f"publish-csv-{cut}"
+        exports.offer(label, lambda: exports.table_csv(published.table(cut)), f"{name}.csv", key, type="primary")
+        label, key = say("publish_page.parquet"), f"publish-parquet-{cut}"
+        exports.offer(label, lambda: _parquet(published, cut), f"{name}.parquet", key)
     st.html(
         f'<p class="muted">{escape(say("publish_page.may"))}</p>'
         f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(answer.value["sha256"])}</code></p>'

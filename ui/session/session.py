@@ -56,9 +56,7 @@ def show(table: dp.Table) -> None:
             _worth(table, found, part, least_share_html(share, lambda: _opens(table, questions)))
         else:
             job.hint(str(found))
-    refusal = st.session_state.pop("refusal", None)
-    if refusal:
-        job.refused(refusal)
+    job.show_refusal()
 
 
 def _running(table: dp.Table, request: str) -> bool:

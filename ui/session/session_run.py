@@ -18,7 +18,7 @@ from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.messages import say
 from ui.ask import fit_warnings
-from ui.parts import answer_notes, conditions, fields, job, owner
+from ui.parts import answer_notes, conditions, exports, fields, job, owner
 from ui.session import session_words
 from ui.shell import frame, nav
 from ui.words import prices
@@ -195,14 +195,8 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         code = "session.all_at_once" if outward else "session.all_at_once_table"
         all_at_once = say(code, questions=state.questions, chance=chance(session.query.beta))
         st.html(f'<p class="muted">{escape(all_at_once)}</p>')
-        st.download_button(
-            say("session.download"),
-            lambda: _lines(session),
-            f"session-{session.entry.charge.hash[:8]}.jsonl",
-            "application/jsonl",
-            key="session-download",
-            on_click="ignore",
-        )
+        name = f"session-{session.entry.charge.hash[:8]}.jsonl"
+        exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
             taken = prices.took(table, session.entry)

@@ -170,14 +170,8 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
             f'<tr><td>{escape(label)}</td><td class="number">{escape(plain(to))}</td></tr>' for label, to in rows
         )
         st.html(f'<div class="scroll tall" tabindex="0"><table class="plain">{head}{body}</table></div>{_STYLE}')
-        st.download_button(
-            say("synthetic_page.together_csv"),
-            exports.as_csv(names, rows),
-            f"measured-{answer.receipt['charge']['hash'][:8]}.csv",
-            "text/csv",
-            key="synthetic-measured",
-            on_click="ignore",
-        )
+        name = f"measured-{answer.receipt['charge']['hash'][:8]}.csv"
+        exports.offer(say("synthetic_page.together_csv"), exports.as_csv(names, rows), name, "synthetic-measured")
 
 
 def _beside(fitted: FittedTable) -> None:

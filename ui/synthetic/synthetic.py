@@ -10,7 +10,6 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent_left
 from dpengine.declared import condition_words
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.public_rules import rules_on
@@ -100,8 +99,7 @@ def _form(table: dp.Table) -> None:
             job.hint(refusal)
         else:
             _buy(table, query)
-        if stopped := st.session_state.pop("refusal", None):
-            job.refused(stopped)
+        job.show_refusal()
 
 
 def _built(table: dp.Table, now: dict[str, Any]) -> SyntheticTable:
@@ -192,8 +190,7 @@ def _buy(table: dp.Table, query: SyntheticTable) -> None:
     label = say("synthetic_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
     if not price.admissible and not job.short(table, price):
-        left = table.meter().unused
-        job.refused(say("synthetic_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
+        job.too_much(table, "synthetic_page.too_much")
 
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:

@@ -23,19 +23,12 @@ def _file(written: Callable[[Arrow], bytes], table: Callable[..., Arrow]) -> byt
     return written(table())
 
 
-def buttons(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], bytes], str]]) -> None:
-    """A button for each kind of file, the simplest highlighted: its label, its builder and its type."""
+def buttons(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
+    """A button for each kind of file, the simplest highlighted: its label and its builder."""
     with st.container(horizontal=True):
-        for end, (label, build, kind) in files.items():
-            st.download_button(
-                unmarked(say(label)),
-                build,
-                f"{name}.{end}",
-                kind,
-                key=f"{key}-{end}",
-                type="primary" if end == "csv" else "secondary",
-                on_click="ignore",
-            )
+        for end, (label, build) in files.items():
+            kind = "primary" if end == "csv" else "secondary"
+            exports.offer(unmarked(say(label)), build, f"{name}.{end}", f"{key}-{end}", type=kind)
 
 
 def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | None = None) -> None:
@@ -44,16 +37,12 @@ def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | No
     first = table(FIRST_ROWS)
     rows = [["" if cell is None else str(cell) for cell in row.values()] for row in first.to_pylist()]
     files = {
-        "csv": ("publish_page.csv", exports.table_csv, "text/csv"),
-        "parquet": ("publish_page.parquet", exports.table_parquet, "application/vnd.apache.parquet"),
+        "csv": ("publish_page.csv", exports.table_csv),
+        "parquet": ("publish_page.parquet", exports.table_parquet),
     }
     if in_sheet is not None and in_sheet <= MOST_IN_SHEET:
-        files["xlsx"] = ("synthetic_page.excel", exports.table_sheet, exports.SHEET)
+        files["xlsx"] = ("synthetic_page.excel", exports.table_sheet)
     st.html(f"<h2>{escape(say('publish_page.take'))}</h2>")
     st.html(begins(say("synthetic_page.begins"), list(first.column_names), rows))
-    buttons(
-        name,
-        "synthetic",
-        {end: (label, partial(_file, build, table), kind) for end, (label, build, kind) in files.items()},
-    )
+    buttons(name, "synthetic", {end: (label, partial(_file, build, table)) for end, (label, build) in files.items()})
     st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')

@@ -51,9 +51,8 @@ def _file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None:
     column = named(model)
     lead = say("score_file.lead", column=column, columns=_needed(model))
     st.html(f"<h2>{escape(say('score_file.title'))}</h2><p class='muted'>{escape(lead)}</p>")
-    given = here.picker(
-        say("score_file.file"), key=f"score-file-{answer.request_id}", max_upload_size=MOST_BYTES // 2**20
-    )
+    label, key = say("score_file.file"), f"score-file-{answer.request_id}"
+    given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
     if given is None:
         st.session_state.pop(_KEPT, None)
         return
@@ -141,9 +140,12 @@ def _show_files(done: Done | str, answer: dp.Answer) -> None:
     message += " " + say("score_file.without", rows=done.without) if done.without else ""
     st.html(f'<p role="status">{escape(message)}</p>')
     name = f"predicted-{answer.receipt['charge']['hash'][:8]}"
-    files = {
-        "csv": ("score_file.csv", partial(as_text, done), "text/csv"),
-        "xlsx": ("score_file.sheet", partial(in_sheet, done), exports.SHEET),
-    }
+    files = {"csv": ("score_file.csv", partial(as_text, done)), "xlsx": ("score_file.sheet", partial(in_sheet, done))}
     buttons(name, "score", files)
     st.html(f'<p class="muted">{escape(say("score_file.kept"))}</p>')
+
+
+def offer_model(content: str, script: str, hashed: str) -> None:
+    """The model itself as a file, and as a program that predicts."""
+    exports.offer(say("train_page.json"), content, f"model-{hashed[:8]}.json", "train-json", type="primary")
+    exports.offer(say("train_page.python"), script, f"model_{hashed[:8]}.py", "train-python")

@@ -55,13 +55,11 @@ def usual(table: dp.Table, given: dict[str, Any]) -> str:
         return query
 
     def clear(query: dp.Query) -> bool:
-        return isinstance(query, Overview) and _moved(query, given["target"], query.most // 10) <= CLEAR
+        return (
+            isinstance(query, Overview) and training.reach_of_effect(query, given["target"], query.most // 10) <= CLEAR
+        )
 
     return opening_share(offer, clear, table.check_part) if given["features"] else AT_MOST
-
-
-def _moved(query: Overview, target: str, rows: int) -> float:
-    return training.reach_of_effect(query, target, rows)
 
 
 def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = "") -> None:
@@ -73,10 +71,8 @@ def buy(table: dp.Table, query: Overview, target: str, worth: Any, least: str = 
         st.html(f'<p class="muted">{escape(takes)}</p>')
         if least:
             st.html(least)
-        moved = _moved(query, target, query.most // 10)
-        if moved >= NOISE:
-            message = say("shapes_page.noise", points=_points(min(moved, 1.0)))
-            st.html(f'<p class="warn">{escape(message)}</p>')
+        if (moved := training.reach_of_effect(query, target, query.most // 10)) >= NOISE:
+            st.html(f'<p class="warn">{escape(say("shapes_page.noise", points=_points(min(moved, 1.0))))}</p>')
     label = say("shapes_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place=SHAPES)
     if not price.admissible:
@@ -94,15 +90,15 @@ def preview(query: Overview, target: str) -> None:
     rows = ""
     for part in (2, 5, 20, 100):
         people = query.most // part
-        moved = min(_moved(query, target, people), 1.0)
+        moved = min(training.reach_of_effect(query, target, people), 1.0)
         cell = say("shapes_page.points", points=_points(moved)) if people else "–"
         rows += f'<tr><td>{escape(plain(people))}</td><td class="number">{escape(cell)}</td></tr>'
     heads = say(f"shapes_page.column.rows.{query.counted}"), say("shapes_page.column.band")
     head = f'<tr><th>{escape(heads[0])}</th><th class="number">{escape(heads[1])}</th></tr>'
     st.html(f'<div class="scroll" tabindex="0"><table class="plain noises">{head}{rows}</table></div>')
     with st.expander(say("train_page.figures")):
-        told_lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
-        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in told_lines))
+        lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
+        st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))
 
 
 def _points(share: float) -> str:
@@ -126,9 +122,8 @@ def free(table: dp.Table, given: dict[str, Any]) -> None:
         st.html(f"<h2>{escape(say('shapes_page.free'))}</h2><p class='muted'>{escape(lead)}</p>")
         for look_answer, features in looks:
             label = say("shapes_page.free_open", sentence=look_answer.sentence, when=history.when(look_answer.at))
-            where = train_state.model_address(
-                table.name, look_answer.request_id, given["target"], given["positive"], features
-            )
+            model = given["target"], given["positive"], features
+            where = train_state.model_address(table.name, look_answer.request_id, *model)
             st.page_link(nav.page("train"), label=unmarked(label), query_params=where)
 
 

@@ -16,8 +16,8 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
 from dpengine.messages import called, say
 from dpengine.messages.numbers import local
-from dpengine.released import model_scripts
 from dpengine.released.look import Look
+from dpengine.released.model_scripts import shapes_script
 from dpengine.released.shapes import Effect, Shapes, predictable, sources
 from ui.ask import answer as answers
 from ui.board import board_figures
@@ -26,10 +26,9 @@ from ui.pictures import named_bars
 from ui.pictures.named_bars import NamedBar
 from ui.shell import nav
 from ui.shell.state import workspace
-from ui.train import score_file, train_check
+from ui.train import score_file, train_check, train_state
 from ui.words import model_words, prices
 from ui.words.figures import bare, rounded_range
-from ui.words.markup import unmarked
 
 ACROSS = 2
 ENDS = 0.05  # of the scale of a chance
@@ -83,20 +82,12 @@ def _chosen(look: Look) -> Shapes | None:
             asked_positive = asked.get("positive", "")
             usual = asked_positive if asked_positive in labels else model_words.usual_yes(goal)
             usual = usual if usual in labels else labels[0]
-            key = f"shapes-positive-{target}"
-            positive = [fields.pick("train_page.value", labels, usual, called, key)]
+            positive = [fields.pick("train_page.value", labels, usual, called, f"shapes-positive-{target}")]
         st.markdown(say("train_page.from"), width="content")
     others = sources(look, target)
     read = job.read_address(asked.get("features"))
     kept = [name for name in others if isinstance(read, list) and name in read]
-    columns = st.multiselect(
-        say("train_page.features"),
-        others,
-        kept or others,
-        key=f"shapes-features-{target}",
-        placeholder=say("train_page.features_none"),
-        label_visibility="collapsed",
-    )
+    columns = train_state.choose_features(others, kept or others, f"shapes-features-{target}")
     chosen = {"target": target, "positive": positive[0] if positive else "", "features": json.dumps(columns)}
     for name, value in chosen.items():
         if value and asked.get(name) != value:
@@ -234,24 +225,9 @@ def _take(table: dp.Table, answer: dp.Answer, model: Shapes) -> None:
     hashed = answer.receipt["charge"]["hash"]
     st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('shapes_page.take_lead'))}</p>")
     about = {"model": model.as_json(), "sentence": answer.sentence, "charge": hashed}
+    content = json.dumps(about, ensure_ascii=False, indent=1)
     with st.container(horizontal=True):
-        st.download_button(
-            unmarked(say("train_page.json")),
-            json.dumps(about, ensure_ascii=False, indent=1),
-            f"model-{hashed[:8]}.json",
-            "application/json",
-            key="train-json",
-            type="primary",
-            on_click="ignore",
-        )
-        st.download_button(
-            unmarked(say("train_page.python")),
-            model_scripts.shapes_script(model, answer.sentence, hashed, table.dialect),
-            f"model_{hashed[:8]}.py",
-            "text/x-python",
-            key="train-python",
-            on_click="ignore",
-        )
+        score_file.offer_model(content, shapes_script(model, answer.sentence, hashed, table.dialect), hashed)
     title, good, bad = (say(f"shapes_page.{code}", target=model.target) for code in ("good_title", "good", "bad"))
     st.html(
         f'<p class="muted">{escape(say("train_page.may"))}</p>'

@@ -4,6 +4,7 @@ wait while a model is trained."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -85,61 +86,40 @@ def _form(table: dp.Table) -> None:
     given |= _sentence(table, given)
     shapes_form.free(table, given)
     given["kind"] = _kind(table, given)
-    if not given["kind"] and shapes_form.possible(table, given["target"]):
-        _counted(table, given)
-        return
+    counted = not given["kind"] and shapes_form.possible(table, given["target"])  # the best way by our measurements
+    usual = shapes_form.usual if counted else _usual
     left, right = st.columns([5, 6], gap="medium")
-    query, offers = None, Offers()
+    query: Overview | OfGradients | dp.AllowanceError | None = None
+    offers = Offers()
     with left, st.container(key="card-train"):
-        given["share"] = _share(table, given, _usual)
+        given["share"] = _share(table, given, usual)
         worth = st.container()
-        given |= _more(given, given["kind"] or train_state.kinds(table, given["target"])[0])
+        if counted:
+            given |= dict.fromkeys(train_state.MORE, "")
+        else:
+            given |= _more(given, given["kind"] or train_state.kinds(table, given["target"])[0])
         job.remember_address(table, PLACE, given)
-        if given["features"]:
+        if given["features"] and counted:
+            query = shapes_form.offered(table, given, table.meter().unused * int(given["share"]) / 100)
+        elif given["features"]:
             offers = offered(table, given)
             query = best(offers, given["calibration"])
-        if isinstance(query, OfGradients):
-            least = least_share_html(given["share"], lambda: _usual(table, given))
-            _buy(table, query, worth, least)
-        else:
-            worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
-        _refused_before()
-    with right, st.container(key="card-train-preview"):
-        st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
-        if isinstance(query, OfGradients):
-            train_preview.show(query, offers, table.budget.rule.delta)
-        else:
-            st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
-
-
-def _counted(table: dp.Table, given: dict[str, Any]) -> None:
-    """The best way by our measurements: buy counts, and read the model off them."""
-    left, right = st.columns([5, 6], gap="medium")
-    query: Overview | dp.AllowanceError | None = None
-    with left, st.container(key="card-train"):
-        given["share"] = _share(table, given, shapes_form.usual)
-        worth = st.container()
-        job.remember_address(table, PLACE, given | dict.fromkeys(train_state.MORE, ""))
-        if given["features"]:
-            query = shapes_form.offered(table, given, table.meter().unused * int(given["share"]) / 100)
+        least = partial(least_share_html, given["share"], lambda: usual(table, given))
         if isinstance(query, Overview):
-            least = least_share_html(given["share"], lambda: shapes_form.usual(table, given))
-            shapes_form.buy(table, query, given["target"], worth, least)
+            shapes_form.buy(table, query, given["target"], worth, least())
+        elif isinstance(query, OfGradients):
+            _buy(table, query, worth, least())
         else:
             worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
-        _refused_before()
+        job.show_refusal()
     with right, st.container(key="card-train-preview"):
         st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
         if isinstance(query, Overview):
             shapes_form.preview(query, given["target"])
+        elif isinstance(query, OfGradients):
+            train_preview.show(query, offers, table.budget.rule.delta)
         else:
             st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
-
-
-def _refused_before() -> None:
-    refusal = st.session_state.pop("refusal", None)
-    if refusal:
-        job.refused(refusal)
 
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
@@ -160,14 +140,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     kept = [name for name in given["features"] if name in others]
     if target != given["target"]:
         kept = kept or train_state.first(table, target)
-    features = st.multiselect(
-        say("train_page.features"),
-        others,
-        kept,
-        key=train_state.widget(f"features-{target}"),
-        placeholder=say("train_page.features_none"),
-        label_visibility="collapsed",
-    )
+    features = train_state.choose_features(others, kept, train_state.widget(f"features-{target}"))
     if left_out := [name for name in table.schema.columns if name != target and name not in others]:
         note = say("train_page.left_out", columns=left_out, most=MOST_WIDE)
         st.html(f'<p class="muted">{escape(note)}</p>')
@@ -184,15 +157,12 @@ def _kind(table: dp.Table, given: dict[str, Any]) -> str:
     with st.expander(say("shapes_page.ways"), expanded=now != ways[0]):
         if best:
             st.html(f'<p class="muted">{escape(say("shapes_page.ways_lead"))}</p>')
-        picked = st.segmented_control(
-            say("train_page.kind"),
-            ways,
-            default=now,
-            required=True,
-            key=train_state.widget("kind"),
-            format_func=lambda key: dp.catalogue[key].card.title if key else say("shapes_page.title"),
-        )
-        picked = now if picked is None else str(picked)
+
+        def title(key: str) -> str:
+            return dp.catalogue[key].card.title if key else say("shapes_page.title")
+
+        label, at = say("train_page.kind"), train_state.widget("kind")
+        picked = st.segmented_control(label, ways, default=now, required=True, key=at, format_func=title)
         about = dp.catalogue[picked].card.plain if picked else say("shapes_page.plain")
         st.html(f'<p class="muted">{gloss.text(about)}</p>')
     return "" if picked == ways[0] else picked
@@ -230,15 +200,14 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
 
 
 def _share(table: dp.Table, given: dict[str, Any], usual: Callable[[dp.Table, dict[str, Any]], str]) -> str:
-    share = st.select_slider(
-        say("train_page.share"),
-        SHARES,
-        given["share"] or usual(table, given),
-        key=train_state.widget("share"),
-        format_func=lambda value: say("session.share_of", share=value),
-    )
+
+    def words(share: str) -> str:
+        return say("session.share_of", share=share)
+
+    label, now = say("train_page.share"), given["share"] or usual(table, given)
+    share = st.select_slider(label, SHARES, now, key=train_state.widget("share"), format_func=words)
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
-    return str(share)
+    return share
 
 
 def _usual(table: dp.Table, given: dict[str, Any]) -> str:
@@ -267,27 +236,20 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
         choices = (("calibration", CALIBRATIONS), ("region", question.regions), ("iterate", ITERATES))
         chosen = {name: _choice(name, options, given[name], usual.get(name, "")) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
-            chosen[name] = fields.number_field(
-                say(f"train_page.{name}"),
-                given[name],
-                train_state.widget(name),
-                place,
-                placeholder=say("train_page.by_formula"),
-            )
+            label, none = say(f"train_page.{name}"), say("train_page.by_formula")
+            chosen[name] = fields.number_field(label, given[name], train_state.widget(name), place, placeholder=none)
     return chosen
 
 
 def _choice(name: str, options: tuple[str, ...], now: str, usual: str = "") -> str:
     """A picked value, or the default, which the address omits."""
     listed = ["", *options]
-    picked = st.selectbox(
-        say(f"train_page.{name}"),
-        listed,
-        listed.index(now) if now in listed else 0,
-        key=train_state.widget(name),
-        format_func=lambda value: usual if usual and not value else say(f"train_page.{name}.{value or 'usual'}"),
-    )
-    return str(picked or "")
+
+    def words(value: str) -> str:
+        return usual if usual and not value else say(f"train_page.{name}.{value or 'usual'}")
+
+    at = listed.index(now) if now in listed else 0
+    return st.selectbox(say(f"train_page.{name}"), listed, at, words, key=train_state.widget(name)) or ""
 
 
 def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import chance, percent_left, two_figures
+from dpengine.core.printed import chance, two_figures
 from dpengine.core.strict_json import read_strict
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
@@ -132,8 +132,7 @@ def _form(table: dp.Table, model: Model) -> None:
     label = say("train_page.check_button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "train-check-go", not price.admissible, "secondary", "checked")
     if not price.admissible:
-        left = table.meter().unused
-        job.refused(say("ask.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
+        job.too_much(table)
 
 
 def _show_check(table: dp.Table, answer: dp.Answer) -> None:

@@ -17,7 +17,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import plain, say
-from dpengine.released import model_scripts
+from dpengine.released.model_scripts import linear_script
 from dpengine.statistics.features import CONSTANT, WEIGHT_BITS, Model
 from ui.ask import answer as answers
 from ui.parts import answer_notes
@@ -113,7 +113,7 @@ def sentence(answer: dp.Answer, effect: Effect) -> str:
     kind = "by" if effect.by else "value"
     facts: dict[str, Any] = {"column": effect.column, "by": effect.by, "label": effect.label, "base": effect.base}
     facts = {name: fact for name, fact in facts.items() if fact}
-    if _linear(query):
+    if not query.layout.listed:
         away = "higher" if effect.value >= 0 else "lower"
         return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), target=query.target, **facts)
     yes = list(query.positive)
@@ -121,10 +121,6 @@ def sentence(answer: dp.Answer, effect: Effect) -> str:
         away = "score_higher" if effect.value >= 0 else "score_lower"
         return say(f"train_page.says.{kind}.{away}", amount=_amount(effect), yes=yes, target=query.target, **facts)
     return say(f"train_page.says.{kind}.odds", times=_odds(effect.value), yes=yes, target=query.target, **facts)
-
-
-def _linear(query: Any) -> bool:
-    return not query.layout.listed
 
 
 def _amount(effect: Effect) -> str:
@@ -163,14 +159,14 @@ def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
 
 def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
     """A range wider than everything possible is no range."""
-    wide = WIDE_ODDS if not _linear(query) else 2 * float(query.facts.schema[query.target].diameter)
+    wide = WIDE_ODDS if query.layout.listed else 2 * float(query.facts.schema[query.target].diameter)
     nothing = interval is not None and interval[1] - interval[0] >= wide
     amount, spread = _figures(query, value, interval, first)
     return amount, say("train_page.card.anything") if nothing else spread
 
 
 def _figures(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    if _linear(query) or query.layout.sharp:
+    if not query.layout.listed or query.layout.sharp:
         amount = bare(value)  # in full, because the reader calculates with it
         spread = " – ".join(rounded_range(*interval)) if interval else ""
         return amount if first or value < 0 else f"+{amount}", spread
@@ -191,11 +187,11 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     sentence_shown, effect = headline(answer)
     hidden = effect.interval is not None and not effect.clear  # no headline for noise
     first = say("train_page.hidden") if hidden else sentence_shown
-    lines = [f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>']
-    lines.append(
-        f'<p class="lead">{escape(_sure(answer, effect, sentence_shown))}</p>'
-        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}"
-    )
+    lines = [
+        f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>',
+        f'<p class="lead">{escape(_sure(answer, effect, sentence_shown))}</p>',
+        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}",
+    ]
     if answer.path.stopped:
         stopped = say("train_page.stopped", done=answer.path.steps, total=answer.path.of)
         lines.append(f'<p class="warn" role="status">{escape(stopped)}</p>')
@@ -221,8 +217,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
 
 def _sure(answer: dp.Answer, effect: Effect, strongest: str) -> str:
     """How far the noise may have moved the headline; and that it shows no cause."""
-    query = answer.query
-    assert isinstance(query, OfGradients)
+    query: Any = answer.query
     reason = query.interval_reason()
     if reason is not None or effect.interval is None:
         message = say(reason) if reason is not None else ""
@@ -247,13 +242,8 @@ def _card(answer: dp.Answer) -> str:
     )
     body = ""
     for cells in word_rows(answer):
-        body += (
-            "<tr>"
-            + "".join(
-                f'<td class="{kind}">{escape(cell)}</td>' for cell, kind, _ in zip(cells, kinds, names, strict=False)
-            )
-            + "</tr>"
-        )
+        shown = zip(cells, kinds, names, strict=False)
+        body += "<tr>" + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind, _ in shown) + "</tr>"
     note = ""
     if answer.interval:
         note = f'<p class="muted">{escape(say("train_page.card.ranges", chance=chance(query.beta)))}</p>'
@@ -317,18 +307,11 @@ def _path(answer: dp.Answer, query: OfGradients) -> None:
         charts.Line(names.get(label, label), moves[label], None, _COLOURS[place % len(_COLOURS)], _DASHES[place])
         for place, label in enumerate(label for label in moves if label in strongest)
     ]
-    lead = say("train_page.path_lead") + (
-        " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
-    )
+    lead = say("train_page.path_lead")
+    lead += " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
     st.html(f"<h2>{escape(say('train_page.path'))}</h2><p class='muted'>{escape(lead)}</p>")
-    charts.curves(
-        lines,
-        say("train_page.axis.step"),
-        say("train_page.axis.weight"),
-        say("train_page.alt.path"),
-        "train-path",
-        even=True,
-    )
+    step, weight, alt = (say(f"train_page.{code}") for code in ("axis.step", "axis.weight", "alt.path"))
+    charts.curves(lines, step, weight, alt, "train-path", even=True)
 
 
 # --- take it away -----------------------------------------------------------------------------------------------------
@@ -338,23 +321,8 @@ def _take(table: dp.Table, answer: dp.Answer, model: Model) -> None:
     hashed = answer.receipt["charge"]["hash"]
     st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('train_page.take_lead'))}</p>")
     with st.container(horizontal=True):
-        st.download_button(
-            say("train_page.json"),
-            model_json(answer, model),
-            f"model-{hashed[:8]}.json",
-            "application/json",
-            key="train-json",
-            type="primary",
-            on_click="ignore",
-        )
-        st.download_button(
-            say("train_page.python"),
-            model_scripts.linear_script(model, answer.sentence, hashed, table.dialect),
-            f"model_{hashed[:8]}.py",
-            "text/x-python",
-            key="train-python",
-            on_click="ignore",
-        )
+        script = linear_script(model, answer.sentence, hashed, table.dialect)
+        score_file.offer_model(model_json(answer, model), script, hashed)
     st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')
 
 

@@ -6,10 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import streamlit as st
+
 import dpengine as dp
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.marginals.residuals import MOST_TOGETHER
+from dpengine.messages import say
 from dpengine.planning.opening import SHARES
 from dpengine.planning.training import trainings
 from dpengine.statistics.features import MOST_WIDE
@@ -57,10 +60,18 @@ def widget(name: str) -> str:
     return job.addressed_widget(PLACE, name)
 
 
+def choose_features(offered: list[str], now: list[str], key: str) -> list[str]:
+    """The columns to predict from."""
+    label, none = say("train_page.features"), say("train_page.features_none")
+    return st.multiselect(label, offered, now, key=key, placeholder=none, label_visibility="collapsed")
+
+
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     offered = [name for name in targets(table) if others(table, name)]
     target = arriving.get("target", "")
-    target = target if target in offered else _idea(table, offered)
+    if target not in offered:  # a yes or no, for which models are best; of several the last, mostly the outcome
+        two = [name for name in offered if isinstance(goal := table.schema[name], Category) and len(goal.values) == 2]
+        target = two[-1] if two and table.budget.rule.c is not None else offered[0]
     typed = {name: arriving.get(name, "")[:LONGEST] for name in MORE}
     typed["share"] = share if (share := arriving.get("share", "")) in SHARES else ""
     kind = arriving.get("kind", "")
@@ -69,22 +80,12 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
         typed["kind"] = kinds(table, target)[0]
     goal, positive = table.schema[target], arriving.get("positive", "")
     typed["positive"] = positive if isinstance(goal, Category) and positive in goal.values else ""
-    return typed | {"target": target, "features": _features(table, target, arriving.get("features"))}
-
-
-def _idea(table: dp.Table, offered: list[str]) -> str:
-    """A first target: a yes or no, for which models are best. If there are several, the last, because tables mostly end
-    with the outcome."""
-    two = [name for name in offered if isinstance(column := table.schema[name], Category) and len(column.values) == 2]
-    return two[-1] if two and table.budget.rule.c is not None else offered[0]
-
-
-def _features(table: dp.Table, target: str, arriving: str | None) -> list[str]:
-    wanted = job.read_address(arriving)
+    wanted, usable = job.read_address(arriving.get("features")), others(table, target)
     if isinstance(wanted, list):
-        offered = others(table, target)
-        return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))
-    return first(table, target)
+        features = list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in usable))
+    else:
+        features = first(table, target)
+    return typed | {"target": target, "features": features}
 
 
 def first(table: dp.Table, target: str) -> list[str]:
@@ -98,7 +99,7 @@ def first(table: dp.Table, target: str) -> list[str]:
     return numbers[:1] + pairs[:1] or offered[:1]
 
 
-def model_address(table: str, look: str, target: str = "", positive: str = "", features: Sequence[str] = ()) -> Any:
+def model_address(table: str, look: str, target: str, positive: str, features: Sequence[str]) -> Any:
     """URL parameters for a model read off a first look."""
     query = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}
     return {"table": table, "shapes": look} | {name: value for name, value in query.items() if value}

@@ -44,9 +44,7 @@ def show(table: dp.Table) -> None:
         for line in _cautions(table, given):
             st.html(f'<p class="warn">{escape(line)}</p>')
     barred = trust_models.of_all(ways)
-    refusal = st.session_state.pop("refusal", None)
-    if refusal:
-        job.refused(refusal)
+    job.show_refusal()
     if table.closed:
         owner.closed(table)
     if barred is not None:

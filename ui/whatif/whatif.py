@@ -345,9 +345,7 @@ def act(table: dp.Table, given: dict[str, str], solved: whatif.Solved, drawn: di
         st.button(say("whatif.unpin"), key="whatif-unpin", on_click=whatif_state.pin, args=(None,))
     header = [say("whatif.csv.curve"), say("whatif.csv.at"), say("whatif.csv.error")]
     rows = [[name, *point] for name, points in drawn.items() for point in points]
-    st.download_button(
-        say("whatif.csv"), exports.as_csv(header, rows), "what-if.csv", "text/csv", key="whatif-csv", on_click="ignore"
-    )
+    exports.offer(say("whatif.csv"), exports.as_csv(header, rows), "what-if.csv", "whatif-csv")
 
 
 # --- curves and comparison --------------------------------------------------------------------------------------------

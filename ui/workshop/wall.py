@@ -250,8 +250,7 @@ def _own(posed: WallQuestion, name: str) -> bool:
     if request is None:
         price = table.preview(query)
         frame.show_price(table, price)
-        if refusal := st.session_state.pop("refusal", None):
-            job.refused(refusal)
+        job.show_refusal()
         if not price.admissible:
             job.refused(say("workshop.too_much"))
             return True

@@ -67,7 +67,7 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
         good = model_words.measured(released, table.checks()) if released.path is not None else ""
         if good:
             st.html(f"<p>{escape(good)}</p>")
-        if released.query.answer_kind in answer.READ_ON:
+        if released.query.answer_kind in history.READ_ON:
             answer.read_on(released)
         else:
             short = entry.charge.hash[:8]

@@ -24,7 +24,7 @@ from dpengine.released.compare import shares
 from dpengine.released.curves import rising
 from dpengine.released.synthetic import FittedTable
 from ui.ask import density
-from ui.parts import answer_notes, exports, fields
+from ui.parts import answer_notes, exports, fields, history
 from ui.pictures import charts, many, svg
 from ui.shell import nav, scroll
 from ui.shell.state import workspace
@@ -362,14 +362,6 @@ def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:
 
 # An answer as a sentence, a picture and a receipt.
 
-# The page and the address parameter of answers that are not figures.
-READ_ON: dict[AnswerKind, tuple[str, str]] = {
-    "file": ("publish", "published"),
-    "table": ("synthetic", "made"),
-    "model": ("train", "trained"),
-    "board": ("board", "look"),
-}
-
 
 def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
     """`ways` draws buttons that help, between the headline and the picture."""
@@ -391,7 +383,7 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
     scroll.arrived(answer.request_id)
     if ways is not None:
         ways()
-    if answer.query.answer_kind in READ_ON:
+    if answer.query.answer_kind in history.READ_ON:
         read_on(answer)
     else:
         with st.container(key=f"card-{key}"):
@@ -407,7 +399,7 @@ def protects(code: str, query: dp.Query) -> str:
 
 def read_on(answer: dp.Answer) -> None:
     """Links to the page that shows this answer. A first look bought for a model links to the model first."""
-    page, name = READ_ON[answer.query.answer_kind]
+    page, name = history.READ_ON[answer.query.answer_kind]
     where = {"table": answer.receipt["table"]}
     if target := answer.query.predicts:
         model = where | {"shapes": answer.request_id, "target": target}

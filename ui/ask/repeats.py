@@ -17,7 +17,7 @@ from dpengine.mechanisms.query import Averaged
 from dpengine.messages import plain, say
 from ui.ask import answer as answers
 from ui.parts import answer_notes, job
-from ui.parts.history import answer_address, receipt_link, when
+from ui.parts.history import address_of, receipt_link, when
 from ui.pictures import many
 from ui.shell.state import workspace
 from ui.words import prices
@@ -79,7 +79,7 @@ def _each(table: dp.Table, reading: Reading) -> str:
     head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
     rows = []
     for look in reading.newest:
-        link = answer_address(look.receipt["table"], look.request_id)
+        link = address_of(look.receipt["table"], look.request_id)
         receipt = receipt_link(link, look.receipt["charge"]["hash"])
         took = prices.took(table, workspace().ledger.find(look.request_id))
         cells = (escape(when(look.at)), escape(in_short(look)), escape(took), receipt)

@@ -199,21 +199,23 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         st.html(f'<p class="warn" role="status">{escape(say("spend.almost_nothing"))}</p>')
         return str(now)
     st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
-    slider, labels = f"{place}-slider", labels_of(table, make, options)
+    key, labels = f"{place}-slider", labels_of(table, make, options)
     options = steps_of(labels, options, now)
     if len(options) < 2:
         return str(now)
-    st.session_state[slider] = now
-    st.select_slider(
-        say("spend.slider"),
-        options,
-        key=slider,
-        label_visibility="collapsed",
-        format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
-        on_change=_from_slider,
-        args=(place,),
-    )
+    st.session_state[key] = now
+    slider(labels, options, key, on_change=_from_slider, args=(place,))
     return str(st.session_state[_epsilon(place)])
+
+
+def slider(labels: dict[str, str], steps: list[str], key: str, **options: Any) -> str:
+    """The steps, each with what it takes of the allowance."""
+
+    def words(step: str) -> str:
+        return labels.get(step) or say("spend.step_too_much")
+
+    options |= {"label_visibility": "collapsed", "format_func": words}
+    return str(st.select_slider(say("spend.slider"), steps, key=key, **options))
 
 
 def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:

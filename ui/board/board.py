@@ -23,7 +23,9 @@ from ui.words import prices
 
 
 def show(table: dp.Table) -> None:
-    request = st.query_params.get("look") or _newest(table)
+    request = st.query_params.get("look")
+    if request is None and not any(name in st.query_params for name in ("new", *NAMES)):
+        request = table.newest_look()  # instead of the form
     if request and job.became(table, request, Overview, "board_page.unknown", job.wait, board_result.show):
         _earlier(table, request)
         return
@@ -41,15 +43,8 @@ def show(table: dp.Table) -> None:
         _form(table)
 
 
-def _newest(table: dp.Table) -> str | None:
-    """Without an address, show the newest bought look instead of the form."""
-    if "new" in st.query_params or any(name in st.query_params for name in NAMES):
-        return None
-    return table.newest_look()
-
-
 def _earlier(table: dp.Table, but: str = "") -> None:
-    history.kept(say("board_page.earlier"), table.first_looks(but=but), history.board_address)
+    history.kept(say("board_page.earlier"), table.first_looks(but=but), "board", "look")
 
 
 def _form(table: dp.Table) -> None:
@@ -91,51 +86,27 @@ def _form(table: dp.Table) -> None:
 def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """Columns to leave out, and columns with fewer groups."""
     st.html(f"<h2>{escape(say('board_page.what'))}</h2>")
-    note = say("board_page.all", columns=len(offered))
-    st.html(f'<p class="muted">{escape(note)}</p>')
-    without = st.multiselect(
-        say("board_page.without"),
-        offered,
-        given["without"],
-        key=job.addressed_widget(PLACE, "without"),
-        placeholder=say("board_page.none"),
-    )
-    found: dict[str, Any] = {"without": without}
+    frame.paragraph(say("board_page.all", columns=len(offered)))
+    without = _some("without", offered, given, say("board_page.without"))
     rough = [name for name in board_state.can_be_coarser(table) if name not in without]
-    found["coarse"] = (
-        st.multiselect(
-            say("board_page.coarse"),
-            rough,
-            [name for name in given["coarse"] if name in rough],
-            key=job.addressed_widget(PLACE, "coarse"),
-            help=say("board_page.coarse_help"),
-            placeholder=say("board_page.none"),
-        )
-        if rough
-        else []
-    )
-    return found
+    note = say("board_page.coarse_help")
+    coarse = _some("coarse", rough, given, say("board_page.coarse"), help=note) if rough else []
+    return {"without": without, "coarse": coarse}
+
+
+def _some(name: str, offered: list[str], given: dict[str, Any], label: str, **options: Any) -> list[str]:
+    """Some of these columns. The address keeps them under `name`."""
+    now = [column for column in given[name] if column in offered]
+    key, none = job.addressed_widget(PLACE, name), say("board_page.none")
+    return st.multiselect(label, offered, now, key=key, placeholder=none, **options)
 
 
 def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """Pairs to count: each column with one or two others, or every pair."""
-    every = st.toggle(
-        say("board_page.every"),
-        bool(given.get("every")),
-        key=job.addressed_widget(PLACE, "every"),
-        help=say("board_page.every_help"),
-        disabled=len(crossed) < 2,
-    )
-    against = st.multiselect(
-        say("board_page.against"),
-        crossed,
-        [name for name in given["against"] if name in crossed],
-        max_selections=MOST_AGAINST,
-        key=job.addressed_widget(PLACE, "against"),
-        help=say("param.against.help"),
-        placeholder=say("board_page.none"),
-        disabled=every,
-    )
+    label, note, key = say("board_page.every"), say("board_page.every_help"), job.addressed_widget(PLACE, "every")
+    every = st.toggle(label, bool(given.get("every")), key=key, help=note, disabled=len(crossed) < 2)
+    limits = {"max_selections": MOST_AGAINST, "disabled": every}
+    against = _some("against", crossed, given, say("board_page.against"), help=say("param.against.help"), **limits)
     whole = every and len(crossed) > 1
     return {"against": [] if whole else against, "every": "1" if whole else ""}
 
@@ -143,21 +114,9 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
 def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
     """Columns that matter most, and triples."""
     with st.expander(say("board_page.details")):
-        most = st.multiselect(
-            say("param.weights.label"),
-            chosen,
-            [name for name in given["most"] if name in chosen],
-            key=job.addressed_widget(PLACE, "most"),
-            help=say("param.weights.help"),
-            placeholder=say("board_page.none"),
-        )
-        three = st.toggle(
-            say("param.three.label"),
-            bool(given.get("three")),
-            key=job.addressed_widget(PLACE, "three"),
-            help=say("param.three.help"),
-            disabled=not threes,
-        )
+        most = _some("most", chosen, given, say("param.weights.label"), help=say("param.weights.help"))
+        label, note, key = say("param.three.label"), say("param.three.help"), job.addressed_widget(PLACE, "three")
+        three = st.toggle(label, bool(given.get("three")), key=key, help=note, disabled=not threes)
     return {"most": most, "three": "1" if three and threes else ""}
 
 
@@ -181,13 +140,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
 
 def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
     """The price and the promise in one sentence."""
-    return say(
-        f"board_page.worth.{query.counted}",
-        share=prices.takes(table, price.share),
-        columns=len(query.names),
-        reach=plain_number(price.promise.amount),
-        people=query.facts.about,
-        each=query.facts.unit.at_most,
-        chance=chance(query.beta),
-        few=price.people_needed,
-    )
+    facts = {"share": prices.takes(table, price.share), "columns": len(query.names), "few": price.people_needed}
+    facts |= {"reach": plain_number(price.promise.amount), "chance": chance(query.beta)}
+    facts |= {"people": query.facts.about, "each": query.facts.unit.at_most}
+    return say(f"board_page.worth.{query.counted}", **facts)

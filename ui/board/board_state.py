@@ -18,11 +18,6 @@ from dpengine.messages import say
 from ui.parts import answer_notes, job
 
 _SHORT = 300  # characters
-_NAMED = 8
-
-
-def some_names(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def counted_as(query: dp.Query) -> None:

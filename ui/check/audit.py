@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from html import escape, unescape
 from typing import Any
@@ -25,7 +24,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.check import audit_chart, audit_state
 from ui.check.audit_state import CARE, CHOICES, MOST, Drawn, Prepared, evidence
-from ui.parts import exports, job
+from ui.parts import exports, fields, job
 from ui.shell import frame, nav
 from ui.words import gloss
 
@@ -37,12 +36,12 @@ TABLES = ("A", "B")
 def two(value: float | Fraction, up: bool | None = None) -> str:
     """Two decimals, to the nearest or to one side; a float's rounding error moves nothing."""
     scaled = float(value) * 100
-    whole = (
-        round(scaled)
-        if up is None or abs(scaled - round(scaled)) < 1e-6
-        else (math.ceil(scaled) if up else math.floor(scaled))
-    )
-    return local(f"{whole / 100:,.2f}")
+    side = None if abs(scaled - round(scaled)) < 1e-6 else up
+    return local(f"{_whole(scaled, side) / 100:,.2f}")
+
+
+def _whole(value: float, up: bool | None) -> int:
+    return round(value) if up is None else math.ceil(value) if up else math.floor(value)
 
 
 def times(ratio: float, up: bool | None = None) -> str:
@@ -52,8 +51,7 @@ def times(ratio: float, up: bool | None = None) -> str:
     if ratio < 10:
         return two(ratio, up)
     grain = 10 ** max(0, math.floor(math.log10(ratio)) - 1)
-    whole = ratio / grain
-    return plain((round(whole) if up is None else math.ceil(whole) if up else math.floor(whole)) * grain)
+    return plain(_whole(ratio / grain, up) * grain)
 
 
 def labels(view: View) -> list[str]:
@@ -102,10 +100,8 @@ def _event(view: View, cells: tuple[int, ...], table: str) -> str:
     if view.kind == "digits":
         return say("check.event.digits", table=table)
     if view.kind == "names":
-        return say(
-            "check.event.names",
-            names=say("check.event.or").join(say("words.quoted", text=cell.label) for cell in chosen),
-        )
+        names = say("check.event.or").join(say("words.quoted", text=cell.label) for cell in chosen)
+        return say("check.event.names", names=names)
     if view.kind == "evidence":
         sure = all(math.isinf(cell.evidence) for cell in chosen)
         return say("check.event.sure" if sure else "check.event.evidence", table=table)
@@ -180,17 +176,12 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     with left:
         names = list(table.schema.columns)
         name = str(st.selectbox(say("check.own_column"), names, key=f"check-own-{table.name}", width=320))
+
+    def words(delta: str) -> str:
+        return power_of_ten(Fraction(delta))
+
     with right:
-        delta = str(
-            st.segmented_control(
-                say("check.own_delta"),
-                DELTAS,
-                default=DELTAS[0],
-                required=True,
-                key="check-own-delta",
-                format_func=lambda value: power_of_ten(Fraction(value)),
-            )
-        )
+        delta = fields.choose("check.own_delta", DELTAS, DELTAS[0], "check-own-delta", format_func=words)
     try:
         query = table.query(way_key(table.schema, [name]), columns=[name], epsilon=epsilon, delta=delta)
     except dp.AllowanceError as refusal:
@@ -199,11 +190,8 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
     assert isinstance(query, OfRows)
     audited = audited_column(query, name)
     st.html(_column_html(audited, name, epsilon, delta))
-    st.page_link(
-        nav.page("publish"),
-        label=say("check.own_publish"),
-        query_params={"table": table.name, "columns": json.dumps([name], ensure_ascii=False), "epsilon": epsilon},
-    )
+    where = {"table": table.name, "columns": json.dumps([name], ensure_ascii=False), "epsilon": epsilon}
+    st.page_link(nav.page("publish"), label=say("check.own_publish"), query_params=where)
 
 
 def _column_html(audited: ColumnAudit, name: str, epsilon: str, delta: str) -> str:
@@ -258,55 +246,29 @@ def show(table: dp.Table) -> None:
 def controls(given: dict[str, str]) -> dict[str, str]:
     """Which question, on which two tables, under which promise."""
     left, right = st.columns([1, 1])
-    with left:
-        question = st.selectbox(
-            say("check.field.question"),
-            CHOICES["q"],
-            CHOICES["q"].index(given["q"]),
-            key=audit_state.widget("q"),
-            format_func=lambda choice: say(f"card.{choice}.noun"),
-        )
-    with right:
-        care = st.select_slider(
-            say("check.field.care"),
-            CARE,
-            given["e"],
-            key=audit_state.widget("e"),
-            format_func=lambda choice: say("check.care", times=times(math.exp(float(choice))), epsilon=choice),
-        )
-    chosen = {}
+    questions = {key: say(f"card.{key}.noun") for key in CHOICES["q"]}
+    label, now = say("check.field.question"), CHOICES["q"].index(given["q"])
+    question = left.selectbox(label, CHOICES["q"], now, questions.__getitem__, audit_state.widget("q"))
+
+    def words(epsilon: str) -> str:
+        return say("check.care", times=times(math.exp(float(epsilon))), epsilon=epsilon)
+
+    label, key = say("check.field.care"), audit_state.widget("e")
+    care = right.select_slider(label, CARE, given["e"], key=key, format_func=words)
     given = audit_state.fitted(given | {"q": str(question), "e": str(care)})
     pairs = settings(given["q"])
     for place, (column, name) in enumerate(zip(st.columns([1, 1]), ("relation", "unit"), strict=True)):
         offered = [choice for choice in CHOICES[name] if choice in {pair[place] for pair in pairs}]
+        key = audit_state.widget(name if len(offered) > 1 else f"{name}-only")
         with column:
-            chosen[name] = st.segmented_control(
-                say(f"check.field.{name}"),
-                offered,
-                default=given[name],
-                required=True,
-                key=audit_state.widget(name if len(offered) > 1 else f"{name}-only"),
-                format_func=_named(name),
-            )
-    given |= {name: str(value or given[name]) for name, value in chosen.items()}
+            given |= {name: fields.choose(f"check.field.{name}", offered, given[name], key, f"check.{name}")}
     return given | {"twin": audit_state.twin_of(given, given["twin"])}
 
 
-def _named(name: str) -> Callable[[str], str]:
-    return lambda value: say(f"check.{name}.{value}")
-
-
 def _twin(example: Example, given: dict[str, str]) -> str:
-    offered = list(twins(example))
-    return str(
-        st.selectbox(
-            say("check.field.twin"),
-            offered,
-            offered.index(given["twin"]),
-            key=audit_state.widget("twin-" + "-".join(offered)),
-            format_func=lambda twin: say(f"check.twin.{twin}"),
-        )
-    )
+    offered = {twin: say(f"check.twin.{twin}") for twin in twins(example)}
+    key, now = audit_state.widget("twin-" + "-".join(offered)), list(offered).index(given["twin"])
+    return str(st.selectbox(say("check.field.twin"), list(offered), now, offered.__getitem__, key))
 
 
 # --- the two tables ---------------------------------------------------------------------------------------------------
@@ -381,19 +343,16 @@ def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[audit_chart.
     cells, known = ready.view.cells, ready.view.known
     names = say("check.side.a"), say(f"check.side.{example.relation}")
     exact = ([cell.one or 0.0 for cell in cells], [cell.other or 0.0 for cell in cells])
-    one, other = (
-        audit_chart.Side(names[at], exact[at] if known else None, kept.shares(at, len(cells))) for at in (0, 1)
-    )
+    shares = (kept.shares(at, len(cells)) for at in (0, 1))
+    one, other = (audit_chart.Side(*side) for side in zip(names, exact if known else (None, None), shares, strict=True))
     return one, other
 
 
 def _picture(example: Example, ready: Prepared, kept: Drawn, words: str, key: str) -> None:
     view, claim = ready.view, ready.claim
-    one, other = _sides(example, ready, kept)
+    sides, limit = _sides(example, ready, kept), (claim.times, float(claim.delta))
     alt = say("check.alt.chart", found=bare(words))
-    audit_chart.both(
-        labels(view), one, other, claim.times, float(claim.delta), view.worst(claim)[1], axis(view), alt, f"{key}-chart"
-    )
+    audit_chart.both(labels(view), *sides, *limit, view.worst(claim)[1], axis(view), alt, f"{key}-chart")
     few = len(view.cells) <= audit_chart.FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")
     beyond = ready.loss is not None and ready.loss > claim.epsilon

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from dpengine.core.printed import percent
 from dpengine.messages import say
@@ -50,64 +51,29 @@ def both(
         high = [min(1.0, times * q + delta) for q in other.exact]
         _band(figure, places, low, high, few)
     for side, colour, away in ((one, colours.left, -0.2), (other, colours.spent, 0.2)):
-        xs = [at + (away if few else 0) for at in places]
+        look: Any = {"x": [at + (away if few else 0) for at in places], "hovertemplate": "%{y:.2%}<extra></extra>"}
+        name = escape(side.name)
         if few:  # without a law, the draws are all there is
-            figure.add_trace(
-                go.Bar(
-                    x=xs,
-                    y=side.exact or side.drawn,
-                    width=0.36,
-                    marker={"color": colour, "opacity": 0.85},
-                    name=escape(side.name),
-                    hovertemplate="%{y:.2%}<extra></extra>",
-                )
-            )
+            marker = {"color": colour, "opacity": 0.85}
+            figure.add_trace(go.Bar(y=side.exact or side.drawn, width=0.36, marker=marker, name=name, **look))
         else:
             line = {"color": colour, "width": 2.5, "shape": "hvh"}
-            figure.add_trace(
-                go.Scatter(
-                    x=xs,
-                    y=side.exact,
-                    mode="lines",
-                    line=line,
-                    name=escape(side.name),
-                    hovertemplate="%{y:.2%}<extra></extra>",
-                )
-            )
-        dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
+            figure.add_trace(go.Scatter(y=side.exact, mode="lines", line=line, name=name, **look))
         if side.exact is None:
             continue
-        figure.add_trace(
-            go.Scatter(
-                x=xs,
-                y=side.drawn,
-                mode="markers",
-                marker=dot,
-                hovertemplate="%{y:.2%}<extra></extra>",
-                name=escape(say("check.drawn")),
-                showlegend=side is one,
-            )
-        )
+        look |= {"name": escape(say("check.drawn")), "showlegend": side is one}
+        dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
+        figure.add_trace(go.Scatter(y=side.drawn, mode="markers", marker=dot, **look))
     step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
     shown = places[::step] if few else places[1:-1:step]
-    figure.update_xaxes(
-        tickvals=shown,
-        ticktext=[_wrapped(labels[at]) for at in shown],
-        range=[-0.6, len(labels) - 0.4],
-        showline=True,
-        title={"text": escape(title)},
-    )
+    ticks = {"tickvals": shown, "ticktext": [_wrapped(labels[at]) for at in shown]}
+    figure.update_xaxes(**ticks, range=[-0.6, len(labels) - 0.4], showline=True, title={"text": escape(title)})
     top = max(one.drawn + other.drawn + (one.exact or []) + (other.exact or [])) * 1.12
     grain = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if top <= 6 * step or step == 0.2)
-    ticks = [grain * tick for tick in range(int(top / grain) + 1) if grain * tick < 1.01]
-    figure.update_yaxes(
-        range=[0, top],
-        title={"text": escape(say("check.axis.chance"))},
-        showgrid=True,
-        gridcolor=colours.line,
-        tickvals=ticks,
-        ticktext=[percent(tick) for tick in ticks],
-    )
+    heights = [grain * tick for tick in range(int(top / grain) + 1) if grain * tick < 1.01]
+    ticks = {"tickvals": heights, "ticktext": [percent(height) for height in heights]}
+    chance = {"text": escape(say("check.axis.chance"))}
+    figure.update_yaxes(**ticks, range=[0, top], title=chance, showgrid=True, gridcolor=colours.line)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": colours.ink}}
     figure.update_layout(showlegend=True, legend=legend, barmode="overlay")
     show(figure, alt, key)
@@ -118,7 +84,7 @@ def _band(figure: Sketch, places: list[int], low: list[float], high: list[float]
     import plotly.graph_objects as go
 
     colours = palette()
-    name, look = escape(say("check.band")), {"hoverinfo": "skip", "name": escape(say("check.band"))}
+    look: Any = {"hoverinfo": "skip", "name": escape(say("check.band"))}
     if few:
         heights = [b - a for a, b in zip(low, high, strict=True)]
         marker = {"color": colours.left_soft, "line": {"width": 1, "color": colours.left}}
@@ -126,18 +92,8 @@ def _band(figure: Sketch, places: list[int], low: list[float], high: list[float]
         return
     xs = [edge for at in places for edge in (at - 0.5, at + 0.5)]
     tops, bottoms = ([height for height in side for _ in range(2)] for side in (high, low))
-    figure.add_trace(
-        go.Scatter(
-            x=xs + xs[::-1],
-            y=tops + bottoms[::-1],
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=colours.left_soft,
-            hoverinfo="skip",
-            name=name,
-        )
-    )
+    look |= {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": colours.left_soft}
+    figure.add_trace(go.Scatter(x=xs + xs[::-1], y=tops + bottoms[::-1], **look))
 
 
 def _wrapped(label: str) -> str:

@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -21,6 +21,7 @@ from dpengine.messages import say
 from dpengine.messages.language import carried
 from ui.data import draft as drafts
 from ui.data.draft import STEPS, Draft
+from ui.parts import job
 from ui.shell import frame, scroll, uploads
 from ui.shell.incoming import here
 from ui.shell.state import NOBODY, choose_table, may, visitor, workspace
@@ -211,10 +212,6 @@ def problem(sentence: str, arrived: bool = False) -> None:
     st.html(f'<div {mark} role="alert">{html_lines(sentence)}</div>')
 
 
-def paragraph(text: str, kind: str = "muted") -> None:
-    st.html(f'<p class="{kind}">{escape(text)}</p>')
-
-
 def onwards(
     draft: Draft,
     check: Callable[[], Any],
@@ -232,7 +229,7 @@ def onwards(
             st.rerun()
         if before is not None:
             before()
-        kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
+        kind = job.PRIMARY if first else job.SECONDARY
         pressed = st.button(say(label, **facts), key=key or f"declare-next-{draft.step}", type=kind)
     return pressed and tried(draft, check)
 

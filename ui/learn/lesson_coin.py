@@ -36,15 +36,8 @@ def view(given: Given) -> View:
 
 def checked_facts(result: Checked) -> dict[str, str]:
     """The numbers of a promise as printed: four places, or more if rounding would contradict the verdict."""
-    values = {
-        "likelier": result.likelier,
-        "rarer": result.rarer,
-        "limit": result.limit,
-        "least": result.least,
-        "epsilon": result.epsilon,
-        "delta": result.delta,
-        "factor": Fraction(exp_decimal(result.epsilon)),
-    }
+    names = ("likelier", "rarer", "limit", "least", "epsilon", "delta")
+    values = {name: getattr(result, name) for name in names} | {"factor": Fraction(exp_decimal(result.epsilon))}
     for places in range(4, 20):
         facts = {name: _places(value, places) for name, value in values.items()}
         broken = [Fraction(facts["likelier"]) > Fraction(facts["limit"]), Fraction(facts["least"]) > result.delta]

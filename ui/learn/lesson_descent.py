@@ -29,21 +29,12 @@ def view(given: Given) -> View:
     settings = Settings(Fraction(given["epsilon"]), int(given["steps"]), int(given["length"]), given["within"])
     result = demo.figures(settings)
     less = settings.epsilon / demo.STRICTER
-    names = {
-        "exact": text("path.exact"),
-        "little": text("path", epsilon=settings.epsilon),
-        "much": text("path", epsilon=less),
-    }
-    facts = {
-        "steps": settings.steps,
-        "epsilon": settings.epsilon,
-        "less": less,
-        "out": result.much.put_back,
-        "flats": demo.FLATS,
-        "times": _three(sqrt(settings.steps)),
-        **{name: percent(getattr(result, name).down[0]) for name in PATHS},
-        **{f"last_{name}": percent(getattr(result, name).down[1]) for name in PATHS},
-    }
+    own = {"little": text("path", epsilon=settings.epsilon), "much": text("path", epsilon=less)}
+    names = {"exact": text("path.exact")} | own
+    facts: dict[str, object] = {"steps": settings.steps, "epsilon": settings.epsilon, "less": less}
+    facts |= {"out": result.much.put_back, "flats": demo.FLATS, "times": _three(sqrt(settings.steps))}
+    for name in PATHS:
+        facts[name], facts[f"last_{name}"] = map(percent, getattr(result, name).down)
     out = "two.out" if result.much.put_back else "two"
     return View(
         f'<div class="beside walks"><div>{_map(settings, result, facts)}</div>{_ways(result, names)}</div>',
@@ -142,11 +133,8 @@ def _ways(result: Figures, names: dict[str, str]) -> str:
     """For each path, how far down its average and its last place are."""
     head = f'<p class="head" dir="auto"><b>{escape(text("ways"))}</b></p>'
     rows = "".join(_row(name, names[name], getattr(result, name)) for name in PATHS)
-    alt = "; ".join(
-        text("alt.way", name=names[name], average=percent(path.down[0]), last=percent(path.down[1]))
-        for name in PATHS
-        for path in (getattr(result, name),)
-    )
+    down = {name: map(percent, getattr(result, name).down) for name in PATHS}
+    alt = "; ".join(text("alt.way", name=names[way], average=mean, last=last) for way, (mean, last) in down.items())
     return f"<div>{head}{picture.figure(rows, alt, 'ways')}</div>"
 
 

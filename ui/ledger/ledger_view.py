@@ -200,20 +200,16 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
         reading, share = say("ledger.rule.nothing"), ""
         if epsilon is not None:
             reading, share = plain(up(epsilon, _SHOWN)), percent(epsilon / meter.epsilon)
-        rows.append(
-            f'<tr><td>{gloss.text(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
-            f'<td class="number">{escape(share)}</td></tr>'
-        )
+        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (reading, share))
+        rows.append(f"<tr><td>{gloss.text(say(f'ledger.rule.{name}'))}</td>{numbers}</tr>")
+    titles = "".join(f'<th class="number">{escape(say(f"ledger.rule.{name}"))}</th>' for name in ("epsilon", "share"))
+    head = f"<thead><tr><th>{escape(say('ledger.rule'))}</th>{titles}</tr></thead>"
     lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (words, fits))
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
         st.html(
-            f"<p>{escape(say('ledger.others'))}</p>"
-            '<div class="scroll" tabindex="0"><table class="plain others"><thead><tr>'
-            f"<th>{escape(say('ledger.rule'))}</th>"
-            f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
-            f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f'<p>{escape(say("ledger.others"))}</p><div class="scroll" tabindex="0"><table class="plain others">'
+            f"{head}<tbody>{''.join(rows)}</tbody></table></div>"
             f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
         )
 

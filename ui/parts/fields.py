@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from html import escape
@@ -17,6 +18,22 @@ from dpengine.messages.language import STORED, current
 from dpengine.messages.numbers import local
 from dpengine.planning.whatif import suspicion
 from ui.words import gloss
+
+
+def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any) -> int | None:
+    """A field for a whole number; None while it is empty."""
+    given = st.number_input(label, least, most, None, 1, key=key, **options)
+    return None if given is None else int(given)
+
+
+def choose(code: str, options: Sequence[str], now: str, key: str, words: str = "", **more: Any) -> str:
+    """One of a few options, side by side. `code` is the label; `words` begins the codes of the options, if others."""
+
+    def named(option: str) -> str:
+        return say(f"{words or code}.{option}")
+
+    more = {"format_func": named} | more
+    return str(st.segmented_control(say(code), options, default=now, required=True, key=key, **more) or now)
 
 
 def number_key(key: str) -> str:
@@ -54,14 +71,14 @@ def number_fields(label: str, texts: list[str], key: str, unit: str = "", **opti
 # The pickers inside a sentence, and how a link replaces what they hold.
 
 _TURN = "form-round"
-_ARRIVED = "form-arrived"
+ARRIVED = "form-arrived"  # a link brought this question just now
 
 
 def forget_pickers() -> None:
     """A question that arrives by a link replaces what the pickers held: new ones take the place of the old, because a
     browser would go on showing what it has."""
     st.session_state[_TURN] = st.session_state.get(_TURN, -1) + 1
-    st.session_state[_ARRIVED] = True
+    st.session_state[ARRIVED] = True
     for key in [key for key in st.session_state if str(key).startswith(("ask-", "where-"))]:
         if not str(key).startswith("ask-table"):
             del st.session_state[key]
@@ -72,26 +89,13 @@ def turn_picker() -> str:
     return f"-{st.session_state[_TURN]}" if st.session_state.get(_TURN) else ""
 
 
-def picker_arrived() -> bool:
-    """Did a link bring this question just now? True once."""
-    return bool(st.session_state.pop(_ARRIVED, False))
-
-
 def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     """A selectbox as wide as the word in it."""
     key += turn_picker()
     shown = st.session_state.get(key, now)
     longest = len(words(shown if shown in options else now))
-    picked = st.selectbox(
-        say(label),
-        options,
-        index=options.index(now),
-        format_func=words,
-        key=key,
-        label_visibility="collapsed",
-        width=min(max(100, 64 + 13 * longest), 420),
-    )
-    return str(picked)
+    look: Any = {"label_visibility": "collapsed", "width": min(max(100, 64 + 13 * longest), 420)}
+    return str(st.selectbox(say(label), options, options.index(now), words, key, **look))
 
 
 # What ε means, in odds a person can weigh: how far a suspicion can grow after everything was answered.

@@ -47,14 +47,8 @@ def _accounts(called: dict[str, str]) -> None:
 
 def _acts(called: dict[str, str]) -> None:
     st.html(f"<h2>{escape(say('accounts.acts'))}</h2>")
-    everybody = ["", *called]
-    who = st.selectbox(
-        say("accounts.by"),
-        everybody,
-        format_func=lambda value: called[value] if value else say("accounts.everybody"),
-        key="accounts-by",
-        width=320,
-    )
+    names = {"": say("accounts.everybody")} | called
+    who = st.selectbox(say("accounts.by"), list(names), 0, names.__getitem__, "accounts-by", width=320)
     before = st.session_state.get("accounts-before")
     deeds = face().acts_of(who or None, MOST, before)
     rows = "".join(_row(deed, called) for deed in deeds)

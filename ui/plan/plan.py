@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -49,10 +50,10 @@ def show(table: dp.Table) -> None:
     suggestions.show_suggestions(table)
 
 
-def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
-    """For the pages with a question form."""
+def add_button(table: dp.Table, query: dp.Query) -> None:
+    """For Ask."""
     label = say("plan.add_again" if suggestions.current_plan(table).holds(query) else "plan.add")
-    st.button(label, key=key, on_click=suggestions.add_to_plan, args=(table, query))
+    st.button(label, key="ask-plan", on_click=suggestions.add_to_plan, args=(table, query))
 
 
 def in_plan(table: dp.Table) -> None:
@@ -80,9 +81,8 @@ def _editor(table: dp.Table, plan: Plan) -> None:
         _row(table, plan, place, line)
     _as_one(plan, planner)
     st.session_state["plan-keep"] = plan.keep
-    st.select_slider(
-        say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda keep: f"{keep} %", on_change=_kept, args=(plan,)
-    )
+    change: Any = {"on_change": _kept, "args": (plan,)}
+    st.select_slider(say("plan.keep"), KEEPS, key="plan-keep", format_func="{} %".format, **change)
     asked = [query for query in priced.queries if table.doubts(query) is None]  # the others cost nothing
     checks = table.checks_for(asked) if priced.fits else []
     whole = planner.price_of([*checks, *asked]) if checks or len(asked) < len(priced.queries) else priced
@@ -101,14 +101,8 @@ def _as_one(plan: Plan, planner: Planner) -> None:
         words = {"rows": rows, "before": percent(offer.before), "after": percent(offer.after)}
         sentence = offer.wish.query.sentence()
         st.html(f"<p>{escape(say('plan.as_one', sentence=sentence, **words))}</p>")
-        changed = offer.applied(plan.wishes)
-        st.button(
-            say("plan.as_one_do"),
-            key="plan-as-one",
-            help=say("plan.as_one_help"),
-            on_click=plan.replace_wishes,
-            args=(changed,),
-        )
+        label, note, changed = say("plan.as_one_do"), say("plan.as_one_help"), offer.applied(plan.wishes)
+        st.button(label, key="plan-as-one", help=note, on_click=plan.replace_wishes, args=(changed,))
 
 
 def _kept(plan: Plan) -> None:
@@ -133,35 +127,16 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     with st.container(key=f"card-plan-row-{number}"):
         st.html(f"<p>{'<br>'.join(lines)}</p>{doubt}{answer_notes.cut_note(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            key = fields.number_key(f"plan-wish-{number}")
-            st.text_input(
-                spend.wish_field(wish.query)[0],
-                wish.query.promise().written(wish.amount, wish.query),
-                key=key,
-                width=220,
-                on_change=_wished,
-                args=(plan, place, key),
-            )
+            key, label = fields.number_key(f"plan-wish-{number}"), spend.wish_field(wish.query)[0]
+            now = wish.query.promise().written(wish.amount, wish.query)
+            st.text_input(label, now, key=key, width=220, on_change=_wished, args=(plan, place, key))
             for sign, name, step, end in (("↑", "up", -1, 0), ("↓", "down", 1, len(plan.rows) - 1)):
-                st.button(
-                    sign,
-                    key=f"plan-{name}-{number}",
-                    help=say(f"plan.{name}"),
-                    disabled=place == end,
-                    on_click=plan.move,
-                    args=(place, step),
-                )
+                key, note, last = f"plan-{name}-{number}", say(f"plan.{name}"), place == end
+                st.button(sign, key=key, help=note, disabled=last, on_click=plan.move, args=(place, step))
             st.button(say("plan.remove"), key=f"plan-out-{number}", on_click=plan.remove, args=(place,))
-            key = f"plan-lock-{number}"
-            st.checkbox(
-                say("plan.lock"),
-                wish.locked,
-                key=key,
-                help=say("plan.lock_help"),
-                width="content",
-                on_change=_locked,
-                args=(plan, place, key),
-            )
+            change: Any = {"on_change": _locked, "args": (plan, place, key := f"plan-lock-{number}")}
+            note = say("plan.lock_help")
+            st.checkbox(say("plan.lock"), wish.locked, key=key, help=note, width="content", **change)
 
 
 def _wished(plan: Plan, place: int, key: str) -> None:
@@ -182,7 +157,8 @@ def _total(
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:
-        names = [name for check in checks for name in _checked(check)]
+        given = [check.parameters() for check in checks]
+        names = [name for part in given for name in (*part["columns"], *part.get("ids", []))]
         takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
         st.html(f'<p class="muted">{escape(say("fit.before", columns=names, share=takes))}</p>')
     if not whole.fits and priced.fits:
@@ -198,22 +174,12 @@ def _total(
         plan_run.button(table, plan, priced, prices.takes(table, whole.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            say("plan.fit_more" if priced.fits else "plan.fit"),
-            key="plan-fit",
-            help=say("plan.fit_help"),
-            on_click=_fit,
-            args=(plan, planner),
-        )
+        label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")
+        st.button(label, key="plan-fit", help=note, on_click=_fit, args=(plan, planner))
         if plan.before is not None:
             st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
         st.html(f'<p class="muted">{gloss.text(_fixed(table, planner, plan, priced))}</p>')
-
-
-def _checked(check: dp.Query) -> list[str]:
-    given = check.parameters()
-    return [*given["columns"], *given.get("ids", [])]
 
 
 def _fit(plan: Plan, planner: Planner) -> None:
@@ -221,13 +187,11 @@ def _fit(plan: Plan, planner: Planner) -> None:
     if found is None:
         st.session_state["refusal"] = say("plan.fit_not")
     else:
-        kept = planner.price(found).lines  # whole steps promise more than the wish: the fields show the promise
-        plan.replace_wishes(
-            [
-                line.wish if line.wish.locked else replace(line.wish, amount=round_up_amount(line.promise.amount))
-                for line in kept
-            ]
-        )
+        wishes = []
+        for line in planner.price(found).lines:  # whole steps promise more than the wish: the fields show the promise
+            amount = line.wish.amount if line.wish.locked else round_up_amount(line.promise.amount)
+            wishes.append(replace(line.wish, amount=amount))
+        plan.replace_wishes(wishes)
 
 
 def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:

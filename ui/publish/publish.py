@@ -77,21 +77,17 @@ def _form(table: dp.Table) -> None:
     left, right = st.columns([5, 6], gap="medium")
     chosen = None
     with left, st.container(key="card-publish"):
-        columns = st.multiselect(
-            say("publish_page.columns"),
-            _offered(table),
-            given["columns"],
-            max_selections=MOST_COLUMNS,
-            key=_widget("columns"),
-            placeholder=say("publish_page.columns_none"),
-        )
+        label, none = say("publish_page.columns"), say("publish_page.columns_none")
+        limits: Any = {"max_selections": MOST_COLUMNS, "placeholder": none}
+        columns = st.multiselect(label, _offered(table), given["columns"], key=_widget("columns"), **limits)
         usual = given.get("epsilon") or spend.opens_at(_opening(table, {**given, "columns": columns}))
         spend.start_from(table, usual, PLACE)
         more = {"columns": columns, **_more(given)}
-        given = {
-            "epsilon": spend.choose(table, lambda step: build_question(table, {"epsilon": step, **more}).query, PLACE),
-            **more,
-        }
+
+        def at(step: str) -> dp.Query:
+            return build_question(table, {"epsilon": step, **more}).query
+
+        given = {"epsilon": spend.choose(table, at, PLACE), **more}
         job.remember_address(table, PLACE, given)
         try:
             chosen = build_question(table, given)
@@ -125,9 +121,8 @@ def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:
 def _more(given: dict[str, Any]) -> dict[str, str]:
     """Rarely needed settings: a coarser grid, and δ."""
     with st.expander(say("publish_page.more")):
-        grid = fields.number_field(
-            say("param.grid.label"), given["grid"], _widget("grid"), help=say("param.grid.help"), width=220
-        )
+        label, note = say("param.grid.label"), say("param.grid.help")
+        grid = fields.number_field(label, given["grid"], _widget("grid"), help=note, width=220)
         delta = fields.number_field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
         st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
     return {"grid": grid, "delta": delta}
@@ -157,7 +152,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
 def _earlier(table: dp.Table, but: str = "") -> None:
     """Earlier publications, free to open."""
     publications = [publication for publication in table.publications() if publication.request_id != but]
-    history.kept(say("publish_page.earlier"), publications, history.published_address)
+    history.kept(say("publish_page.earlier"), publications, "publish", "published")
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

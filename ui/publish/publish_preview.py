@@ -167,9 +167,8 @@ def _together(chosen: Chosen) -> list[str]:
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
     """Made-up rows beside their published versions."""
-    head = "".join(
-        f"<th>{escape(name)}</th><th>{escape(say('publish_page.published_as'))}</th>" for name in query.columns
-    )
+    published = escape(say("publish_page.published_as"))
+    head = "".join(f"<th>{escape(name)}</th><th>{published}</th>" for name in query.columns)
     body = ""
     for old, new in list(zip(before, after, strict=True))[:MOST_ROWS]:
         pairs = [(escape(_short(cell_words(a))), escape(_short(cell_words(b)))) for a, b in zip(old, new, strict=True)]
@@ -197,15 +196,10 @@ def _figures_html(query: OfRows) -> str:
         if isinstance(row, Blur):
             grain = query.grain(name)
             thesis = thesis_scale(row.steps, row.epsilon, row.delta)
-            facts = {
-                "column": name,
-                "steps": row.steps,
-                "thesis": two_figures(thesis * grain),
-                "least": two_figures(row.scale * grain),
-                "thesis_off": two_figures(expected_error(thesis) * grain),
-                "least_off": two_figures(row.error * grain),
-            }
-            lines.append(say("publish_page.scales" if row.delta else "publish_page.scale", **facts))
+            facts = {"thesis": thesis, "thesis_off": expected_error(thesis), "least": row.scale, "least_off": row.error}
+            figures = {part: two_figures(size * grain) for part, size in facts.items()}
+            code = "publish_page.scales" if row.delta else "publish_page.scale"
+            lines.append(say(code, column=name, steps=row.steps, **figures))
         elif isinstance(row, OfItems):
             lines.append(say("publish_page.chances_set", column=name, items=row.items, flip=_exact(row.flip)))
         else:
@@ -223,9 +217,8 @@ def _floors(query: OfRows, name: str) -> str:
     near = nearest(size, query.epsilon, query.delta) * kappa
     facts = {"column": name, "size": size, "diameter": plain(column.diameter), "kappa": plain(kappa)}
     bounds = {"farthest": far, "half": far / 2, "nearest": near, "floor": query.floor(name)}
-    return say(
-        "publish_page.floors", **facts, **{key: two_figures(bound, ROUND_FLOOR) for key, bound in bounds.items()}
-    )
+    shown = {name: two_figures(bound, ROUND_FLOOR) for name, bound in bounds.items()}
+    return say("publish_page.floors", **facts, **shown)
 
 
 def _exact(share: Fraction) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -25,6 +26,7 @@ from ui.pictures import charts, many
 from ui.publish.publish_preview import cell_words, link
 from ui.shell import nav
 from ui.words.figures import rounded, rounded_range
+from ui.words.markup import html_table
 from ui.words.wording import headline, range_words
 
 KINDS = ("mean", "bars", "percentile")
@@ -88,10 +90,7 @@ def _parquet(published: Published, cut: bool) -> bytes:
 
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
     """The first rows of a publishable table."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    table = f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
-    return f'<p class="muted">{escape(lead)}</p>{table}'
+    return f'<p class="muted">{escape(lead)}</p>{html_table(names, rows, words=len(names))}'
 
 
 # The caches below hold results of a published table, keyed by its SHA-256: anybody may have it.
@@ -260,7 +259,7 @@ def _shown(published: Published, name: str, value: float | Fraction) -> str:
 
 def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
     """Bars with whiskers, and a list with each value's share."""
-    each = {called(label): _possible(bar, rows) for label, bar in each.items()}
+    each = {called(label): Estimate(*(min(max(end, 0), rows) for end in astuple(bar))) for label, bar in each.items()}
     first = dict(list(each.items())[:MOST_SHOWN])
     ranges = {label: (bar.low, bar.high) for label, bar in first.items()}
     alt = "; ".join(f"{label}: {rounded(bar.value, bar.low, bar.high)}" for label, bar in first.items())
@@ -269,27 +268,14 @@ def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
         st.html(_table({label: each[label] for label in many.page(each, f"publish-page-{name}")}, rows))
 
 
-def _possible(estimate: Estimate, rows: int) -> Estimate:
-    """A row count is neither negative nor above the total."""
-    value, low, high = (min(max(end, 0), rows) for end in (estimate.value, estimate.low, estimate.high))
-    return Estimate(value, low, high)
-
-
 def _table(each: dict[str, Estimate], rows: int) -> str:
     titles = ("answer.column.label", "answer.column.value", "answer.column.range", "publish_page.column.share")
-    kinds = ("", "number", "number", "number")
-    head = "".join(f'<th class="{kind}">{escape(say(title))}</th>' for title, kind in zip(titles, kinds, strict=True))
-    body = ""
+    shown = []
     for label, estimate in each.items():
-        share = Estimate(*(100 * end / rows for end in (estimate.value, estimate.low, estimate.high)))
-        cells = (
-            rounded(estimate.value, estimate.low, estimate.high),
-            " – ".join(rounded_range(estimate.low, estimate.high)),
-            rounded(share.value, share.low, share.high) + " %",
-        )
-        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
-        body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
-    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+        figures = estimate.value, estimate.low, estimate.high
+        share = rounded(*(100 * end / rows for end in figures)) + " %"
+        shown.append((label, rounded(*figures), " – ".join(rounded_range(*figures[1:])), share))
+    return html_table([*map(say, titles)], shown)
 
 
 def _coarser(table: dp.Table, published: Published, name: str) -> None:

@@ -95,39 +95,21 @@ def _remember(table: dp.Table, given: dict[str, str]) -> None:
 
 
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str]:
-    questions = st.number_input(
-        say("param.questions.label"),
-        1,
-        MOST_QUESTIONS,
-        int(given["k"]),
-        key="session-k",
-        width=200,
-        help=say("param.questions.help"),
-    )
+    label, note = say("param.questions.label"), say("param.questions.help")
+    questions = int(st.number_input(label, 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200, help=note))
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
-    check = _check_part(table, int(questions))
-    share = st.select_slider(
-        say("session.share"),
-        SHARES,
-        given["share"] or _opens(table, int(questions)),
-        key="session-share",
-        format_func=lambda share: _share_words(share, check),
-    )
-    return int(questions), str(share)
-
-
-def _check_part(table: dp.Table, questions: int) -> Fraction:
-    """The check's share of what is left: a session buys it first."""
-    try:
-        return table.check_part(table.session_for(questions, table.meter().unused / 2))
+    try:  # the check's share of what is left: a session buys it first
+        check = table.check_part(table.session_for(questions, table.meter().unused / 2))
     except dp.AllowanceError:  # half of what is left buys none
-        return Fraction(0)
+        check = Fraction(0)
 
+    def words(share: str) -> str:
+        if not check:
+            return say("session.share_of", share=share)
+        return say("session.share_checked", share=share, whole=percent(Fraction(share) / 100 + check))
 
-def _share_words(share: str, check: Fraction) -> str:
-    if not check:
-        return say("session.share_of", share=share)
-    return say("session.share_checked", share=share, whole=percent(Fraction(share) / 100 + check))
+    now = given["share"] or _opens(table, questions)
+    return questions, st.select_slider(say("session.share"), SHARES, now, key="session-share", format_func=words)
 
 
 def _opens(table: dp.Table, questions: int) -> str:
@@ -163,16 +145,9 @@ def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
             return words
         return f"{words} {compared(offer, best)}"
 
-    picked = st.radio(
-        say("param.calibration.label"),
-        _HOW,
-        _HOW.index(given["how"]),
-        key="session-how",
-        format_func=lambda how: say(f"session.how.{how}"),
-        captions=[caption(how) for how in _HOW],
-        help=say("param.calibration.help"),
-    )
-    return str(picked)
+    label, words = say("param.calibration.label"), {how: say(f"session.how.{how}") for how in _HOW}
+    more: Any = {"captions": [caption(how) for how in _HOW], "help": say("param.calibration.help")}
+    return str(st.radio(label, _HOW, _HOW.index(given["how"]), words.__getitem__, "session-how", **more))
 
 
 def compared(session: AdaptiveSession, best: AdaptiveSession) -> str:
@@ -184,13 +159,16 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     """The accuracy, how many questions these people allow, the price, and the button."""
     price = table.preview(query, checked=True)
     past, reserve = table.released(), table.budget.rule.delta_reserve
+    noise = ""
+    if not price.useful:
+        noise = f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
     frame.show_price(table, price, "_session")
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
         f"<p><b>{escape(say('session.sample', promise=query.promise().words()))}</b> "
         f"{escape(say('session.adaptive'))}</p>{answer_notes.cut_note(query)}"
         f"<p class='muted'>{gloss.text(_bears_words(table, query, part))}</p>"
-        f"{least}{_noise(table, query, price)}"
+        f"{least}{noise}"
         f"<h2>{escape(say('session.outward.title'))}</h2>"
         f"<p>{escape(session_words.outward_words(query, past, reserve))}</p>"
         f"<p class='muted'>{escape(session_words.splitting(query, past))}</p>"
@@ -207,13 +185,6 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
-
-
-def _noise(table: dp.Table, query: AdaptiveSession, price: dp.Preview) -> str:
-    """A warning that answers would be mostly noise."""
-    if price.useful:
-        return ""
-    return f'<p class="warn" role="status">{escape(say("session.noise", questions=query.questions))}</p>'
 
 
 def _each(query: AdaptiveSession) -> str:

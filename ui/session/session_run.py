@@ -25,7 +25,6 @@ from ui.words import prices
 
 NEWEST = 50  # answers shown
 _NEXT = "_next_step"
-_REFUSED = "session-refused"
 
 
 def show(table: dp.Table, session: Session) -> None:
@@ -43,10 +42,9 @@ def show(table: dp.Table, session: Session) -> None:
         return
     if step:
         _renew(step)
-        _show_refusal(session, step)
-    refusal = st.session_state.pop(_REFUSED, None)
-    if refusal:
-        job.refused(refusal)
+        if (error := session.job(step).error) is not None:
+            job.refused(str(error))
+    job.show_refusal()
     if over:
         lead = "session.protected" if withdrawn else "session.stopped_lead" if ended else "session.finished_lead"
         st.html(f'<p class="lead">{escape(say(lead))}</p>')
@@ -82,13 +80,6 @@ def _waiting(session: Session, step: str) -> None:
     st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
 
 
-def _show_refusal(session: Session, step: str) -> None:
-    """Why a step in the URL has no answer."""
-    found = session.job(step)
-    if found.error is not None:
-        job.refused(str(found.error))
-
-
 # The next question
 
 
@@ -109,14 +100,8 @@ def _builder(table: dp.Table, session: Session) -> None:
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
         with st.container(key="session-ask", width="content"):
-            st.button(
-                say("session.ask"),
-                key=f"session-ask-{step}",
-                type="primary",
-                disabled=query is None,
-                on_click=_ask,
-                args=(session, ask, step),
-            )
+            more: Any = {"type": "primary", "disabled": query is None}
+            st.button(say("session.ask"), key=f"session-ask-{step}", on_click=_ask, args=(session, ask, step), **more)
 
 
 def _known(table: dp.Table, query: AdaptiveSession) -> None:
@@ -124,11 +109,8 @@ def _known(table: dp.Table, query: AdaptiveSession) -> None:
     known = table.already_known(query)
     if known is not None:
         st.html(f'<p role="status">{escape(session_words.known(query, known))}</p>')
-        st.page_link(
-            nav.page("board"),
-            label=say("session.known_open"),
-            query_params={"table": table.name, "look": known.request},
-        )
+        where = {"table": table.name, "look": known.request}
+        st.page_link(nav.page("board"), label=say("session.known_open"), query_params=where)
 
 
 def _sentence(table: dp.Table) -> dict[str, Any]:
@@ -151,7 +133,7 @@ def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
     try:
         session.submit(ask, step, checked=True)  # first: at any st.* call the next click may abort this script
     except dp.AllowanceError as refusal:
-        st.session_state[_REFUSED] = str(refusal)
+        st.session_state["refusal"] = str(refusal)
         return
     st.query_params["step"] = step
 

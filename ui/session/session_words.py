@@ -21,6 +21,7 @@ from dpengine.population.session_validity import ROUNDED, USELESS, claimable, cl
 from dpengine.population.validity import Width
 from dpengine.released.look_answers import KnownAlready
 from ui.words.figures import anything, printed, printed_range, rounded_range
+from ui.words.markup import html_table
 from ui.words.wording import headline, range_words
 
 WISHED = Fraction(1, 10)
@@ -80,19 +81,10 @@ def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
             notes += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
             notes.append(_enough(query))
         notes += [say("session.outward.assumed"), say("session.outward.choice")]
-        st.html(
-            _table(query, past, reserve) + "".join(f'<p class="muted">{escape(note)}</p>' for note in notes if note)
-        )
-
-
-def _table(query: AdaptiveSession, past: Past, reserve: Fraction) -> str:
-    head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
-    shown = [bound for bound in outward(query, past, reserve) if past == Past.NOTHING or bound.claimed]
-    rows = "".join(_row(bound) for bound in shown)
-    return (
-        f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+        heads = [say(f"session.outward.column.{name}") for name in ("bound", "width")]
+        shown = [bound for bound in outward(query, past, reserve) if past == Past.NOTHING or bound.claimed]
+        below = "".join(f'<p class="muted">{escape(note)}</p>' for note in notes if note)
+        st.html(html_table(heads, map(_row, shown), words=2) + below)
 
 
 def _enough(query: AdaptiveSession) -> str:
@@ -104,10 +96,9 @@ def _enough(query: AdaptiveSession) -> str:
     return say("session.outward.people", people=many, width=points(WISHED), questions=query.questions)
 
 
-def _row(bound: Width) -> str:
+def _row(bound: Width) -> tuple[str, str]:
     name = say(f"session.outward.{bound.theorem}") + ("" if bound.claimed else " " + say("session.outward.unclaimed"))
-    width = say("session.outward.empty") if bound.width >= USELESS else f"±{points(bound.width)}"
-    return f"<tr><td>{escape(name)}</td><td>{escape(width)}</td></tr>"
+    return name, say("session.outward.empty") if bound.width >= USELESS else f"±{points(bound.width)}"
 
 
 def outward_range(taken: Taken) -> str:

@@ -52,6 +52,10 @@ def show_refusal(sentence: str | None, calmly: bool = False) -> None:
         show_error(say("page.trouble"), sentence)
 
 
+def paragraph(text: str, kind: str = "muted") -> None:
+    st.html(f'<p class="{kind}">{escape(text)}</p>')
+
+
 def show_success(sentence: str, bring: bool = False) -> None:
     """Say that a check passed; `bring` scrolls to it."""
     mark = ' class="arrived" tabindex="-1"' if bring else ""

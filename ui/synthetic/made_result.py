@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
-from itertools import combinations
+from itertools import chain, combinations, product
 
 import streamlit as st
 
@@ -24,6 +25,7 @@ from ui.shell import nav
 from ui.synthetic.synthetic_preview import counted_together, good_words, plainly, promised
 from ui.synthetic.take_rows import take_away
 from ui.words.figures import bare, rounded_range
+from ui.words.markup import html_table
 from ui.words.phrases import threes
 from ui.words.wording import headline
 
@@ -95,11 +97,8 @@ def _none(fitted: FittedTable) -> str:
 def _apart(kept: KeptTogether) -> str:
     """For each column, those it was not measured with."""
     heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
-    head = "".join(f"<th>{escape(title)}</th>" for title in heads)
-    body = ""
-    for name, others in kept.apart_by_column().items():
-        body += f"<tr><td>{escape(name)}</td><td>{escape(', '.join(others))}</td></tr>"
-    return f'<div class="scroll tall" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+    rows = [(name, ", ".join(others)) for name, others in kept.apart_by_column().items()]
+    return html_table(heads, rows, words=2, scroll="scroll tall")
 
 
 _NOT_KEPT_STYLE = """<style>
@@ -151,7 +150,7 @@ def _fitting(fitted: FittedTable) -> None:
 def _inside(table: dp.Table, fitted: FittedTable) -> str:
     """The columns with values inside the measured groups from another answer."""
     links = ", ".join(
-        f'<a href="{history.answer_address(table.name, request)}" target="_self">{escape(name)}</a>'
+        f'<a href="{history.address_of(table.name, request)}" target="_self">{escape(name)}</a>'
         for name, request in fitted.refined.items()
     )
     return f'<p class="muted">{escape(say("synthetic_page.values_curve"))} {links}.</p>'
@@ -165,11 +164,7 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
     with st.expander(say("synthetic_page.together", told=counted_together(kept))):
         for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):
             st.html(f'<p class="muted">{escape(line)}</p>')
-        head = f'<tr><th>{escape(names[0])}</th><th class="number">{escape(names[1])}</th></tr>'
-        body = "".join(
-            f'<tr><td>{escape(label)}</td><td class="number">{escape(plain(to))}</td></tr>' for label, to in rows
-        )
-        st.html(f'<div class="scroll tall" tabindex="0"><table class="plain">{head}{body}</table></div>{_STYLE}')
+        st.html(html_table(names, [(label, plain(to)) for label, to in rows], scroll="scroll tall") + _STYLE)
         name = f"measured-{answer.receipt['charge']['hash'][:8]}.csv"
         exports.offer(say("synthetic_page.together_csv"), exports.as_csv(names, rows), name, "synthetic-measured")
 
@@ -179,10 +174,8 @@ def _beside(fitted: FittedTable) -> None:
     st.html(f"<h2>{escape(say('synthetic_page.beside'))}</h2>")
     names = fitted.look.cells
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
-    pairs = {
-        f"{left} × {other}": (left, other) for left, other in combinations(names, 2) if _shown(fitted, left, other)
-    }
-    groups |= {name: pair for name, pair in pairs.items() if name not in groups}
+    pairs = {f"{left} × {other}": (left, other) for left, other in combinations(names, 2)}
+    groups |= {name: pair for name, pair in pairs.items() if name not in groups and _shown(fitted, *pair)}
     of = picked("of", list(groups), lambda left: left, say("synthetic_page.beside_of"), "synthetic")
     figures, counts = _figures(fitted, groups[of])
     measured = all(left.low is not None for left in figures)
@@ -213,16 +206,10 @@ def _figures(fitted: FittedTable, names: tuple[str, ...]) -> tuple[list[Figure],
     """The measurements, or estimates without one, and the rows of the same cells, with readable labels."""
     query, counts = fitted.query, fitted.counts(*names)
     cells = [query.cell_names(fitted.look.place(name)) for name in names]
-    if len(names) == 1:
-        bars = fitted.look.bars(names[0])
-        return [_named(figure, label) for figure, label in zip(bars, cells[0], strict=True)], counts.ravel().tolist()
-    crossed = fitted.look.cross(*names)
-    figures = [
-        _named(figure, f"{first}, {label}")
-        for first, row in zip(cells[0], crossed, strict=True)
-        for label, figure in zip(cells[1], row, strict=True)
-    ]
-    return figures, counts.ravel().tolist()
+    figures = fitted.look.bars(names[0]) if len(names) == 1 else list(chain(*fitted.look.cross(*names)))
+    labels = map(", ".join, product(*cells))
+    named = [replace(figure, label=label) for figure, label in zip(figures, labels, strict=True)]
+    return named, counts.ravel().tolist()
 
 
 def _shown(fitted: FittedTable, first: str, other: str) -> bool:
@@ -230,10 +217,6 @@ def _shown(fitted: FittedTable, first: str, other: str) -> bool:
     part = tuple(sorted((fitted.look.place(first), fitted.look.place(other))))
     few = fitted.sizes[part[0]] * fitted.sizes[part[1]] <= MOST_FITTED
     return part in fitted.look.marginals or (few and fitted.look.fits(part))
-
-
-def _named(figure: Figure, label: str) -> Figure:
-    return Figure(label, figure.value, figure.low, figure.high, figure.how)
 
 
 def _tried(fitted: FittedTable) -> str:
@@ -247,13 +230,11 @@ def _tried(fitted: FittedTable) -> str:
 
 def _table(rows: dict[str, tuple[float, tuple[float, float] | None]]) -> str:
     titles = ("answer.column.label", "synthetic_page.column.rows", "synthetic_page.column.measured")
-    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(title))}</th>' for at, title in enumerate(titles))
-    body = ""
+    shown = []
     for label, (value, band) in rows.items():
         ends = "–" if band is None else " – ".join(rounded_range(*band))
-        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (plain(round(value)), ends))
-        body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
-    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+        shown.append((label, plain(round(value)), ends))
+    return html_table([*map(say, titles)], shown)
 
 
 _STYLE = """<style>.scroll.tall { max-height: 24rem; overflow-y: auto; margin-bottom: 0.8rem; }</style>"""

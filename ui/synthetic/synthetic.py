@@ -34,13 +34,10 @@ _USUAL = 15  # columns chosen at first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and job.became(
-        table, request, lambda query: bool(query.makes_rows), "synthetic.unknown", job.wait, _result
-    ):
+    if request and job.became(table, request, _mine, "synthetic.unknown", job.wait, _result):
         _earlier(table, request)
         return
-    title, lead = say("synthetic_page.title"), say("synthetic_page.lead")
-    st.html(f"<h1>{escape(title)}</h1><p class='lead'>{escape(lead)}</p>")
+    st.html(f"<h1>{escape(say('synthetic_page.title'))}</h1><p class='lead'>{escape(say('synthetic_page.lead'))}</p>")
     frame.pick_table(table, PLACE)
     if table.closed:
         owner.closed(table)
@@ -49,6 +46,10 @@ def show(table: dp.Table) -> None:
     else:
         _form(table)
     _earlier(table)
+
+
+def _mine(query: dp.Query) -> bool:
+    return bool(query.makes_rows)
 
 
 def _result(table: dp.Table, answer: dp.Answer) -> None:
@@ -61,7 +62,7 @@ def _offered(table: dp.Table) -> list[str]:
 
 def _earlier(table: dp.Table, but: str = "") -> None:
     syntheses = [answer for answer in table.syntheses() if answer.request_id != but]
-    history.kept(say("synthetic_page.earlier"), syntheses, history.synthetic_address)
+    history.kept(say("synthetic_page.earlier"), syntheses, "synthetic", "made")
 
 
 def _form(table: dp.Table) -> None:

@@ -65,20 +65,13 @@ def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     if kept is not None and query.plan == CHOSEN:
         facts = {"told": counted_together(kept), "widest": kept.widest, "of": say(f"synthetic_page.of_{query.counted}")}
         return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)
-    singles = [query.reach((place,)) for place in range(len(query.axes))]
-    return say(
-        f"synthetic_page.promised.{_kind(query)}",
-        of=say(f"synthetic_page.of_{query.counted}"),
-        keep=query.keep,
-        sets=len(query.sets),
-        widest=math.ceil(max(query.reach(part) for part in query.sets)),
-        single=math.ceil(max(singles)),
-        cells=query.cell_count,
-        chance=chance(query.beta),
-        pair=math.ceil(max(query.reach(part) for part in query.sets if len(part) == 2)),
-        turns=query.turns,
-        parts=query.choices,
-    )
+    reach = {part: query.reach(part) for part in query.sets}
+    facts = {"of": say(f"synthetic_page.of_{query.counted}"), "keep": query.keep, "sets": len(query.sets)}
+    facts |= {"cells": query.cell_count, "turns": query.turns, "parts": query.choices, "chance": chance(query.beta)}
+    facts["widest"] = math.ceil(max(reach.values()))
+    facts["single"] = math.ceil(max(query.reach((place,)) for place in range(len(query.axes))))
+    facts["pair"] = math.ceil(max(reach[part] for part in query.sets if len(part) == 2))
+    return say(f"synthetic_page.promised.{_kind(query)}", **facts)
 
 
 def rows_words(query: SyntheticTable) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from html import escape
 from itertools import combinations
+from typing import Any
 
 import streamlit as st
 
@@ -20,6 +21,7 @@ from ui.publish.publish_result import MOST_SHOWN, picked
 from ui.shell import nav
 from ui.synthetic.take_rows import take_away
 from ui.words.figures import bare, rounded, rounded_range
+from ui.words.markup import html_table
 from ui.words.wording import headline, range_words
 
 
@@ -48,13 +50,11 @@ def _ask(fitted: Synthetic) -> None:
     pairs = {f"{first} × {other}": (first, other) for first, other in combinations(columns, 2)}
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
     condition = "?" * (1 + max((len(name) for name in groups if set(name) == {"?"}), default=0))  # not a column's name
-    of = picked(
-        "of",
-        [*groups, condition],
-        lambda first: say("synthetic_page.of_condition") if first == condition else first,
-        say("synthetic_page.of"),
-        "synthetic",
-    )
+
+    def words(name: str) -> str:
+        return say("synthetic_page.of_condition") if name == condition else name
+
+    of = picked("of", [*groups, condition], words, say("synthetic_page.of"), "synthetic")
     if of == condition:
         _condition(fitted)
     else:
@@ -65,9 +65,8 @@ def _condition(fitted: Synthetic) -> None:
     """The share of the rows that meet a condition; the address keeps it."""
     schema = dp.Schema({name: fitted.query.facts.schema[name] for name in fitted.query.columns})
     known = job.read_address(st.query_params.get("if"))
-    rows = conditions.conditions(
-        conditions.Lists(fitted.query.facts.table, schema), known if isinstance(known, list) else [], "made"
-    )
+    lists = conditions.Lists(fitted.query.facts.table, schema)
+    rows = conditions.conditions(lists, known if isinstance(known, list) else [], "made")
     if not rows:
         return
     try:
@@ -104,30 +103,28 @@ def _shares(fitted: Synthetic, shares: dict[str, ClassShare], name: str) -> None
     promised = all(share.width is not None for share in shares.values())
     sentence = say("synthetic_page.no_promise")
     if promised:
-        sentence = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta)) + _guess(
-            fitted
-        )
+        sentence = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta))
+        sentence += _guess(fitted)
     st.html(f'<p class="lead">{escape(sentence)}</p>')
     first = dict(list(shares.items())[:MOST_SHOWN])
     if len(shares) > MOST_SHOWN:
         st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))}</p>')
+    values: dict[str, Any] = {label: share.value for label, share in first.items()}
     ranges = {label: share.interval for label, share in first.items() if share.interval is not None}
     alt = "; ".join(f"{label}: {_points(share)} %" for label, share in first.items())
-    told_of = (say("chart.percent"), alt, f"synthetic-{name}")
+    words = (say("chart.percent"), alt, f"synthetic-{name}")
     if promised:
-        charts.ranges({label: share.value for label, share in first.items()}, ranges, *told_of)
+        charts.ranges(values, ranges, *words)
     else:
-        charts.bars({label: share.value for label, share in first.items()}, None, *told_of)
+        charts.bars(values, None, *words)
     with st.expander(say("answer.figures")):
         st.html(_table({label: shares[label] for label in many.page(shares, f"synthetic-page-{name}")}))
 
 
 def _table(shares: dict[str, ClassShare]) -> str:
     titles = ("answer.column.label", "publish_page.column.share", "answer.column.range")
-    head = "".join(f'<th class="{"number" if at else ""}">{escape(say(title))}</th>' for at, title in enumerate(titles))
-    body = ""
+    rows = []
     for label, share in shares.items():
         ends = "–" if share.interval is None else " – ".join(rounded_range(*share.interval))
-        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (f"{_points(share)} %", ends))
-        body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
-    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+        rows.append((label, f"{_points(share)} %", ends))
+    return html_table([*map(say, titles)], rows)

@@ -20,7 +20,7 @@ from ui.parts import history, job
 from ui.shell import frame, nav
 from ui.train import train_state
 from ui.words import prices
-from ui.words.markup import unmarked
+from ui.words.markup import html_table, unmarked
 
 SHAPES = "shapes"
 NOISE = 0.25  # in the chance of a yes; with more, the effect of a value that a tenth of the people have says nothing
@@ -87,15 +87,13 @@ def preview(query: Overview, target: str) -> None:
         f"<p><b>{escape(promise)}</b></p><p class='muted'>{escape(say('shapes_page.no_promise'))}</p>"
         f"<h2>{escape(say('shapes_page.bands'))}</h2><p class='muted'>{escape(say('shapes_page.bands_lead'))}</p>"
     )
-    rows = ""
+    rows = []
     for part in (2, 5, 20, 100):
         people = query.most // part
         moved = min(training.reach_of_effect(query, target, people), 1.0)
-        cell = say("shapes_page.points", points=_points(moved)) if people else "–"
-        rows += f'<tr><td>{escape(plain(people))}</td><td class="number">{escape(cell)}</td></tr>'
+        rows.append((plain(people), say("shapes_page.points", points=_points(moved)) if people else "–"))
     heads = say(f"shapes_page.column.rows.{query.counted}"), say("shapes_page.column.band")
-    head = f'<tr><th>{escape(heads[0])}</th><th class="number">{escape(heads[1])}</th></tr>'
-    st.html(f'<div class="scroll" tabindex="0"><table class="plain noises">{head}{rows}</table></div>')
+    st.html(html_table(heads, rows, kind="plain noises"))
     with st.expander(say("train_page.figures")):
         lines = [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
         st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in lines))

@@ -274,6 +274,6 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
 def _earlier(table: dp.Table, but: str = "") -> None:
     """Earlier trainings, free to open."""
     trainings = [training for training in table.trainings() if training.request_id != but]
-    history.kept(say("train_page.earlier"), trainings, history.trained_address)
+    history.kept(say("train_page.earlier"), trainings, "train", "trained")
     first_looks = [look for look in table.first_looks(but=but) if shapes_form.of_use(look)]
-    history.kept(say("shapes_page.earlier"), first_looks, history.shapes_address)
+    history.kept(say("shapes_page.earlier"), first_looks, "train", "shapes")

@@ -106,7 +106,7 @@ def show(table: dp.Table, model: Model) -> None:
 
 def _links(table: dp.Table, checks: list[dp.Answer]) -> str:
     return " · ".join(
-        history.receipt_link(history.answer_address(table.name, check.request_id), check.receipt["charge"]["hash"])
+        history.receipt_link(history.address_of(table.name, check.request_id), check.receipt["charge"]["hash"])
         for check in checks
     )
 

@@ -30,8 +30,7 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
     lecture = lecture_steps(query, delta)
     if lecture is None:
         return f'<p class="muted">{escape(say("train_page.lecture_no_delta"))}</p>'
-    names = (("which", ""), ("steps", "number"), ("time", "number"), ("worse", "number"))
-    head = "".join(f'<th class="{kind}">{escape(say(f"train_page.column.{name}"))}</th>' for name, kind in names)
+    head = _head("which", "steps", "time", "worse")
     body = "".join(_row(query, option) for option in lecture.options)
     facts = {"epsilon": three_figures(lecture.epsilon), "delta": power_of_ten(delta), "width": query.width}
     lines = [say("train_page.lecture_price", people=lecture.people, steps=query.steps, about=query.people, **facts)]
@@ -43,6 +42,11 @@ def steps_html(query: OfGradients, delta: Fraction) -> str:
     below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in lines)
     lead = f'<p class="muted">{escape(say("train_page.lecture_lead"))}</p>'
     return f"{lead}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{body}</table></div>{below}"
+
+
+def _head(first: str, *numbers: str) -> str:
+    titles = "".join(f'<th class="number">{escape(say(f"train_page.column.{name}"))}</th>' for name in numbers)
+    return f"<th>{escape(say(f'train_page.column.{first}'))}</th>{titles}"
 
 
 def _row(query: OfGradients, option: StepsOption) -> str:
@@ -110,8 +114,7 @@ def _times(setting: TrainingSetting) -> float:
 
 def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> str:
     """What the same spend buys with each kind of noise."""
-    names = (("noise", ""), ("scale", "number"), ("worse", "number"))
-    head = "".join(f'<th class="{kind}">{escape(say(f"train_page.column.{name}"))}</th>' for name, kind in names)
+    head = _head("noise", "scale", "worse")
     rows = ""
     for name in CALIBRATIONS:
         title, offer = escape(say(f"train_page.calibration.{name}")), offers[name]
@@ -132,25 +135,13 @@ def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
 
 def _figures_html(query: OfGradients) -> str:
     """The parameters, for experts."""
-    promise = query.promise()
+    promise, names = query.promise(), ("steps", "radius", "clip", "width", "people", "epsilon")
+    parameters = {name: getattr(query, name) for name in names}
+    bounds = {name: two_figures(getattr(promise, name)) for name in ("risk", "plain", "limit")}
     lines = [
         *(say(f"train_page.means.{name}", times=to_figures(_times(query.setting), 2)) for name in CALIBRATIONS),
-        say(
-            "train_page.parameters",
-            steps=query.steps,
-            rate=two_figures(query.rate),
-            radius=query.radius,
-            clip=query.clip,
-            width=query.width,
-            people=query.people,
-            epsilon=query.epsilon,
-        ),
-        say(
-            "train_page.bounds",
-            risk=two_figures(promise.risk),
-            plain=two_figures(promise.plain),
-            limit=two_figures(promise.limit),
-        ),
+        say("train_page.parameters", rate=two_figures(query.rate), **parameters),
+        say("train_page.bounds", **bounds),
         say("receipt.theorem", theorem=query.theorem),
         *query.card.caveat_texts,
     ]

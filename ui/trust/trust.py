@@ -20,7 +20,7 @@ from dpengine.planning import trust_models
 from dpengine.planning.trust_models import Way
 from ui.learn import lessons
 from ui.parts import conditions, fields, job, owner
-from ui.parts.history import answer_address
+from ui.parts.history import address_of
 from ui.pictures import many
 from ui.pictures.trust_pictures import bars
 from ui.plan import plan_run
@@ -53,7 +53,10 @@ def show(table: dp.Table) -> None:
         job.hint(str(ways[0].refused))
     else:
         _errors(ways)
-        _models(table, given, ways)
+        for first in range(0, len(ways), 2):
+            for way, column in zip(ways[first : first + 2], st.columns(2), strict=True):
+                with column, st.container(key=f"card-way-{way.model}"):
+                    _model(table, given, way)
         _together(table, given, ways)
         _answers(table, ways)
         with st.container(key="card-trust-curve"):
@@ -94,15 +97,8 @@ def _waits(table: dp.Table) -> bool:
 
 
 def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
-    kind = st.segmented_control(
-        say("trust.kind"),
-        trust_models.KINDS,
-        default=given["kind"],
-        required=True,
-        key=trust_state.widget("kind"),
-        format_func=lambda value: say(f"trust.kind.{value}"),
-    )
-    given = given | {"kind": str(kind or given["kind"])}
+    kind = fields.choose("trust.kind", trust_models.KINDS, given["kind"], trust_state.widget("kind"))
+    given = given | {"kind": kind}
     if given["kind"] == "count":
         st.html(f'<p class="muted">{escape(say("trust.where"))}</p>')
         given["where"] = conditions.conditions(table, given["where"], trust_state.widget("where"))
@@ -110,15 +106,11 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         given = given | _bars(table, given)
     steps = trust_state.spend_steps(table)
     now = given["e"] if given["e"] in steps else steps[-1]
-    given["e"] = str(
-        st.select_slider(
-            say("trust.epsilon"),
-            steps,
-            now,
-            key=trust_state.widget("e"),
-            format_func=lambda value: say("trust.step", epsilon=local(value)),
-        )
-    )
+
+    def words(step: str) -> str:
+        return say("trust.step", epsilon=local(step))
+
+    given["e"] = st.select_slider(say("trust.epsilon"), steps, now, key=trust_state.widget("e"), format_func=words)
     with st.expander(say("trust.more")):
         label, help_ = say("trust.delta"), say("trust.delta_help")
         given["d"] = fields.number_field(label, given["d"], trust_state.widget("d"), max_chars=30, help=help_)
@@ -131,15 +123,8 @@ def _bars(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         return {}
     at = lists.index(given["column"]) if given["column"] in lists else 0
     column = st.selectbox(say("trust.column"), lists, at, key=trust_state.widget("column"), width=320)
-    solution = st.segmented_control(
-        say("trust.solution"),
-        ("first", "second"),
-        default=given["solution"],
-        required=True,
-        key=trust_state.widget("solution"),
-        format_func=lambda value: say(f"trust.solution.{value}"),
-    )
-    return {"column": str(column), "solution": str(solution or given["solution"])}
+    both, key = ("first", "second"), trust_state.widget("solution")
+    return {"column": str(column), "solution": fields.choose("trust.solution", both, given["solution"], key)}
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:
@@ -175,13 +160,6 @@ def _errors(ways: tuple[Way, ...]) -> None:
 def _within(way: Way) -> str:
     assert way.error is not None
     return say("trust.error", error=-(-way.error.numerator // way.error.denominator))
-
-
-def _models(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -> None:
-    for first in range(0, len(ways), 2):
-        for way, column in zip(ways[first : first + 2], st.columns(2), strict=True):
-            with column, st.container(key=f"card-way-{way.model}"):
-                _model(table, given, way)
 
 
 def _model(table: dp.Table, given: dict[str, Any], way: Way) -> None:
@@ -223,7 +201,7 @@ def _ask(table: dp.Table, way: Way) -> None:
     assert way.query is not None
     paid, price = table.recall(way.query), table.preview(way.query, checked=True)
     if paid:
-        address = answer_address(table.name, paid[-1].request_id)
+        address = address_of(table.name, paid[-1].request_id)
         html = f"<b>{escape(in_short(paid[-1]))}</b> <a href='{address}' target='_self'>{escape(say('trust.open'))}</a>"
         st.html(f'<p role="status">{escape(say("trust.answer"))} {html}</p>')
     if table.closed:

@@ -10,6 +10,7 @@ import streamlit as st
 from demos.lessons import channel as demo
 from demos.lessons.channel import Seen
 from dpengine.messages import plain, say
+from ui.parts import fields
 from ui.trust import trust_more, trust_state
 
 _PLAYED = "trust-channel-played"
@@ -18,15 +19,8 @@ _PLAYED = "trust-channel-played"
 def show(given: dict[str, Any]) -> dict[str, Any]:
     played: Seen = st.session_state.setdefault(_PLAYED, demo.play())
     st.html(f'<h2>{escape(say("channel.title"))}</h2><p class="muted">{escape(say("channel.lead", p=demo.CHANCE))}</p>')
-    chosen = st.segmented_control(
-        say("channel.choose"),
-        demo.CHANNELS,
-        default=given["channel"],
-        required=True,
-        key=trust_state.widget("channel"),
-        format_func=lambda value: say(f"channel.{value}"),
-    )
-    given = given | {"channel": str(chosen or given["channel"])}
+    key = trust_state.widget("channel")
+    given = given | {"channel": fields.choose("channel.choose", demo.CHANNELS, given["channel"], key, "channel")}
     panel = {"apart": _apart, "tagged": _tagged, "bundles": _bundles}[given["channel"]]
     st.html(panel(played))
     st.button(say("trust.anew"), key="trust-channel-anew", on_click=_anew)
@@ -83,9 +77,7 @@ def _learned(bits: tuple[int, ...]) -> str:
         f"<td class='number'>{plain(estimates[way])}</td></tr>"
         for way in range(len(demo.WAYS))
     )
-    heads = "".join(
-        f"<th scope='col' class='number'>{escape(say(f'channel.{name}'))}</th>" for name in ("ones", "about")
-    )
+    heads = trust_more.number_heads([say("channel.ones"), say("channel.about")])
     return trust_more.scrolled(f"<tr><td></td>{heads}</tr>{rows}", say("channel.title"))
 
 

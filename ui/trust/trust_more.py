@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -72,25 +73,23 @@ def scrolled(rows: str, name: str) -> str:
     return f'<div class="scroll" {region}><table class="plain">{rows}</table></div>'
 
 
+def number_heads(titles: Iterable[str]) -> str:
+    return "".join(f"<th scope='col' class='number'>{escape(title)}</th>" for title in titles)
+
+
 def figures(given: dict[str, Any], ways: tuple[Way, ...]) -> str:
     """Every calibration with its coin and its noise."""
     body = ""
     for way in ways:
         if way.query is None:
             continue
-        noise, loss = way.noise, way.query.loss()
-        delta = getattr(loss, "delta", Fraction(0))
-        cells = (
-            coin_words(noise.chance) if noise else "—",
-            to_figures(noise.deviation, 3) if noise else "—",
-            local(given["e"]),
-            power_of_ten(delta),
-        )
+        noise, delta = way.noise, getattr(way.query.loss(), "delta", Fraction(0))
+        coin = (coin_words(noise.chance), to_figures(noise.deviation, 3)) if noise else ("—", "—")
+        cells = (*coin, local(given["e"]), power_of_ten(delta))
         html = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
         name, theorem = say(f"trust.model.{way.model}"), way.query.theorem
         body += f"<tr><th scope='row'>{escape(name)}</th>{html}<td>{escape(theorem)}</td></tr>"
-    heads = [say(f"trust.column.{name}") for name in ("coin", "deviation")] + ["ε", "δ"]
-    head = "".join(f"<th scope='col' class='number'>{escape(title)}</th>" for title in heads)
+    head = number_heads([say("trust.column.coin"), say("trust.column.deviation"), "ε", "δ"])
     theorem = f"<th scope='col'>{escape(say('trust.column.theorem'))}</th>"
     table = scrolled(f"<tr><td></td>{head}{theorem}</tr>{body}", say("trust.figures"))
     return f'{table}<p class="muted">{escape(say("trust.honest"))}</p>'
@@ -109,14 +108,8 @@ def steps(given: dict[str, Any]) -> None:
     st.html(f"{head}<p>{escape(say(f'trust.step.{step}.lead', p=demo.CHANCE))}</p>{_panel(step, played)}")
     with st.container(key="trust-stepping", horizontal=True):
         st.button(say("trust.back"), key="trust-step-back", disabled=step == STEPS[0], on_click=_step, args=(step, -1))
-        st.button(
-            say("trust.next"),
-            key="trust-step-next",
-            type="primary",
-            disabled=step == STEPS[-1],
-            on_click=_step,
-            args=(step, 1),
-        )
+        more: Any = {"type": "primary", "disabled": step == STEPS[-1]}
+        st.button(say("trust.next"), key="trust-step-next", on_click=_step, args=(step, 1), **more)
         st.button(say("trust.anew"), key="trust-step-anew", on_click=_anew)
 
 
@@ -185,16 +178,13 @@ def links() -> None:
 def show_honest(table: dp.Table, given: dict[str, Any], ways: tuple[Way, ...]) -> dict[str, Any]:
     people = table.facts.about
     st.html(f'<h2>{escape(say("honest.title"))}</h2><p class="muted">{escape(say("honest.lead"))}</p>')
-    share = st.select_slider(
-        say("honest.slider", people=people),
-        trust_state.HONEST,
-        given["honest"],
-        key=trust_state.widget("honest"),
-        format_func=lambda value: say(
-            "honest.of", honest=trust_models.honest_people(people, int(value)), people=people
-        ),
-    )
-    given = given | {"honest": str(share)}
+
+    def words(share: str) -> str:
+        return say("honest.of", honest=trust_models.honest_people(people, int(share)), people=people)
+
+    label, key = say("honest.slider", people=people), trust_state.widget("honest")
+    share = st.select_slider(label, trust_state.HONEST, given["honest"], key=key, format_func=words)
+    given = given | {"honest": share}
     honest = trust_models.honest_people(people, int(given["honest"]))
     rows = trust_models.kept_by_honest(ways, honest)
     st.html(f'{_table(rows)}<div role="status" class="after">{_sentence(ways, rows, honest)}</div>')
@@ -211,14 +201,11 @@ def _table(rows: tuple[Kept, ...]) -> str:
         cells = (f"{mark} {delta}", _off(row.error), _off(row.worst))
         coin = f'<br><span class="muted">p = {coin_words(row.chance)}</span>' if row.chance is not None else ""
         html = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
-        body += f"<tr><th scope='row'>{escape(_name(row))}{coin}</th>{html}</tr>"
-    heads = [say(f"honest.column.{name}", chance=chance(BETA)) for name in ("privacy", "error", "worst")]
-    head = "".join(f"<th scope='col' class='number'>{escape(title)}</th>" for title in heads)
+        name = say("honest.needed") if row.model == "needed" else say(f"trust.model.{row.model}")
+        body += f"<tr><th scope='row'>{escape(name)}{coin}</th>{html}</tr>"
+    names = ("privacy", "error", "worst")
+    head = number_heads(say(f"honest.column.{name}", chance=chance(BETA)) for name in names)
     return scrolled(f"<tr><td></td>{head}</tr>{body}", say("honest.title"))
-
-
-def _name(row: Kept) -> str:
-    return say("honest.needed") if row.model == "needed" else say(f"trust.model.{row.model}")
 
 
 def _off(error: Fraction | None) -> str:

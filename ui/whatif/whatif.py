@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from html import escape
 
 import streamlit as st
@@ -36,16 +38,8 @@ Points = list[tuple[float, float]]
 
 def show_more(given: dict[str, str], solved: whatif.Solved) -> tuple[dict[str, str], dict[str, Points]]:
     """The choice, and the curves drawn."""
-    section = st.segmented_control(
-        say("whatif.see"),
-        SECTIONS,
-        default=given["see"],
-        required=True,
-        key=widget("see"),
-        format_func=lambda view: say(f"whatif.see.{view}"),
-        label_visibility="collapsed",
-    )
-    given = given | {"see": str(section or given["see"])}
+    hidden = {"label_visibility": "collapsed"}
+    given = given | {"see": fields.choose("whatif.see", SECTIONS, given["see"], widget("see"), **hidden)}
     with st.container(key="card-closer"):
         st.html(
             f"<h2>{escape(say('whatif.title.' + given['see']))}</h2>"
@@ -67,9 +61,8 @@ def show_more(given: dict[str, str], solved: whatif.Solved) -> tuple[dict[str, s
 def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
     """When no fourth number was found: what the typed ε means, if it can be read."""
     try:
-        typed = dp.Budget(
-            read_number_field(given["e"], say("whatif.field.epsilon")), read_number_field(given["d"], "δ")
-        )
+        epsilon = read_number_field(given["e"], say("whatif.field.epsilon"))
+        typed = dp.Budget(epsilon, read_number_field(given["d"], "δ"))
     except dp.AllowanceError:
         return given
     if given["find"] == "epsilon":
@@ -81,16 +74,9 @@ def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
 
 def _odds(given: dict[str, str], budget: dp.Budget, relation: str) -> str:
     now = given["prior"] if given["prior"] in fields.PRIORS else "10"
-    prior = st.segmented_control(
-        say("odds.prior"),
-        fields.PRIORS,
-        default=now,
-        required=True,
-        key=widget("prior"),
-        format_func=lambda percent: f"{percent} %",
-    )
-    fields.show_odds(budget.epsilon, budget.delta, relation, int(prior or now))
-    return str(prior or now)
+    prior = fields.choose("odds.prior", fields.PRIORS, now, widget("prior"), format_func="{} %".format)
+    fields.show_odds(budget.epsilon, budget.delta, relation, int(prior))
+    return prior
 
 
 def _ways(solved: whatif.Solved) -> None:
@@ -120,9 +106,8 @@ def _many(solved: whatif.Solved) -> dict[str, Points]:
         mark = (solved.questions, float(solved.promise.figure_for(solved.query))) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
-    charts.curves(
-        lines, say("whatif.axis.questions"), say("whatif.axis.error"), say("whatif.alt.many"), "whatif-many", 380
-    )
+    axes = say("whatif.axis.questions"), say("whatif.axis.error")
+    charts.curves(lines, *axes, say("whatif.alt.many"), "whatif-many", 380)
     return {line.name: line.points for line in lines}
 
 
@@ -147,21 +132,13 @@ def _choosing(solved: whatif.Solved) -> dict[str, Points]:
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
+def _simulated(facts: str, _query: Median, shape: str) -> tuple[float, list[float], list[float]]:
     """Cached for all visitors, so that the picture stays the same; the key holds public facts only."""
-    return whatif.two_medians(_query, shape, times)
+    return whatif.two_medians(_query, shape, SIMULATED)
 
 
 def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[str, Points]]:
-    shape = st.segmented_control(
-        say("whatif.shape"),
-        SHAPES,
-        default=given["shape"],
-        required=True,
-        key=widget("shape"),
-        format_func=lambda option: say(f"whatif.shape.{option}"),
-    )
-    shape = str(shape or given["shape"])
+    shape = fields.choose("whatif.shape", SHAPES, given["shape"], widget("shape"))
     try:
         query = _median(given, solved)
     except dp.AllowanceError as error:
@@ -170,7 +147,7 @@ def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[st
     column = query.facts.schema.number(query.column)
     people = min(query.facts.about, whatif.MOST_IMAGINED)
     key = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
-    truth, noisy, chosen = _simulated(key, query, shape, SIMULATED)
+    truth, noisy, chosen = _simulated(key, query, shape)
     ends = (float(column.lower), float(column.upper))
     pad = (ends[1] - ends[0]) * 0.03
     facts = {"people": people, "epsilon": to_figures(float(query.epsilon), 3), "times": SIMULATED, "truth": truth}
@@ -182,13 +159,8 @@ def _medians(given: dict[str, str], solved: whatif.Solved) -> tuple[str, dict[st
             f"<p><b>{escape(say(f'whatif.median.{name}'))}</b> "
             f"{escape(say('whatif.median_near', near=near, times=SIMULATED))}</p>"
         )
-        charts.dots(
-            values,
-            say("whatif.median_axis"),
-            say(f"whatif.median_alt.{name}"),
-            f"whatif-median-{name}",
-            span=(ends[0] - pad, ends[1] + pad),
-        )
+        words = say("whatif.median_axis"), say(f"whatif.median_alt.{name}")
+        charts.dots(values, *words, f"whatif-median-{name}", span=(ends[0] - pad, ends[1] + pad))
         key = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
         drawn[key] = [(float(place), value) for place, value in enumerate(values, start=1)]
     return shape, drawn
@@ -211,8 +183,9 @@ def show(table: dp.Table) -> None:
         whatif_state.change(**given)
         st.rerun()
     own = given["from"] == "table"
-    if any(given[name] != kept[name] for name in ("q", "column")):
-        given = given | _fresh_wish(table, given)
+    if any(given[name] != kept[name] for name in ("q", "column")):  # its unit is another: start from these numbers
+        with suppress(dp.AllowanceError):
+            given = given | {"x": whatif_form.wish_text(_solved(table, given | {"find": "promise"}).query)}
     card, below = st.container(key="card-whatif"), st.container()
     with card:
         given = whatif_form.described(table, given)
@@ -269,14 +242,6 @@ def _others() -> None:
         st.html("".join(rows))
 
 
-def _fresh_wish(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """Another question has another unit: start from what these numbers give."""
-    try:
-        return {"x": whatif_form.wish_text(_solved(table, given | {"find": "promise"}).query)}
-    except dp.AllowanceError:
-        return {}
-
-
 def _first(table: dp.Table) -> whatif.Solved | None:
     """Setting A, if one is kept and still valid."""
     given = whatif_state.pinned()
@@ -293,17 +258,14 @@ def statement(solved: whatif.Solved) -> None:
     promise = solved.promise.unnamed(asked.UNNAMED)
     each = "its" if solved.questions == 1 else "each"
     several = say("whatif.one") if solved.questions == 1 else say("whatif.several", questions=solved.questions)
-    main = say(
-        "whatif.statement_any" if solved.any_size else "whatif.statement",
-        people=f"<b>{plain(solved.people)}</b>",
-        epsilon=f"<b>{whatif_form.sentence_text(solved, 'epsilon')}</b>",
-        several=f"<b>{escape(several)}</b>",
-        promise=say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(solved.query))}</b>"),
-    )
-    aside = [say(f"whatif.protects.{solved.query.facts.relation}")]
+    numbers = {"people": plain(solved.people), "epsilon": whatif_form.sentence_text(solved, "epsilon")}
+    bold = {name: f"<b>{text}</b>" for name, text in (numbers | {"several": escape(several)}).items()}
+    words = say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(solved.query))}</b>")
+    main = say("whatif.statement_any" if solved.any_size else "whatif.statement", promise=words, **bold)
     together = "whatif.takes" if solved.questions == 1 else "whatif.each_takes"
     shares = {"share": percent(solved.used(1)), "all": percent(solved.used(solved.questions))}
-    aside.insert(0, say(together, each=three_figures(solved.query.epsilon), **shares))
+    aside = [say(together, each=three_figures(solved.query.epsilon), **shares)]
+    aside.append(say(f"whatif.protects.{solved.query.facts.relation}"))
     floor = promise.floor_words(solved.people)
     if floor and not solved.any_size:
         aside.append(floor)
@@ -357,18 +319,15 @@ def draw(solved: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[
     if first is not None and _same_unit(first, solved):
         settings.insert(0, ("A", first, "take", "dash"))
     drawn: dict[str, Points] = {}
-    for column, (axis, along) in zip(
-        st.columns(2), (("epsilon", whatif.along_epsilon), ("people", whatif.along_people)), strict=True
-    ):
+    axes = {"epsilon": whatif.along_epsilon, "people": whatif.along_people}
+    for column, (axis, along) in zip(st.columns(2), axes.items(), strict=True):
         lines = []
         for name, setting, colour, dash in settings:
             points = [(float(x), float(y)) for x, y in along(setting.query)]
-            here = (
-                (setting.query.epsilon, setting.promise.figure_for(setting.query))
-                if axis == "epsilon"
-                else (setting.people, whatif.at_people(setting.query))
-            )
-            lines.append(charts.Line(name, points, (float(here[0]), float(here[1])), colour, dash))
+            here = float(setting.people), float(whatif.at_people(setting.query))
+            if axis == "epsilon":
+                here = float(setting.query.epsilon), float(setting.promise.figure_for(setting.query))
+            lines.append(charts.Line(name, points, here, colour, dash))
             drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points
         beside = axis == "people" and not whatif.depends_on_people(solved.query)
         with column:
@@ -387,17 +346,17 @@ def _same_unit(first: whatif.Solved, other: whatif.Solved) -> bool:
 
 def compare(solved: whatif.Solved, first: whatif.Solved) -> None:
     """A and B, line by line."""
-    rows = [
-        ("whatif.row.question", [whatif_form.noun(side.query.card.key) for side in (first, solved)]),
-        ("whatif.field.people", [plain(side.people) for side in (first, solved)]),
-        ("whatif.field.epsilon", [whatif_form.sentence_text(side, "epsilon") for side in (first, solved)]),
-        ("whatif.field.questions", [plain(side.questions) for side in (first, solved)]),
-        ("whatif.row.each", [three_figures(side.query.epsilon) for side in (first, solved)]),
-        ("whatif.row.promise", [side.promise.unnamed(asked.UNNAMED).short(side.query) for side in (first, solved)]),
-    ]
+    rows: dict[str, Callable[[whatif.Solved], str]] = {
+        "whatif.row.question": lambda side: whatif_form.noun(side.query.card.key),
+        "whatif.field.people": lambda side: plain(side.people),
+        "whatif.field.epsilon": lambda side: whatif_form.sentence_text(side, "epsilon"),
+        "whatif.field.questions": lambda side: plain(side.questions),
+        "whatif.row.each": lambda side: three_figures(side.query.epsilon),
+        "whatif.row.promise": lambda side: side.promise.unnamed(asked.UNNAMED).short(side.query),
+    }
     body = ""
-    for code, cells in rows:
-        html = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    for code, shown in rows.items():
+        html = "".join(f"<td>{escape(shown(side))}</td>" for side in (first, solved))
         body += f"<tr><th scope='row'>{escape(say(code))}</th>{html}</tr>"
     head = "<tr><td></td><th scope='col'>A</th><th scope='col'>B</th></tr>"
     with st.container(key="card-compare"):

@@ -57,11 +57,8 @@ def _middle(key: str, column: str) -> str:
     needed = asked.typed(key)
     if not needed:
         return "whatif.with_trait"
-    return (
-        "whatif.of_number"
-        if "range" in needed and "columns" not in needed and not column and not asked.sized(key)
-        else "whatif.among"
-    )
+    number = "range" in needed and "columns" not in needed and not column and not asked.sized(key)
+    return "whatif.of_number" if number else "whatif.among"
 
 
 def noun(key: str) -> str:
@@ -99,25 +96,15 @@ def field(label: str, name: str, given: dict[str, str], key: str = "", **options
     if name == "x" and shown.strip().endswith("%") and _usual(given["q"])[0].whole and text:
         text = f"{text.rstrip(' %')} %"
     try:
-        same = asked.read_number_field(given[name], "") == asked.read_number_field(text, "") and (
-            "%" in given[name]
-        ) == ("%" in text)
-        return given[name] if same else text
+        before, now = ((asked.read_number_field(typed, ""), "%" in typed) for typed in (given[name], text))
+        return given[name] if before == now else text
     except dp.AllowanceError:
         return text
 
 
 def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
     """Three fields and the place of the fourth."""
-    find = st.segmented_control(
-        say("whatif.find"),
-        list(FIELDS),
-        default=given["find"],
-        required=True,
-        key=widget("find"),
-        format_func=lambda number: say(f"whatif.find.{number}"),
-    )
-    given = given | {"find": str(find or given["find"])}
+    given = given | {"find": fields.choose("whatif.find", list(FIELDS), given["find"], widget("find"))}
     slot = None
     for column, (name, short) in zip(st.columns(4), FIELDS.items(), strict=True):
         with column:
@@ -143,13 +130,8 @@ def _help(name: str, people: bool) -> str | None:
 def _presets() -> None:
     with st.container(key="whatif-presets", horizontal=True, gap="small"):
         for care, epsilon in CARE.items():
-            st.button(
-                say(f"whatif.care.{care}"),
-                key=f"whatif-care-{care}",
-                type="tertiary",
-                on_click=change,
-                kwargs={"e": epsilon},
-            )
+            label, key = say(f"whatif.care.{care}"), f"whatif-care-{care}"
+            st.button(label, key=key, type="tertiary", on_click=change, kwargs={"e": epsilon})
 
 
 def result(slot: Any, label: str, value: str, note: str = "") -> None:
@@ -166,19 +148,13 @@ def more(given: dict[str, str]) -> dict[str, str]:
         with right:
             given = given | {"beta": field(say("whatif.field.beta"), "beta", given, help=say("whatif.beta_help"))}
         if given["from"] == "typed":
-            relations = ["replace", "add_remove"]
-            relation = st.radio(
-                say("whatif.relation"),
-                relations,
-                index=relations.index(given["relation"]),
-                format_func=lambda value: say(f"whatif.relation.{value}"),
-                key=widget("relation"),
-            )
+            words = {name: say(f"whatif.relation.{name}") for name in ("replace", "add_remove")}
+            now = list(words).index(given["relation"])
+            relation = st.radio(say("whatif.relation"), list(words), now, words.__getitem__, widget("relation"))
             given = given | {"relation": str(relation)}
             if "range" in asked.typed(given["q"]) and not asked.sized(given["q"]):
-                full = st.toggle(
-                    say("whatif.full"), given["full"] == "yes", key=widget("full"), help=say("whatif.full_help")
-                )
+                label, note = say("whatif.full"), say("whatif.full_help")
+                full = st.toggle(label, given["full"] == "yes", key=widget("full"), help=note)
                 given = given | {"full": "yes" if full else "no"}
     return given
 

@@ -137,9 +137,8 @@ def _texts(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple
     for number, rounding in ((value, ROUND_HALF_EVEN), (first, ROUND_FLOOR), (last, ROUND_CEILING)):
         whole = _whole(_exact(number), step, rounding) if step else _exact(number)
         kept = _kept(Fraction(whole), least, most)
-        texts.append(
-            _end(kept, rounding) if kept != Fraction(whole) or not step else _print(_exact(number), step, rounding)
-        )
+        moved = kept != Fraction(whole) or not step
+        texts.append(_end(kept, rounding) if moved else _print(_exact(number), step, rounding))
     return tuple(map(ungrouped, texts)) if _in_years(query, part) else tuple(texts)  # type: ignore[return-value]
 
 

@@ -13,33 +13,9 @@ from dpengine.messages import CATALOGUES, MEANT, known, say
 from dpengine.messages.language import current
 
 WORDS = (
-    "allowance",
-    "epsilon",
-    "delta",
-    "privacy",
-    "noise",
-    "range",
-    "declared",
-    "median",
-    "percentile",
-    "neighbours",
-    "unit",
-    "ledger",
-    "charge",
-    "receipt",
-    "seal",
-    "composition",
-    "filter",
-    "renyi",
-    "zcdp",
-    "laplace",
-    "gaussian",
-    "exponential",
-    "sensitivity",
-    "practice",
-    "rehearsal",
-    "session",
-)
+    "allowance epsilon delta privacy noise range declared median percentile neighbours unit ledger charge receipt seal "
+    "composition filter renyi zcdp laplace gaussian exponential sensitivity practice rehearsal session"
+).split()
 LESSON = {  # the lesson that shows a word
     "allowance": 2,
     "epsilon": 4,

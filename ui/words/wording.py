@@ -174,9 +174,7 @@ def _explained(query: dp.Query, part: str) -> str:
     """A name; “other” alone would be read as “something else than what was asked”, and a value that is called “no” as
     the answer."""
     name, why = named(query, part), query.unlisted(part)
-    if why:
-        return say(f"answer.unlisted.{why}", name=name)
-    return _quoted(name)
+    return say(f"answer.unlisted.{why}", name=name) if why else _quoted(name)
 
 
 def _quoted(name: str) -> str:  # so that it is not read as a word of the sentence
@@ -209,10 +207,8 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
     among, beside = "answer.", {}
     if ends and inner:
         among, telling, first = "answer.inner.", inner, leaders({part: answer.interval[part] for part in inner})
-        at_ends = [
-            say("answer.inner.end", name=named(query, part), value=_counted(query, figure(answer, part), part))
-            for part in ends
-        ]
+        values = {part: _counted(query, figure(answer, part), part) for part in ends}
+        at_ends = [say("answer.inner.end", name=named(query, part), value=value) for part, value in values.items()]
         beside = {"ends": "; ".join(at_ends)}
     code = among + ("most" if from_zero(query) else "highest")
     if len(first) == 1:

@@ -150,10 +150,8 @@ def _controls() -> None:
     posed = here().posed
     wanted = st.query_params.get("q"), st.query_params.get("epsilon")
     question, epsilon = clean(*wanted) if posed is None or any(wanted) else (posed.question, posed.epsilon)
-    names = list(QUESTIONS)
-    question = str(
-        st.selectbox(say("workshop.question"), names, names.index(question), format_func=words_of, key="wall-question")
-    )
+    label, names = say("workshop.question"), list(QUESTIONS)
+    question = str(st.selectbox(label, names, names.index(question), words_of, "wall-question"))
     epsilon = str(st.select_slider(say("workshop.epsilon"), EPSILONS, epsilon, format_func=local, key="wall-epsilon"))
     table, query = query_of(question, epsilon)
     fresh = query.epsilon / table.budget.rule.epsilon

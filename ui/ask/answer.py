@@ -15,7 +15,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.declared.schema import Ordered
 from dpengine.mechanisms.answer_state import FEW
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.messages import plain, say, written_day
@@ -150,22 +149,14 @@ def show_curve(answer: dp.Answer, key: str) -> None:
         st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
 
 
-def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool = False) -> None:
+def draw_curve(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool) -> None:
     xs, heights, lows, highs = traced_curve(query, value, interval)
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
     column = query.answer_column
     limits = (0.0, 102.0) if query.answer_kind == "column" else None
-    charts.band(
-        xs,
-        heights,
-        (lows, highs),
-        (column, upright(query)),
-        curve_alt(query, xs, heights, lows, highs),
-        key,
-        stairs=True,
-        limits=limits,
-    )
+    alt, titles = curve_alt(query, xs, heights, lows, highs), (column, upright(query))
+    charts.band(xs, heights, (lows, highs), titles, alt, key, stairs=True, limits=limits)
 
 
 def curve_standing(answer: dp.Answer) -> str:
@@ -184,7 +175,7 @@ def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Trace
     public, its band is the one for the declared size."""
     column = query.facts.schema.ordered(query.answer_column)
     heights = [float(height) for height in value.values()]
-    xs = [curve_at(column, name) for name in value]
+    xs: list[Any] = [name if isinstance(column, dp.Date) else float(Fraction(name)) for name in value]
     if query.answer_kind != "column":
         points = [cut(query, height, interval[name], name) for name, height in value.items()]
         ends = [end for _, end in points]
@@ -195,11 +186,6 @@ def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Trace
     if xs[-1] != last:
         xs, heights = [*xs, last], [*heights, 100.0]
     return xs, heights, [max(y - off, 0.0) for y in heights], [min(y + off, 100.0) for y in heights]
-
-
-def curve_at(column: Ordered, name: str) -> float | str:
-    """The x value of a stored name: a number, or a day unchanged."""
-    return name if isinstance(column, dp.Date) else float(Fraction(name))
 
 
 def upright(query: dp.Query) -> str:
@@ -232,12 +218,11 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
             together = set(none)
             labels = [label for label in labels if label not in together]
         values = {label: answer.value[label] for label in labels}
+        shown = (*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
         if values and from_zero(query):
-            charts.bars(
-                *pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}", faint_names(answer)
-            )
+            charts.bars(*shown, faint_names(answer))
         elif values:
-            charts.ranges(*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
+            charts.ranges(*shown)
         if words := many.none_words(answer, none):
             st.html(f'<p class="muted none">{escape(words)}</p>')
         return
@@ -288,10 +273,8 @@ def _grid(answer: dp.Answer, key: str) -> None:
     rest: tuple[str, ...] = ()
     if len(columns) > 2:
         seen = dict.fromkeys(cell[2] for cell, label in by_cell.items() if label in wanted)
-        third = st.selectbox(
-            say("grid.third", column=titles[2]), list(seen), format_func=names[2].__getitem__, key=f"third-{key}"
-        )
-        rest = (str(third),)
+        title = say("grid.third", column=titles[2])
+        rest = (str(st.selectbox(title, list(seen), 0, names[2].__getitem__, f"third-{key}")),)
     values = [list(column) for column in names[:2]]
     long = 0 if len(values[0]) >= len(values[1]) else 1  # the longer list runs down
 
@@ -300,23 +283,15 @@ def _grid(answer: dp.Answer, key: str) -> None:
         return by_cell[pair + rest]
 
     down, across = values[long], values[1 - long]
-    choice = st.segmented_control(
-        say("grid.figures"),
-        ["counts", "down", "across"],
-        default="counts",
-        format_func=lambda kind: (
-            say("grid.counts")
-            if kind == "counts"
-            else unmarked(say("grid.share", column=titles[long if kind == "down" else 1 - long]))
-        ),
-        key=f"figures-{key}",
-    )
+    words = {"counts": say("grid.counts")}
+    for kind, title in (("down", titles[long]), ("across", titles[1 - long])):
+        words[kind] = unmarked(say("grid.share", column=title))
+    wanted_figures, at = say("grid.figures"), f"figures-{key}"
+    choice = st.segmented_control(wanted_figures, list(words), default="counts", format_func=words.__getitem__, key=at)
     drawn: dict[tuple[str, str], Cell] = {}
     if choice in ("down", "across"):
-        lines = (
-            [[(a, b) for b in across] for a in down] if choice == "down" else [[(a, b) for a in down] for b in across]
-        )
-        for line in lines:
+        lines = [[(a, b) for b in across] for a in down]
+        for line in lines if choice == "down" else map(list, zip(*lines, strict=True)):
             drawn |= dict(zip(line, _shares(answer, [label(*pair) for pair in line]), strict=True))
         most = max([cell.size for cell in drawn.values()] + [0.01])
         drawn = {pair: replace(cell, size=cell.size / most) for pair, cell in drawn.items()}
@@ -350,14 +325,11 @@ def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:
     parts = shares([answer.value[label] for label in labels], [answer.interval[label] for label in labels])
     if parts is None:
         return [Cell(say("answer.nothing"), "", 0)] * len(labels)
-    return [
-        Cell(
-            local(f"{float(share.value):.0f} %"),
-            local(f"{int(share.low)} – {-int(-share.high // 1)} %"),
-            float(share.value) / 100,
-        )
-        for share in parts
-    ]
+    cells = []
+    for share in parts:
+        ends = local(f"{int(share.low)} – {-int(-share.high // 1)} %")
+        cells.append(Cell(local(f"{float(share.value):.0f} %"), ends, float(share.value) / 100))
+    return cells
 
 
 # An answer as a sentence, a picture and a receipt.

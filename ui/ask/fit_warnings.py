@@ -92,7 +92,9 @@ def show(
             f'{asked}<p class="headline long{mark}" role="alert">{escape(" ".join(refused.reasons))}</p>'
             f"<p>{escape(_paid(table, refused))}</p>"
         )
-        for number, way in enumerate([*refused.ways, *_real(refused, query)]):
+        codes = [way for way in refused.ways if way.kind == "code"][:1]
+        real = [WayOut("real", way.column, query=query, code=way.code) for way in codes]  # it is a value here
+        for number, way in enumerate([*refused.ways, *real]):
             _way(table, way, query, f"{key}{number}", number == 0, place)
         _others(table, refused)
     scroll.arrived(request or None)
@@ -117,11 +119,6 @@ def _paid(table: dp.Table, refused: dp.ColumnDoubted) -> str:
         return say("fit.not_asked")
     entry = workspace().ledger.find(refused.check.request_id)
     return say("fit.not_asked_paid", share=prices.took(table, entry))
-
-
-def _real(refused: dp.ColumnDoubted, query: dp.Query | None) -> list[WayOut]:
-    """Of a code: that it is a real value here."""
-    return [WayOut("real", way.column, query=query, code=way.code) for way in refused.ways if way.kind == "code"][:1]
 
 
 def _way(

@@ -33,11 +33,6 @@ from ui.shell.language import IN_ADDRESS, address
 _SET_WITH = "where-set-with"  # by part: it, and the question in the form when it was set; a link forgets it
 
 
-def came_back() -> None:
-    """The person came back to the form as it was left: its conditions and groups belong to an earlier question."""
-    st.session_state[_SET_WITH] = {part: (held, "") for part, (held, _) in st.session_state.get(_SET_WITH, {}).items()}
-
-
 def kept_where_note(
     table: dp.Table, where: Sequence[Any], asked: Sequence[Any], rows: bool, drop: Callable[[], None]
 ) -> None:
@@ -89,14 +84,9 @@ def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], 
     """Which columns; under *more* how far from the middle a row may be. What cannot be read is left for the engine."""
     wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
     now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
-    picked = st.multiselect(
-        say("form.numbers"),
-        offered,
-        list(dict.fromkeys(now))[:most],
-        max_selections=most,
-        help=say("form.numbers_help", most=MOST_COLUMNS),
-        key=f"ask-several{turn}",
-    )
+    label, note = say("form.numbers"), say("form.numbers_help", most=MOST_COLUMNS)
+    now = list(dict.fromkeys(now))[:most]
+    picked = st.multiselect(label, offered, now, max_selections=most, help=note, key=f"ask-several{turn}")
     chosen: dict[str, Any] = {"columns": picked}
     before = _percent(given.get("norm"))
     with st.expander(say("form.numbers_more"), expanded=before != "100"):
@@ -146,14 +136,8 @@ def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
         f"<ul class='ways'>{lines}</ul><p class='muted'>{escape(' '.join(notes))}</p>"
     )
     summary = "; ".join(f"{say(f'ways.{way.name}')}: {error}" for way, error in errors)
-    charts.curves(
-        [_line(way, here) for way in found.each if len(way.errors) > 1],
-        say("ways.x"),
-        say("ways.y"),
-        say("ways.alt", told=summary),
-        "ways-chart",
-        height=340,
-    )
+    curves, axes = [_line(way, here) for way in found.each if len(way.errors) > 1], (say("ways.x"), say("ways.y"))
+    charts.curves(curves, *axes, say("ways.alt", told=summary), "ways-chart", height=340)
 
 
 def _line(way: WayAtOnce, here: int) -> charts.Line:
@@ -184,8 +168,9 @@ def state(table: dp.Table) -> dict[str, Any]:
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
         st.session_state.pop(_BEGAN, None)
-    elif not arriving:
-        came_back()
+    elif not arriving:  # back to the form as it was left: its conditions and groups belong to an earlier question
+        held = st.session_state.get(_SET_WITH, {})
+        st.session_state[_SET_WITH] = {part: (value, "") for part, (value, _) in held.items()}
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = _first(table)
         if first is not None and STATE in first.card.asked_on:
@@ -200,9 +185,11 @@ def _first(table: dp.Table) -> dp.Query | None:
     """What the form begins with: of what the table answers well, first what was not asked yet, and rather of everyone
     than under a condition that nobody chose."""
     asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
-    return min(
-        table.suggestions(), key=lambda query: (query.sentence() in asked, not query.where.everyone), default=None
-    )
+
+    def rank(query: dp.Query) -> tuple[bool, bool]:
+        return query.sentence() in asked, not query.where.everyone
+
+    return min(table.suggestions(), key=rank, default=None)
 
 
 def untouched(key: str, given: dict[str, Any]) -> bool:
@@ -229,11 +216,8 @@ def whole(query: dp.Query) -> dict[str, Any]:
     would else start as the form's own."""
     given: dict[str, Any] = query.with_noise("").parameters()
     rows = query.facts.unit.id_column is not None
-    off = [
-        parameter.name
-        for parameter in query.card.parameters
-        if parameter.default is True and (rows or parameter.kind != "people")
-    ]
+    switches = [parameter for parameter in query.card.parameters if parameter.default is True]
+    off = [switch.name for switch in switches if rows or switch.kind != "people"]
     return dict.fromkeys(off, False) | given
 
 
@@ -337,13 +321,12 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             people = parameters["where"]
             st.markdown(people.around("form.for"), width="content")
             known = dp.catalogue[key].known_of_everyone(table.facts) and not given.get("by")
-            choice = fields.pick(
-                f"form.who{rows}",
-                ["everyone", "some"],
-                "some" if given.get("where") or known else "everyone",
-                lambda who: say(f"form.who.{who}{rows}") if rows else people.around(f"form.who.{who}"),
-                f"ask-who-{key}",
-            )
+
+            def words(who: str) -> str:
+                return say(f"form.who.{who}{rows}") if rows else people.around(f"form.who.{who}")
+
+            now = "some" if given.get("where") or known else "everyone"
+            choice = fields.pick(f"form.who{rows}", ["everyone", "some"], now, words, f"ask-who-{key}")
         groups = table.schema.of_kind(Category) + conditions.group_options(table.schema)
         by = ""
         if "by" in parameters and groups:
@@ -356,9 +339,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         st.html(f'<p class="muted" role="status">{escape(note)}</p>')
     below = st.container()  # what is said stands below: the sentence never moves away from the pointer
     if column:
-        chosen["column"] = conditions.chosen_groups(
-            table.schema, column, given.get("column"), f"ask-column-figures-{key}"
-        )
+        at = f"ask-column-figures-{key}"
+        chosen["column"] = conditions.chosen_groups(table.schema, column, given.get("column"), at)
     if by:
         chosen["by"] = conditions.chosen_groups(table.schema, by, given.get("by"), f"ask-by-figures-{key}")
     if "of" in parameters:
@@ -405,10 +387,8 @@ def _by_words(option: str) -> str:
 def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
     widget = _widget(parameter, key)
     if parameter.kind == "share":
-        typed = fields.number_fields(
-            parameter.label, _percents(given, parameter), widget, "%", help=parameter.help, width=260
-        )
-        return _shares(typed)
+        now, note = _percents(given, parameter), parameter.help
+        return _shares(fields.number_fields(parameter.label, now, widget, "%", help=note, width=260))
     if parameter.kind == "points":
         points = str(given.get(parameter.name) or "")
         return fields.number_field(parameter.label, points, widget, help=parameter.help, width=260) or None
@@ -417,7 +397,7 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
             return None
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
-            return fields.number_fields(say("form.edges"), [_edge(edge) for edge in now], f"{widget}-edges")
+            return fields.number_fields(say("form.edges"), list(map(conditions.written, now)), f"{widget}-edges")
         count = _whole(now, 2, 100, int(parameter.default))
         return int(st.number_input(parameter.label, 2, 100, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "number":
@@ -427,9 +407,8 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         lists, wanted = offered(table, key), given.get(parameter.name)
         kept = {conditions.group_option(column): column for column in wanted} if isinstance(wanted, list) else {}
         now = [option for option in kept if option in lists] or ([] if isinstance(wanted, list) else lists[:2])
-        picked = st.multiselect(
-            parameter.label, lists, now, conditions.group_words, max_selections=3, help=parameter.help, key=widget
-        )
+        limits: Any = {"max_selections": 3, "help": parameter.help, "key": widget}
+        picked = st.multiselect(parameter.label, lists, now, conditions.group_words, **limits)
         return [conditions.chosen_groups(table.schema, name, kept.get(name), f"{widget}-{name}") for name in picked]
     on = bool(given.get(parameter.name, parameter.default))
     return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
@@ -450,13 +429,6 @@ def _whole(value: Any, least: int, most: int, usual: int) -> int:
         return min(max(int(value), least), most)
     except (TypeError, ValueError, OverflowError):
         return usual
-
-
-def _edge(edge: Any) -> str:
-    try:
-        return text_of(read_number(edge, ""))
-    except dp.AllowanceError:
-        return str(edge)
 
 
 def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:

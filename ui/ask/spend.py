@@ -166,9 +166,8 @@ def dear(price: dp.Preview) -> str:
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
     """Each question starts at its own opening price: also the same one by group, or about another column. One that came
     with a link keeps its price, unless it came without one."""
-    shape = json.dumps(
-        [table.name, key, {name: value for name, value in given.items() if name != "epsilon"}], default=str
-    )
+    asked = {name: value for name, value in given.items() if name != "epsilon"}
+    shape = json.dumps([table.name, key, asked], default=str)
     before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
     if unpriced or before not in (None, shape):
         start_anew(table, key, given)
@@ -186,9 +185,8 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
     `make` builds at it would take of the allowance; what is left pays for every step, except for one that was typed or
     came with a link, which says that it does not."""
     now = st.session_state[_epsilon(place)]
-    options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
-        text_of(table.budget.rule.epsilon)
-    ]
+    whole = table.budget.rule.epsilon
+    options = [step for step in STEPS if Fraction(step) <= whole] or [text_of(whole)]
     if now not in options:
         try:
             options = sorted({*options, text_of(read_number(now, "ε"))}, key=Fraction)
@@ -326,14 +324,8 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable
         with left:
             now = text_of(query.epsilon)
             key = fields.number_key(f"{place}-typed-{now}{_turn()}")
-            st.text_input(
-                say("spend.epsilon"),
-                local(now),
-                key=key,
-                on_change=_typed,
-                help=say("gloss.epsilon.means"),
-                args=(key, now, place),
-            )
+            label, note = say("spend.epsilon"), say("gloss.epsilon.means")
+            st.text_input(label, local(now), key=key, help=note, on_change=_typed, args=(key, now, place))
         with right:
             label, now = wish_field(query)
             key = fields.number_key(f"{place}-wish-{query.digest()[:12]}{_turn()}")

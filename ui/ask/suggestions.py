@@ -158,9 +158,8 @@ def show_suggestions(table: dp.Table) -> None:
         for place, best in enumerate(queries):
             price = table.preview(best, checked=True)
             with st.container(key=f"card-suggest-{place}", width=310):
-                st.page_link(
-                    nav.page("ask"), label=unmarked(best.sentence()), query_params=preview.opening(table, best)
-                )
+                label, where = unmarked(best.sentence()), preview.opening(table, best)
+                st.page_link(nav.page("ask"), label=label, query_params=where)
                 st.html(
                     f'<span class="muted">{escape(price.promise.short(best))}</span><br>'
                     f'<span class="take-words">{escape(prices.takes(table, price.share))}</span>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import Any, TypeGuard
+from typing import Any
 
 import streamlit as st
 
@@ -115,17 +115,14 @@ def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
     known = offered(table)  # the declarations may have changed since
     refs = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)
+    merged = {name: ref for name, ref in refs.items() if isinstance(ref, Grouped) and ref.rule == MERGED}
     return {
         "without": [name for name in known if name not in refs],
         "against": [name for name in query.against if name in refs],
         "every": "1" if query.every else "",
         "coarse": [name for name, ref in refs.items() if name in able and ref == coarser(name, table.schema)],
-        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in refs.items() if is_merged(ref)}),
+        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in merged.items()}),
         "most": [name for name, _ in query.weights if name in refs],
         "three": "1" if query.three else "",
         "epsilon": text_of(query.epsilon),
     }
-
-
-def is_merged(ref: Any) -> TypeGuard[Grouped]:
-    return isinstance(ref, Grouped) and ref.rule == MERGED

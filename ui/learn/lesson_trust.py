@@ -13,7 +13,7 @@ from dpengine.messages.numbers import to_figures
 from dpengine.noise import binomial
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
-from ui.pictures.trust_pictures import bars, pile
+from ui.pictures.picture import bars, pile
 
 NUMBER = 11
 text = words(NUMBER)

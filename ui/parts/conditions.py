@@ -98,10 +98,10 @@ def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
         rule = fields.pick("group.how", list(_FIGURES), first, words, f"{key}-how")
         label, field = say(f"group.{rule}_field"), f"{key}-{rule}{fields.turn_picker()}"
         if rule == "step":
-            step = _written(now.get("step")) or text_of(usual_step(column))
+            step = written(now.get("step")) or text_of(usual_step(column))
             return wanted | {"step": fields.number_field(label, step, field, width=200)}
         kept = now.get("edges")
-        edges = [_written(edge) for edge in kept] if isinstance(kept, list) else _usual_edges(column)
+        edges = [written(edge) for edge in kept] if isinstance(kept, list) else _usual_edges(column)
         return wanted | {"edges": fields.number_fields(label, edges, field, width=320)}
 
 
@@ -123,7 +123,7 @@ def _usual_edges(column: Number) -> list[str]:
     return [text_of(middle)]
 
 
-def _written(figure: Any) -> str:
+def written(figure: Any) -> str:
     try:
         return text_of(read_number(figure, ""))
     except dp.AllowanceError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,8 +19,10 @@ import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.asking.exports import FigureNotes
 from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.messages import say
 from dpengine.released.files import as_sheet
 from ui.parts import answer_notes
+from ui.words.markup import unmarked
 
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
 _TYPES = {  # by the ending of a file's name
@@ -41,6 +43,14 @@ def offer(label: str, content: Any, name: str, key: str, **options: Any) -> None
     """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked."""
     kind = _TYPES[name.rpartition(".")[2]]
     st.download_button(label, content, name, kind, key=key, on_click="ignore", **options)
+
+
+def offer_all(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
+    """A button for each kind of file, the simplest highlighted: its label and its builder."""
+    with st.container(horizontal=True):
+        for end, (label, build) in files.items():
+            kind = "primary" if end == "csv" else "secondary"
+            offer(unmarked(say(label)), build, f"{name}.{end}", f"{key}-{end}", type=kind)
 
 
 def safe(cell: Any) -> Any:

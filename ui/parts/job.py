@@ -19,7 +19,7 @@ from dpengine.core.strict_json import read_strict
 from dpengine.ledger.rows import Charge
 from dpengine.messages import say
 from ui.parts import requests
-from ui.shell import frame, scroll
+from ui.shell import frame, nav, scroll
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words.markup import html_lines
@@ -195,7 +195,7 @@ def short(table: dp.Table, price: dp.Preview) -> bool:
     if sentence is not None:
         refused(sentence)
         if price.covered:  # a larger share would not help
-            requests.request_link(table)
+            st.page_link(nav.page("data"), label=say("wish.link"), query_params={"table": table.name})
     return sentence is not None
 
 

@@ -17,7 +17,7 @@ from dpengine.ledger.people_rules import CHANGED
 from dpengine.messages import say
 from dpengine.people.face import AskedFor
 from ui.parts import history
-from ui.shell import nav, person
+from ui.shell import person
 from ui.shell.frame import show_error, show_success
 from ui.shell.state import face, may
 
@@ -98,10 +98,6 @@ def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
     except dp.AllowanceError:  # there is no question yet
         return None
     return None if price.covered else say("people.question_not_granted")
-
-
-def request_link(table: dp.Table) -> None:
-    st.page_link(nav.page("data"), label=say("wish.link"), query_params={"table": table.name})
 
 
 def show_requests(table: dp.Table) -> None:

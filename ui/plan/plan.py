@@ -11,24 +11,108 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
-from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, round_up_amount
+from dpengine.asking.plan import PlanLine, Planner, PlanRun, Priced, Relief, round_up_amount
+from dpengine.asking.release import new_request
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
 from dpengine.core.strict_json import canonical
 from dpengine.messages import say
 from dpengine.planning.partition import merged_offer
 from ui.ask import fit_warnings, preview, spend, suggestions
 from ui.ask.suggestions import KEEPS, Plan
-from ui.parts import answer_notes, fields, job, owner
-from ui.plan import plan_run
+from ui.parts import answer_notes, fields, history, job, owner
 from ui.shell import frame, nav
+from ui.shell.language import address
 from ui.words import gloss, prices
+
+# --- run a plan: a click hands it to a background thread, and the page finds it by the id in the URL
+
+_NEXT = "_next_run"
+_ASKED = "plan-asked"  # by run: the questions submitted; some may not have been asked
+
+
+def _run_whole(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
+    content = (plan.text(), plan.keep)
+    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", content, plan.share)
+
+
+def run_button(
+    label: str, table: dp.Table, queries: list[dp.Query], key: str, content: object, keep: Fraction = Fraction(0)
+) -> None:
+    """The run's id is chosen before the click and belongs to the `content`: many clicks are one charge."""
+    waiting = st.session_state.setdefault(_NEXT, {})
+    run = waiting.setdefault((table.name, content), new_request())
+    with st.container(key=key, width="content"):
+        given = (table, queries, run, keep, job.seen())
+        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
+
+
+def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, known: int | None) -> None:
+    try:
+        table.submit_plan(queries, run, keep, known, checked=True)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return
+    st.session_state.setdefault(_ASKED, {})[run] = queries
+    address({"table": table.name, "run": run})
+
+
+def show_run(table: dp.Table, run: str) -> bool:
+    """The run in the URL; False where nothing was charged, and the plan is shown again."""
+    found = table.run(run)
+    if not found.over:
+        progress(table, run)
+        return True
+    if renew(run) and found.rows:
+        suggestions.clear_plan(table)  # it has run: nobody should pay twice by accident
+    if not found.rows:
+        job.refused(str(found.error) if found.error else say("plan.unknown"))
+        return False
+    _results(table, found)
+    return True
+
+
+def renew(run: str) -> bool:
+    """Once a run has ended, the next click is a new, paid one; False if this was done before."""
+    waiting = st.session_state.get(_NEXT, {})
+    over = [key for key, used in waiting.items() if used == run]
+    for key in over:
+        del waiting[key]
+    return bool(over)
+
+
+@st.fragment(run_every=0.3)
+def progress(table: dp.Table, run: str) -> None:
+    found = table.run(run)
+    if found.over:
+        st.rerun()
+    total = len(found.rows)
+    words = say("plan.running", done=found.done, total=total) if total else say("plan.waiting")
+    st.progress(found.done / total if total else 0.0, text=words)
+
+
+def _results(table: dp.Table, found: PlanRun) -> None:
+    frame.show_price(table, None)
+    answered = sum(state == "done" for _, state in found.rows)
+    asked = [(query, table.doubts(query)) for query in st.session_state.get(_ASKED, {}).get(found.id, [])]
+    refused = [(query, against) for query, against in asked if against is not None]  # it took nothing
+    total = len(found.rows) + len(refused)
+    st.html(f"<h1>{escape(say('plan.done', done=answered, total=total))}</h1>")
+    if refused:
+        st.html(f'<p class="lead" role="status">{escape(say("plan.not_asked", count=len(refused)))}</p>')
+    if answered < len(found.rows):
+        st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
+    with st.container(key="card-plan-results"):
+        st.html(history.rows_html(table, [entry for entry, _ in found.rows], newest_first=False))
+    for number, (query, against) in enumerate(refused):
+        fit_warnings.show(table, against, query, place="asked", key=f"-{number}-")
+    st.button(say("plan.another"), key="plan-another", on_click=suggestions.forget_plan, args=(table,))
 
 
 def show(table: dp.Table) -> None:
     if (asked := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, asked):
         return
     run = st.query_params.get("run")
-    if run and plan_run.show(table, run):
+    if run and show_run(table, run):
         return
     st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{gloss.text(say('plan.lead'))}</p>")
     frame.pick_table(table, "plan")
@@ -171,7 +255,7 @@ def _total(
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if whole.fits and whole.lines:
-        plan_run.button(table, plan, priced, prices.takes(table, whole.share))
+        _run_whole(table, plan, priced, prices.takes(table, whole.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         label, note = say("plan.fit_more" if priced.fits else "plan.fit"), say("plan.fit_help")

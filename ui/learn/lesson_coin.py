@@ -24,14 +24,8 @@ def view(given: Given) -> View:
     one = text("one" if result.worst else "one.same", times=times, flip=local(given["flip"]), **facts)
     two = text("two.same" if not result.worst else "two.holds" if result.holds else "two.breaks", **facts)
     once = checked_facts(demo.coin(1, flip, result.epsilon, result.delta))
-    return View(
-        _picture(result),
-        one,
-        two,
-        text("theorem", flip=local(given["flip"]), once_likelier=once["likelier"], once_limit=once["limit"], **facts),
-        text("source"),
-        text("relation"),
-    )
+    facts |= {"flip": local(given["flip"]), "once_likelier": once["likelier"], "once_limit": once["limit"]}
+    return View(_picture(result), one, two, text("theorem", **facts), text("source"), text("relation"))
 
 
 def checked_facts(result: Checked) -> dict[str, str]:

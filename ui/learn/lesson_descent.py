@@ -36,14 +36,9 @@ def view(given: Given) -> View:
     for name in PATHS:
         facts[name], facts[f"last_{name}"] = map(percent, getattr(result, name).down)
     out = "two.out" if result.much.put_back else "two"
-    return View(
-        f'<div class="beside walks"><div>{_map(settings, result, facts)}</div>{_ways(result, names)}</div>',
-        text("one", **facts),
-        text(out, **facts),
-        _theorem(settings, result, facts),
-        text("source"),
-        text("relation", **facts),
-    )
+    drawn = f'<div class="beside walks"><div>{_map(settings, result, facts)}</div>{_ways(result, names)}</div>'
+    one, two, relation = (text(code, **facts) for code in ("one", out, "relation"))
+    return View(drawn, one, two, _theorem(settings, result, facts), text("source"), relation)
 
 
 def _three(value: float) -> str:
@@ -52,18 +47,11 @@ def _three(value: float) -> str:
 
 def _theorem(settings: Settings, result: Figures, facts: dict[str, object]) -> str:
     way, slope = demo.reach(settings.within)
-    more = {
-        "way": _three(way),
-        "slope": _three(slope),
-        "eta": _three(demo.step_size(settings)),
-        "rho": _three(float(demo.budget(settings.epsilon)) / settings.steps),
-        "delta": power_of_ten(demo.DELTA),
-        "blur": _three(result.little.blur),
-        "bound": _three(result.bound),
-        "without": _three(result.bound_exact),
-        "start": _three(demo.above(demo.START)),
-    }
-    return text("theorem", **facts, **more)
+    rho = float(demo.budget(settings.epsilon)) / settings.steps
+    sizes = {"way": way, "slope": slope, "eta": demo.step_size(settings), "rho": rho, "blur": result.little.blur}
+    sizes |= {"bound": result.bound, "without": result.bound_exact, "start": demo.above(demo.START)}
+    shown = {name: _three(size) for name, size in sizes.items()}
+    return text("theorem", delta=power_of_ten(demo.DELTA), **facts, **shown)
 
 
 # --- the map ----------------------------------------------------------------------------------------------------------

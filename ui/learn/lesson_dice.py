@@ -33,14 +33,9 @@ def view(given: Given) -> View:
     moved = {"capped": demo.moves(PEOPLE, demo.capped), "plain": demo.moves(PEOPLE, demo.plain)}
     repeated = {"many": demo.REPEATED[0], "all": sum(demo.REPEATED), "down": -demo.plain(demo.REPEATED, 0)}
     theorem = text("theorem", **shared, **bounds, **moved, **repeated)
-    return View(
-        _picture(result, settings.rolls),
-        text("one.rolled" if settings.rolls else "one.none", **facts),
-        text("two" if result.promised < worst_gap else "two.nothing", **shared),
-        theorem,
-        say("card.median.theorem"),
-        text("relation"),
-    )
+    one = text("one.rolled" if settings.rolls else "one.none", **facts)
+    two = text("two" if result.promised < worst_gap else "two.nothing", **shared)
+    return View(_picture(result, settings.rolls), one, two, theorem, say("card.median.theorem"), text("relation"))
 
 
 def _picture(result: Figures, rolls: int) -> str:

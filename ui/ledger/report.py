@@ -186,11 +186,8 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     steps, session = workspace().ledger.steps(answer.request_id), answer.query
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
-    html = "".join(
-        _step(step_query(session, step.claim), **step.told.body)
-        for step in steps
-        if step.told is not None and step.told.kind == "part"
-    )
+    done = [(step, step.told) for step in steps if step.told is not None and step.told.kind == "part"]
+    html = "".join(_step(step_query(session, step.claim), **told.body) for step, told in done)
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
     together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if html else ""
     return (

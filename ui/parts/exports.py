@@ -122,27 +122,16 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     header = ["question", "table", *names, "value", "low", "high", "unit", "epsilon", "charge", "counted", "note"]
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
-    tail = [
-        "" if epsilon is None else float(epsilon),
-        answer.receipt["charge"]["hash"],
-        answer_notes.cut_words(answer.query),
-    ]
+    charge, cut = answer.receipt["charge"]["hash"], answer_notes.cut_words(answer.query)
+    tail = ["" if epsilon is None else float(epsilon), charge, cut]
     notes = FigureNotes(answer.query, answer.value, answer.interval, answer_notes.fits_of_answer(answer))
     if isinstance(answer.value, dict):
         shown = answer.query.shown()
         named = dict(zip(answer.query.labels(), cells, strict=True))
-        rows = [
-            [
-                *shared,
-                *named.get(label, (shown.get(label, label),)),
-                value,
-                *(answer.interval or {}).get(label, ("", "")),
-                answer.query.measure_of(label),
-                *tail,
-                notes.of(label),
-            ]
-            for label, value in (answer.value or {"": ""}).items()
-        ]
+        rows = []
+        for label, value in (answer.value or {"": ""}).items():
+            part, ends = named.get(label, (shown.get(label, label),)), (answer.interval or {}).get(label, ("", ""))
+            rows.append([*shared, *part, value, *ends, answer.query.measure_of(label), *tail, notes.of(label)])
     else:
         low, high = answer.interval or ("", "")
         rows = [[*shared, "", answer.value, low, high, answer.query.measure, *tail, notes.of()]]

@@ -360,13 +360,8 @@ def _own(posed: WallQuestion, name: str) -> bool:
         if not price.admissible:
             job.refused(say("workshop.too_much"))
             return True
-        st.button(
-            say("workshop.ask", share=prices.takes(table, price.share)),
-            key=f"wall-ask-{posed.turn}",
-            type="primary",
-            on_click=_ask,
-            args=(table, query, name, posed.turn),
-        )
+        label, given = say("workshop.ask", share=prices.takes(table, price.share)), (table, query, name, posed.turn)
+        st.button(label, key=f"wall-ask-{posed.turn}", type="primary", on_click=_ask, args=given)
         return False
     own_job = state.workspace().job(request)
     frame.show_price(table, None)  # again: the charge came after the frame

@@ -42,15 +42,8 @@ def question(kind: type[AnyQuery]) -> JsonObject:
 
 def table(facts: Facts, practice: bool, closed: str | None) -> JsonObject:
     columns = {name: facts.schema[name].as_json() for name in facts.schema.columns}
-    return {
-        "name": facts.table,
-        "practice": practice,
-        "closed": closed,
-        "relation": facts.relation,
-        "unit": facts.unit.as_json(),
-        "people": facts.about,
-        "columns": plain(columns),
-    }
+    shown: JsonObject = {"name": facts.table, "practice": practice, "closed": closed, "relation": facts.relation}
+    return shown | {"unit": facts.unit.as_json(), "people": facts.about, "columns": plain(columns)}
 
 
 def preview(query: AnyQuery, seen: Preview) -> JsonObject:

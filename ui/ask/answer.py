@@ -363,6 +363,15 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
     receipt(answer, key)
 
 
+def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:
+    """The question, the headline and a lead, on a page of its own."""
+    of = say("answer.of", sentence=answer.sentence, table=table.name)
+    st.html(
+        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
+        f'<p class="lead">{escape(lead)}</p>{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}'
+    )
+
+
 def protects(code: str, query: dp.Query) -> str:
     """What the promise protects: one row of a person, or all rows of a person."""
     most = query.facts.unit.at_most

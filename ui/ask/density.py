@@ -140,9 +140,8 @@ def _sample(query: Density, answer: dp.Answer, key: str) -> None:
         if curves.cut_off(query, answer.value) is None:
             st.html(f'<p class="muted">{escape(say("density.sample_none"))}</p>')
             return
-        count = st.number_input(
-            say("density.sample_count"), 1, curves.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
-        )
+        label, most = say("density.sample_count"), curves.MOST_VALUES
+        count = st.number_input(label, 1, most, USUAL_SAMPLE, key=f"sample-{key}", width=220)
 
         def write() -> str:
             return exports.as_csv(query.columns, curves.sample(query, answer.value, int(count)))

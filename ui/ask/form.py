@@ -25,7 +25,7 @@ from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
 from dpengine.messages import say
 from dpengine.planning.alternatives import WayAtOnce, WaysAtOnce
 from ui.ask import density
-from ui.parts import conditions, fields
+from ui.parts import conditions, fields, job
 from ui.pictures import charts
 from ui.shell import scroll
 from ui.shell.language import IN_ADDRESS, address
@@ -248,11 +248,7 @@ def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
 
 def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Writes the form to the URL, so that every view can be sent as a link."""
-    url = {"q": key} | {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in given.items()
-        if value not in (None, [])
-    }
+    url = {"q": key} | job.as_texts({name: value for name, value in given.items() if value not in (None, [])})
     st.session_state[STATE] = {"table": table.name, "url": url, "given": given, "q": key}
     wanted = {"table": table.name} | url
     answer = st.query_params.get("answer")

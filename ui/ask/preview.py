@@ -18,6 +18,7 @@ from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
 from ui.ask import form
+from ui.parts import job
 from ui.shell import nav
 from ui.words import gloss
 from ui.words.wording import from_zero
@@ -127,10 +128,7 @@ def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 def preview_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """A question as URL parameters of the Ask page."""
-    link = {"table": table.name, "q": query.card.key}
-    for name, value in form.whole(query).items():
-        link[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return link
+    return {"table": table.name, "q": query.card.key} | job.as_texts(form.whole(query))
 
 
 def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:

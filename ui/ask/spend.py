@@ -56,15 +56,8 @@ def after_codes(table: dp.Table, query: dp.Query) -> None:
     if table.practice or table.closed or fit.doubted or fit.in_part or not may("revise", table.name):
         return
     codes = [text_of(code) for code in column.codes if code <= column.upper]
-    text = say(
-        "lever.codes",
-        codes=codes,
-        many=len(codes),
-        column=query.answer_column,
-        upper=plain(column.upper),
-        now=_size(query),
-        then=_size(then),
-    )
+    facts = {"codes": codes, "many": len(codes), "column": query.answer_column, "upper": plain(column.upper)}
+    text = say("lever.codes", now=_size(query), then=_size(then), **facts)
     where = {"table": table.name, "change": "1", "open": query.answer_column} | preview.back(table, query)
     st.page_link(nav.page("data"), label=unmarked(text), query_params=where)
 

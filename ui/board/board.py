@@ -39,9 +39,8 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         return
     st.html(f"<h2>{escape(say('board_page.gains'))}</h2>")
     for words, changed in found:
-        st.page_link(
-            nav.page("board"), label=unmarked(words), query_params=board_state.link(table, now | changed) | {"new": "1"}
-        )
+        where = board_state.link(table, now | changed) | {"new": "1"}
+        st.page_link(nav.page("board"), label=unmarked(words), query_params=where)
 
 
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
@@ -108,13 +107,9 @@ def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dic
         groups = merged.get(column, [])
         taken = {value for _, values in groups for value in values}
         free = [label for label in table.schema.category(str(column)).labels if label not in taken]
-        values = st.multiselect(
-            say("board_page.merge_values"),
-            free,
-            key=job.addressed_widget(PLACE, f"merge-values-{column}"),
-            format_func=called,
-            placeholder=say("board_page.none"),
-        )
+        label, none = say("board_page.merge_values"), say("board_page.none")
+        key = job.addressed_widget(PLACE, f"merge-values-{column}")
+        values = st.multiselect(label, free, key=key, format_func=called, placeholder=none)
         name = st.text_input(say("board_page.merge_name"), key=job.addressed_widget(PLACE, f"merge-name-{column}"))
         if len(values) > 1:
             st.session_state[_PICKED] = (str(column), [*groups, [name, values]])
@@ -124,12 +119,8 @@ def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dic
 
 def _looked_up(table: dp.Table, column: str) -> None:
     """All groups at once from a pasted public list, such as districts and their regions."""
-    pasted = st.text_area(
-        say("board_page.lookup", column=unmarked(column)),
-        key=job.addressed_widget(PLACE, f"lookup-{column}"),
-        help=say("board_page.lookup_help"),
-        height=120,
-    )
+    label, key = say("board_page.lookup", column=unmarked(column)), job.addressed_widget(PLACE, f"lookup-{column}")
+    pasted = st.text_area(label, key=key, help=say("board_page.lookup_help"), height=120)
     if not (pasted or "").strip():
         return
     try:

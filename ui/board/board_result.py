@@ -179,9 +179,8 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
     for at, name in enumerate(names[:-1]):
         cells = "".join(_cell(table, found, name, other, apart[name, other]) for other in names[at + 1 :])
         rows += f'<tr><th scope="row">{escape(name)}</th>{"<td></td>" * at}{cells}</tr>'
-    clear = sorted(
-        (pair for pair in apart if apart[pair].state == look_groups.CLEAR), key=lambda pair: -_gap(apart[pair])
-    )
+    clear = [pair for pair in apart if apart[pair].state == look_groups.CLEAR]
+    clear.sort(key=lambda pair: -_gap(apart[pair]))
     words = ""
     for first, other in clear[:_CLEAREST]:
         shown = shows(table, found, look, first, other, apart[first, other])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
 from typing import Any
 
@@ -105,9 +104,7 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
 def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]:
     """URL parameters of the form with some changes."""
     kept = {name: value for name, value in (now | changed).items() if value}
-    return {"table": table.name} | {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in kept.items()
-    }
+    return {"table": table.name} | job.as_texts(kept)
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:

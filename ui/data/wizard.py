@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -76,24 +76,11 @@ _DRAFT, _COMPLAINED = "draft", "declare-complained"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
 # The screen that shows a complaint, by the start of its code. Others stay where they arose.
-_STEP_OF = {
-    "load.": "names",
-    "content.": "names",
-    "source.": "names",
-    "dialect.": "names",
-    "unit.": "unit",
-    "budget.other_terms": "unit",
-    "facts.": "unit",
-    "protect.": "unit",
-    "relation.": "unit",
-    "schema.": "cards",
-    "column.": "cards",
-    "number.": "cards",
-    "category.": "cards",
-    "items.": "cards",
-    "date.": "cards",
-    "budget.": "care",
-    "table.": "care",
+_SHOWN_ON = {
+    "names": ("load.", "content.", "source.", "dialect."),
+    "unit": ("unit.", "budget.other_terms", "facts.", "protect.", "relation."),
+    "cards": ("schema.", "column.", "number.", "category.", "items.", "date."),
+    "care": ("budget.", "table."),
 }
 
 
@@ -148,7 +135,7 @@ def kept(key: str, value: Any) -> str:
     return key
 
 
-def show(screens: dict[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
+def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
     """`take_source` stores the columns that a database declares."""
     look()
     if not may("add_table"):
@@ -298,7 +285,7 @@ def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
         return
     draft.task = None
     if task.error is not None:
-        where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
+        where = next((step for step, codes in _SHOWN_ON.items() if task.error.code.startswith(codes)), draft.step)
         draft.go(draft.step if task.purpose == "connect" else where)
         draft.complaint, draft.pressed = task.error, True
         st.session_state[_COMPLAINED] = True

@@ -274,13 +274,17 @@ def addressed_widget(place: str, name: str) -> str:
 
 def remember_address(table: dp.Table, place: str, now: dict[str, Any], again: bool = False) -> None:
     """`again`: a link to the page itself brought this, which a browser does not put into its address."""
-    url = {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in now.items()
-        if value or name == "columns"
-    }
+    url = as_texts({name: value for name, value in now.items() if value or name == "columns"})
     st.session_state[_state(place)] |= {"url": url, "given": now}
     address({"table": table.name} | url, again)
+
+
+def as_texts(given: dict[str, Any]) -> dict[str, str]:
+    """As an address holds them; `read_address` reads what is no text itself."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in given.items()
+    }
 
 
 def read_address(text: str | None) -> Any:

@@ -32,14 +32,14 @@ from dpengine.planning.opening import PART, Opening
 from dpengine.released.published import Estimate, Published, reach_of
 from ui.ask import answer as answers
 from ui.ask import spend
-from ui.parts import answer_notes, exports, fields, history, job, owner
+from ui.parts import exports, fields, history, job, owner
 from ui.pictures import charts, many
 from ui.shell import frame, nav
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import rounded, rounded_range
 from ui.words.markup import html_table
-from ui.words.wording import headline, range_words
+from ui.words.wording import range_words
 
 # --- a published table's expected value, from public facts: one row, all rows, the lower bound, and made-up rows
 
@@ -264,12 +264,7 @@ def show_result(table: dp.Table, answer: dp.Answer) -> None:
     query = answer.query
     assert isinstance(query, OfRows)
     published = table.published(answer)
-    of = say("answer.of", sentence=answer.sentence, table=table.name)
-    st.html(
-        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
-        f'<p class="lead">{escape(range_words(answer))}</p>'
-        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(query)}"
-    )
+    answers.show_heading(table, answer, range_words(answer))
     if not published.whole:
         st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')
     else:

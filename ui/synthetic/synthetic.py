@@ -36,7 +36,7 @@ from dpengine.released.synthetic import ClassShare, FittedTable, KeptTogether, S
 from ui.ask import answer as answers
 from ui.ask import spend
 from ui.board import board_state
-from ui.parts import answer_notes, conditions, exports, fields, history, job, owner
+from ui.parts import conditions, exports, fields, history, job, owner
 from ui.pictures import charts, many
 from ui.publish.publish import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.shell import frame, nav
@@ -44,7 +44,7 @@ from ui.words import prices
 from ui.words.figures import bare, rounded, rounded_range
 from ui.words.markup import html_table
 from ui.words.phrases import threes
-from ui.words.wording import headline, range_words
+from ui.words.wording import range_words
 
 # --- a synthetic table's expected quality, from public facts: what is measured, how exactly, and what is fitted
 
@@ -169,12 +169,7 @@ def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | No
 def show_made(table: dp.Table, answer: dp.Answer) -> None:
     rows = table.synthetic(answer)
     assert isinstance(rows, Synthetic)
-    of = say("answer.of", sentence=answer.sentence, table=table.name)
-    st.html(
-        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
-        f'<p class="lead">{escape(range_words(answer))}</p>'
-        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}"
-    )
+    answers.show_heading(table, answer, range_words(answer))
     with st.container(key="card-synthetic-rows"):
         take_away(answer, rows.table)
     with st.container(key="card-synthetic-free"):
@@ -354,12 +349,8 @@ _NOT_KEPT_STYLE = """<style>
 def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
     fitted = table.synthetic(answer)
     assert isinstance(fitted, FittedTable)
-    of, kept = say("answer.of", sentence=answer.sentence, table=table.name), KeptTogether(fitted.look)
-    st.html(
-        f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
-        f'<p class="lead">{escape(plainly(fitted.query, kept))}</p>'
-        f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}"
-    )
+    kept = KeptTogether(fitted.look)
+    answers.show_heading(table, answer, plainly(fitted.query, kept))
     if fitted.ready:
         with st.container(key="card-synthetic-rows"):
             take_away(answer, fitted.table, fitted.rows)

@@ -47,13 +47,8 @@ FIELDS = ("kind", "where", "column", "e", "d", "solution", "step", "honest", "ch
 STEPS = ("1", "2", "3", "4")
 LONGEST = 1_500
 HONEST = tuple(str(share) for share in trust_models.SHARES)
-_CHOICES = {
-    "kind": trust_models.KINDS,
-    "solution": SOLUTIONS,
-    "step": STEPS,
-    "honest": HONEST,
-    "channel": channel.CHANNELS,
-}
+_CHOICES = {"kind": trust_models.KINDS, "solution": SOLUTIONS, "step": STEPS, "honest": HONEST}
+_CHOICES |= {"channel": channel.CHANNELS}
 
 
 def state(table: dp.Table) -> dict[str, Any]:
@@ -73,17 +68,10 @@ def usual(table: dp.Table) -> dict[str, Any]:
     several = [name for name in lists if table.schema.category(name).size > 1] or lists
     first = [[several[0], "in", [table.schema.category(several[0]).labels[0]]]] if several else []
     rule = table.budget.rule
-    return {
-        "kind": "count",
-        "where": first,
-        "column": several[0] if several else "",
-        "solution": "first",
-        "step": "1",
-        "honest": HONEST[-1],
-        "channel": channel.CHANNELS[0],
-        "e": min(trust_models.usual_epsilon(table.facts, rule), _opens(table, first), key=Fraction),
-        "d": _small(trust_models.usual_delta(rule)),
-    }
+    given = {"kind": "count", "where": first, "column": several[0] if several else "", "solution": "first"}
+    given |= {"step": "1", "honest": HONEST[-1], "channel": channel.CHANNELS[0]}
+    epsilon = min(trust_models.usual_epsilon(table.facts, rule), _opens(table, first), key=Fraction)
+    return given | {"e": epsilon, "d": _small(trust_models.usual_delta(rule))}
 
 
 def _small(delta: Fraction) -> str:

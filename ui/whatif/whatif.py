@@ -41,42 +41,12 @@ FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # th
 LONGEST = 60
 SECTIONS = ("odds", "ways", "many", "choose", "median")
 SHAPES = ("even", "bell", "skewed")
-USUAL = {
-    "q": "count",
-    "find": "promise",
-    "n": "1,000",
-    "e": "1",
-    "d": "0.000001",
-    "x": "30",
-    "k": "1",
-    "from": "typed",
-    "column": "",
-    "relation": "replace",
-    "low": "0",
-    "high": "6,000",
-    "step": "1",
-    "values": "10",
-    "share": "90",
-    "columns": "3",
-    "lists": "2",
-    "options": "5",
-    "features": "3",
-    "asks": "20",
-    "full": "no",
-    "beta": "0.05",
-    "see": "odds",
-    "prior": "10",
-    "shape": "bell",
-}
-_CHOICES = {
-    "q": offered(),
-    "find": FIND,
-    "from": ("typed", "table"),
-    "relation": ("replace", "add_remove"),
-    "full": ("no", "yes"),
-    "see": SECTIONS,
-    "shape": SHAPES,
-}
+USUAL = {"q": "count", "find": "promise", "n": "1,000", "e": "1", "d": "0.000001", "x": "30", "k": "1", "from": "typed"}
+USUAL |= {"column": "", "relation": "replace", "low": "0", "high": "6,000", "step": "1", "values": "10", "share": "90"}
+USUAL |= {"columns": "3", "lists": "2", "options": "5", "features": "3", "asks": "20", "full": "no", "beta": "0.05"}
+USUAL |= {"see": "odds", "prior": "10", "shape": "bell"}
+_CHOICES = {"q": offered(), "find": FIND, "from": ("typed", "table"), "relation": ("replace", "add_remove")}
+_CHOICES |= {"full": ("no", "yes"), "see": SECTIONS, "shape": SHAPES}
 _COMPARED = tuple(name for name in USUAL if name not in ("find", "x", "see", "prior", "shape"))
 
 

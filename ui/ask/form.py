@@ -1,4 +1,4 @@
-"""The form of Ask: the question as a sentence of pickers, and what it keeps from the question before."""
+"""The form of Ask: the question as a sentence of pickers. It keeps conditions and groups from the previous question."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SET_WITH = "where-set-with"  # by part: it, and the question in the form when i
 def kept_where_note(
     table: dp.Table, where: Sequence[Any], asked: Sequence[Any], rows: bool, drop: Callable[[], None]
 ) -> None:
-    """`asked` is the question in the form without its conditions and its groups."""
+    """`asked` is the question without its conditions and groups."""
     if not _came_along("where", where, asked):
         return
     try:
@@ -52,7 +52,7 @@ def kept_by_note(group: str, by: Any, asked: Sequence[Any], drop: Callable[[], N
 
 
 def _came_along(part: str, held: Any, asked: Sequence[Any]) -> bool:
-    """Was it set for another question than is in the form now?"""
+    """Was it set for another question than the current one?"""
     set_with = dict(st.session_state.get(_SET_WITH, {}))
     now, question = json.dumps(held, default=str) if held else "", json.dumps(asked, default=str)
     before, with_question = set_with.get(part, ("", ""))
@@ -81,7 +81,8 @@ _DRAWN = {  # colour and stroke of each way
 
 
 def several_pickers(table: dp.Table, offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
-    """Which columns; under *more* how far from the middle a row may be. What cannot be read is left for the engine."""
+    """The columns; under *more* the largest distance of a row from the middle. The engine refuses what it cannot
+    read."""
     wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
     now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
     label, note = say("form.numbers"), say("form.numbers_help", most=MOST_COLUMNS)
@@ -112,8 +113,8 @@ def _share(typed: str) -> str:
 
 
 def several_note(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
-    """What each way of drawing them would be worth for this price, in words and against the number of columns. It is
-    worked out when somebody looks: the cheapest is taken anyway."""
+    """The accuracy of each way of adding noise at this price, in words and by the number of columns. Computed only when
+    the expander is opened: the cheapest way is used anyway."""
     if not usual.several_ways:
         return
     with st.expander(say("ways.title"), key="ask-ways", on_change="rerun") as looked:
@@ -160,7 +161,8 @@ USUAL = {"epsilon": "0.1"}
 
 
 def state(table: dp.Table) -> dict[str, Any]:
-    """What is being asked: from the URL on arrival, else as it was left, else the first thing this table can answer."""
+    """The current form: from the URL on arrival, else as the person left it, else the first question that this table
+    can answer."""
     arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
@@ -182,8 +184,8 @@ def state(table: dp.Table) -> dict[str, Any]:
 
 
 def _first(table: dp.Table) -> dp.Query | None:
-    """What the form begins with: of what the table answers well, first what was not asked yet, and rather of everyone
-    than under a condition that nobody chose."""
+    """The form's first question: one that the table answers well; new questions come first, and those about
+    everyone."""
     asked = {sentence_of(entry.charge) for entry in table.history(MOST_ASKED)}
 
     def rank(query: dp.Query) -> tuple[bool, bool]:
@@ -193,13 +195,13 @@ def _first(table: dp.Table) -> dp.Query | None:
 
 
 def untouched(key: str, given: dict[str, Any]) -> bool:
-    """Does the form still ask what it held when the person came, however exactly?"""
+    """Does the form still hold the first question, at any spend?"""
     asked = json.dumps([key, {name: value for name, value in given.items() if name != "epsilon"}], default=str)
     return bool(st.session_state.setdefault(_BEGAN, asked) == asked)
 
 
 def anew(table: dp.Table) -> None:
-    """Below an answer: a form in which nothing is left of the question before."""
+    """A button below an answer that empties the form."""
     st.button(say("ask.anew"), key="ask-anew", on_click=_cleared, args=(table,))
 
 
@@ -212,8 +214,8 @@ def _cleared(table: dp.Table) -> None:
 
 
 def whole(query: dp.Query) -> dict[str, Any]:
-    """All that a form must hold to ask this very question: a switch that the question leaves out is off in it, and
-    would else start as the form's own."""
+    """All form values for this question. A switch that the question omits is off here; without a value it would start
+    with the form's default."""
     given: dict[str, Any] = query.with_noise("").parameters()
     rows = query.facts.unit.id_column is not None
     switches = [parameter for parameter in query.card.parameters if parameter.default is True]
@@ -237,7 +239,7 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
-    """The question in a link to this form; None where it holds none that can be asked."""
+    """The question in a link to this form; None if it cannot be asked."""
     if link.get("q") not in ORDER:
         return None
     try:
@@ -262,7 +264,7 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def choices(table: dp.Table, key: str) -> list[str]:
-    """The declared columns a question can be about; a question without a column needs one to set a condition on."""
+    """The declared columns that suit a question. A question without a column needs one for its condition."""
     kinds: dict[str, tuple[type[Column], ...]] = {
         "column.number": (Number,),
         "column.ordered": (Number, dp.Date),
@@ -292,7 +294,7 @@ def offered(table: dp.Table, key: str) -> list[str]:
 
 
 def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
-    """“The [median] of [income] for [everyone]”, and below it whatever else the card asks for."""
+    """“The [median] of [income] for [everyone]”, and below it the other parameters of the card."""
     kept = state(table)
     given = kept["given"]
     keys = [key for key in ORDER if offered(table, key)]
@@ -411,7 +413,7 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
 
 
 def _on(parameter: Parameter, given: dict[str, Any], key: str) -> bool:
-    """Is this switch, which stands further down, on?"""
+    """Is this switch on? It is drawn further down."""
     return bool(st.session_state.get(_widget(parameter, key), given.get(parameter.name, parameter.default)))
 
 

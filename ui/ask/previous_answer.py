@@ -1,4 +1,5 @@
-"""The previous answer on Ask, folded to one line while another question is put together; and a note beside averages.
+"""The previous answer on Ask, folded to one line while the person composes another question; a note beside averages;
+and answers to a repeated question.
 
 All of it comes from public facts and released figures.
 """
@@ -101,7 +102,7 @@ def _each(table: dp.Table, reading: Reading) -> str:
 
 
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
-    """Another look is offered where it narrows what is known, and a more exact answer where there is one."""
+    """Offers to ask again if that narrows the range, and a more exact answer if there is one."""
     notes = []
     price, narrower = table.preview(answer.query, checked=True), _narrower(answer, reading)
     if price.admissible and narrower:
@@ -114,8 +115,8 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
 
 
 def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
-    """A single answer for twice the ε: noise falls with the spend, but only with the root of the looks. Only where it
-    is clearly narrower, for at most half of what is left."""
+    """One answer at twice the ε: noise falls with the spend, but only with the root of the number of repeats. Offered
+    only if it is clearly narrower and takes at most half of the rest."""
     if 2 * answer.query.epsilon > MOST_EPSILON:
         return ""
     asked = answer.query.at(2 * answer.query.epsilon)
@@ -130,7 +131,7 @@ def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
 
 
 def _half(now: Any) -> Fraction | None:
-    """Half the width of a range that was received; of several the widest, which a better answer has to beat."""
+    """Half the width of a range; of several ranges the widest."""
     ranges = list(now.values()) if isinstance(now, dict) else [now]
     if not ranges or not all(isinstance(ends, tuple) and not isinstance(ends[0], str) for ends in ranges):
         return None
@@ -138,9 +139,8 @@ def _half(now: Any) -> Fraction | None:
 
 
 def _narrower(answer: dp.Answer, reading: Reading) -> str:
-    """How narrow the range would be after one more look, beside how narrow it is now; "" where it would not be
-    narrower. What bought ranges have in common holds less often than they do, and names are not averaged: another look
-    at those makes nothing narrower."""
+    """The width after one more answer, beside the current one; empty if it would not be narrower. Bought ranges share
+    less than they promise, and names cannot be averaged, so more of those never help."""
     if not isinstance(answer.query, Averaged):
         return ""
     now = reading.interval if reading.count > 1 and reading.agree else answer.interval
@@ -163,7 +163,7 @@ _SAME = ("column", "where", "by")  # of the question, as far as both have it
 
 
 def typical_note(table: dp.Table, answer: dp.Answer) -> None:
-    """Beside an average: it is not the typical value, what a first look says, and one tap to a better question."""
+    """Beside an average: it is not the typical value; what a first look shows; and a link to a better question."""
     kind = answer.query.typical
     if not kind:
         return
@@ -180,7 +180,7 @@ def typical_note(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def _looked(table: dp.Table, query: dp.Query) -> str:
-    """Where most rows are, as far as the newest first look says."""
+    """Where most rows are, according to the newest first look."""
     given = query.parameters()
     found = next(iter(table.first_looks(1)), None)
     if found is None or given.get("where") or given.get("by") or given["column"] not in found.value.columns:
@@ -210,8 +210,8 @@ _WITH = "answered-with"  # the request on the page, and what the form said when 
 def show(
     slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Sequence[Any] = (), owned: bool = False
 ) -> None:
-    """The answer on top of Ask: whole, as long as the form says what it said when the answer came, however exact it is
-    to be; else behind a line that names it. Of one that is `owned` and that nobody came for, it is said."""
+    """The answer on top of Ask: in full while the form still holds its question, else folded to one line. `owned`:
+    found in the ledger, not asked on this visit; the page says so."""
     with slot:
         if owned:
             st.html(f'<p class="muted" role="status">{escape(say("ask.owned"))}</p>')
@@ -227,16 +227,15 @@ def show(
 
 
 def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
-    """Was anything in the form changed since this answer came? Looking at an answer takes nothing, and the meter must
-    not seem to say so."""
+    """Has the form changed since this answer? Only then does the meter show a price."""
     return _changed(_MET, answer, form)
 
 
 def just_answered(
     answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
 ) -> bool:
-    """Is this the answer to what the form still asks, whatever noise the question would be given now? One that is
-    `owned` is, until the form is touched."""
+    """Is this the answer to the question in the form, whatever noise it would get now? An `owned` one is, until the
+    form changes."""
     if answer is None or answer.query == query:
         return answer is not None
     if owned:
@@ -248,14 +247,13 @@ def just_answered(
 
 
 def bar(answered: bool, useful: bool) -> str:
-    """The key of the row that holds the button: always in view, unless it would hide what was just answered, or that an
-    answer would be mostly noise."""
+    """The key of the row with the button: always in view, unless it would hide a new answer or a warning about
+    noise."""
     return "just-answered" if answered else "in-view" if useful else "at-its-place"
 
 
 def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
-    """What the button beside it asks, and how exact that will be; with a word of caution where a paid check doubts a
-    column of it, as the whole of that may be out of sight."""
+    """The question beside its button, and its error; with a warning if a paid check doubts one of its columns."""
     words = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
     if not answered:
         words = f"<b>{escape(query.promise().short(query))}</b> · {words}"
@@ -264,12 +262,12 @@ def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
 
 
 def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
-    """What helps comes first, where the answer would be mostly noise or a check doubts a column."""
+    """Not the main button if the answer would be mostly noise, or if a check doubts a column."""
     return job.PRIMARY if price.useful and not fit_warnings.any_of(table, query) else job.SECONDARY
 
 
 def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
-    """The latest answer that was paid for to what the form asks, however exact it was to be."""
+    """The latest paid answer to the question in the form, at any spend."""
     try:
         paid = table.recall(table.query(key, **given | {"epsilon": ANY}), exactly=False)
     except dp.AllowanceError:  # there is no question yet

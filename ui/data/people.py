@@ -547,7 +547,7 @@ def _typed(draft: Draft) -> bool:
 
 
 def add(draft: Draft) -> None:
-    """Read the draft now: the work runs on whatever the page does meanwhile."""
+    """Read the draft now: the work runs in the background."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     unit, kind = drafts.unit(draft), drafts.relation(draft)

@@ -78,7 +78,7 @@ def _card(name: str, label: str) -> str:
 
 
 def _sample(name: str) -> str:
-    """A practice table. It is not loaded for its card before somebody opens it."""
+    """A practice table. Its card does not load the table."""
     if workspace().here(name):
         return _card(name, name)
     ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]

@@ -116,7 +116,7 @@ def under_way() -> Draft | None:
 
 
 def let_go_if_done() -> None:
-    """Whoever comes back from another page adds another table: a finished one has its own page."""
+    """Drops a finished draft: a visitor who returns from another page adds another table."""
     draft = st.session_state.get(_DRAFT) or _left.get(visitor())
     if draft is not None and draft.step == "done":
         start_over()

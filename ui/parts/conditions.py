@@ -31,7 +31,7 @@ _FIGURES = ("step", "edges")
 
 
 def group_options(schema: Schema, numbers: bool = True) -> list[str]:
-    """Columns that can be grouped, as picker options. The step of a number is asked for once it is picked."""
+    """Columns that can be grouped, as picker options. The step of a number is asked for after it is picked."""
     found = [
         _text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in group_rules(schema, name)
     ]
@@ -83,7 +83,7 @@ def group_option(given: Any) -> str:
 
 
 def chosen_groups(schema: Schema, option: str, given: Any, key: str) -> Any:
-    """What an option says of a question: of a number, with the step or the edges that are asked for here."""
+    """The parameter for a picked option; for a number, with its step or edges, which are asked for here."""
     wanted = read_groups(option)
     if not isinstance(wanted, dict) or "by" in wanted:
         return wanted
@@ -148,8 +148,8 @@ class Lists:
 
 
 def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]:
-    """“Only people where …”, one line each, all of which must hold; under *more*, some of which at least one must hold.
-    Only declared values are offered."""
+    """“Only people where …”: lines that must all hold; under *more*, lines of which at least one must hold. Offers
+    declared values only."""
     rows = rows if isinstance(rows, list) else []
     simple = [row for row in rows if _simple(row)][:MOST_CONDITIONS]
     either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]
@@ -175,7 +175,7 @@ def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]
 
 
 def _idle(schema: dp.Schema, rows: list[Any]) -> None:
-    """Conditions that exclude nobody are said to be such, before anything is paid."""
+    """Says which conditions exclude nobody, before anything is paid."""
     for row in rows:
         try:
             read = read_predicate([row], schema)
@@ -218,8 +218,8 @@ def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -
 
 
 def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
-    """Groups of people or rows to compare, each with its own conditions; or columns whose averages are. `rows` ends the
-    codes of words that speak of rows."""
+    """Groups of people or rows to compare, each with its own conditions; or number columns, to compare their averages.
+    `rows` ends the codes of words about rows."""
     columns = table.schema.of_kind(Number)
     if len(columns) > 1:
         averages = isinstance(given, list) and any(isinstance(option, dict) for option in given)
@@ -307,7 +307,8 @@ def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, whe
 
 
 def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
-    """Picked, or of a list too long for a browser, typed; what is not listed is left for the engine to refuse."""
+    """Picked values; typed ones if the list is too long for a browser. The engine refuses values that are not
+    listed."""
     if column.size <= MOST_PICKED:
         return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, called, key=key))
     text = where.text_input(say("form.typed_values"), "; ".join(chosen), key=key)

@@ -1,6 +1,6 @@
-"""Downloads as CSV, in UTF-8 with the mark by which spreadsheets know it. A cell that a spreadsheet could take for a
-formula is written as text; so is what would begin a cell where a program splits lines at semicolons or tabs, whatever
-quotes say: there ""=1 is a cell of two empty quotes and a formula."""
+"""Downloads. CSV is in UTF-8 with the mark by which spreadsheets recognise it. A cell that a spreadsheet could read as
+a formula is written as text. So is text that would start a cell in a program that splits lines at semicolons or tabs
+and ignores quotes: there ""=1 is two empty quotes and a formula."""
 
 from __future__ import annotations
 

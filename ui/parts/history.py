@@ -74,7 +74,7 @@ def _act_row(act: Act, columns: int) -> str:
 
 
 def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
-    """By request: what several answers to one question say together, for the row of the newest."""
+    """By request: what several answers to one question show together, for the row of the newest."""
     seen: dict[str, list[dp.Entry]] = {}
     for entry in entries:
         claim = entry.charge.claim
@@ -96,7 +96,7 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
 
 
 def _in_one_range(entry: dp.Entry) -> bool:
-    """Does the answer have one range? Several at once have no room in a row, and are not worked out for it."""
+    """Does the answer have exactly one range? A row has no room for several."""
     return entry.outcome is not None and isinstance(entry.outcome.body["interval"], list)
 
 

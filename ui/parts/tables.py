@@ -49,7 +49,7 @@ def missing_place(table: dp.Table) -> dict[str, str]:
 
 
 def wanted_columns(table: dp.Table) -> list[str]:
-    """What somebody came to this page to have found; from then on nobody need be reminded."""
+    """The columns that the visitor came to have found; they need no further reminder."""
     if not st.query_params.get(_FIND) or st.query_params.get("answer"):
         return []
     leave_missing(table.name)
@@ -93,7 +93,7 @@ def _due(table: dp.Table) -> list[str]:
 
 
 def first_look_label(table: dp.Table) -> str | None:
-    """What a link to it says; None where there is nothing to look at, and nothing can be bought."""
+    """The label of a link to the first look; None if there is none and none can be bought."""
     if table.newest_look():
         return say("first_look.open")
     opening = None if table.closed else _opening(table)
@@ -103,7 +103,7 @@ def first_look_label(table: dp.Table) -> str | None:
 
 
 def usual_first_look(table: dp.Table) -> dp.Query | None:
-    """All columns at the price that the form opens with; None where there is nothing to look at, or nothing left."""
+    """All columns at the opening price; None if there is nothing to count, or nothing left."""
     opening = _opening(table)
     return None if opening is None else opening.query
 

@@ -34,7 +34,7 @@ def text(plain: str) -> str:
 
 
 def html(safe: str) -> str:
-    """The same for what is HTML already: the first time each word stands in it, outside of tags, links and headings."""
+    """The same for HTML: marks each word where it first occurs, outside of tags, links and headings."""
     if "glossary" not in MEANT[current()]:
         return safe
     pattern, names = _pattern(current())

@@ -1,4 +1,4 @@
-"""Plain text where HTML or Markdown is read: every sign stands for itself."""
+"""Plain text inside HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def html_table(
 
 
 def unmarked(text: str) -> str:
-    """Text for a label, where Streamlit would read Markdown: every sign stands for itself."""
+    """Plain text for a label, which Streamlit would read as Markdown."""
     return "".join(_sign(sign) for sign in text)
 
 

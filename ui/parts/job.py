@@ -18,7 +18,7 @@ from dpengine.core.printed import percent_left
 from dpengine.core.strict_json import read_strict
 from dpengine.ledger.rows import Charge
 from dpengine.messages import say
-from ui.parts import requests
+from ui.parts import owner, requests
 from ui.shell import frame, nav, scroll
 from ui.shell.language import address
 from ui.shell.state import workspace
@@ -221,6 +221,17 @@ def refused(sentence: str, request: str | None = None) -> None:
     if now:
         scroll.show()
     scroll.arrived(request)
+
+
+def show_form(table: dp.Table, place: str, hint_words: str, form: Callable[[dp.Table], None]) -> None:
+    """A page's table picker and form; for a closed table, or with a hint, only that."""
+    frame.pick_table(table, place)
+    if table.closed:
+        owner.closed(table)
+    elif hint_words:
+        hint(hint_words)
+    else:
+        form(table)
 
 
 def show_refusal() -> None:

@@ -32,7 +32,7 @@ from dpengine.planning.opening import PART, Opening
 from dpengine.released.published import Estimate, Published, reach_of
 from ui.ask import answer as answers
 from ui.ask import spend
-from ui.parts import exports, fields, history, job, owner
+from ui.parts import exports, fields, history, job
 from ui.pictures import charts, many
 from ui.shell import frame, nav
 from ui.shell.state import workspace
@@ -523,13 +523,7 @@ def show(table: dp.Table) -> None:
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
-    frame.pick_table(table, PLACE)
-    if table.closed:
-        owner.closed(table)
-    elif why := _never(table):
-        job.hint(why)
-    else:
-        _form(table)
+    job.show_form(table, PLACE, _never(table) or "", _form)
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
 

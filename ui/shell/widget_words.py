@@ -15,8 +15,8 @@ import streamlit as st
 
 from dpengine.messages import CATALOGUES, MEANT
 from dpengine.messages.language import LANGUAGES, STORED, current
+from ui.api.http import ASGIApp, Message, Receive, Scope, Send
 from ui.shell import gate
-from ui.shell.web import ASGIApp, Message, Receive, Scope, Send
 
 _AREA = "widget."
 

@@ -36,7 +36,7 @@ from dpengine.released.synthetic import ClassShare, FittedTable, KeptTogether, S
 from ui.ask import answer as answers
 from ui.ask import spend
 from ui.board import board_state
-from ui.parts import conditions, exports, fields, history, job, owner
+from ui.parts import conditions, exports, fields, history, job
 from ui.pictures import charts, many
 from ui.publish.publish import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.shell import frame, nav
@@ -489,13 +489,7 @@ def show(table: dp.Table) -> None:
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('synthetic_page.title'))}</h1><p class='lead'>{escape(say('synthetic_page.lead'))}</p>")
-    frame.pick_table(table, PLACE)
-    if table.closed:
-        owner.closed(table)
-    elif len(_offered(table)) < 2:
-        job.hint(say("synthetic_page.no_columns"))
-    else:
-        _form(table)
+    job.show_form(table, PLACE, say("synthetic_page.no_columns") if len(_offered(table)) < 2 else "", _form)
     _earlier(table)
 
 

@@ -33,7 +33,7 @@ from dpengine.released.shapes import predictable, sources
 from dpengine.statistics.features import MOST_WIDE
 from ui.ask.spend import enough, least_share_html
 from ui.board import board_figures, board_state
-from ui.parts import answer_notes, fields, history, job, owner
+from ui.parts import answer_notes, fields, history, job
 from ui.pictures import charts
 from ui.shell import frame, nav
 from ui.shell.state import workspace
@@ -376,13 +376,7 @@ def show(table: dp.Table) -> None:
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
-    frame.pick_table(table, PLACE)
-    if table.closed:
-        owner.closed(table)
-    elif not possible(table):
-        job.hint(say("train_page.no_columns"))
-    else:
-        _form(table)
+    job.show_form(table, PLACE, "" if possible(table) else say("train_page.no_columns"), _form)
     _earlier(table)
 
 
